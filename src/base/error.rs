@@ -1,0 +1,173 @@
+//! What went wrong, where and why, when nothing of a file (or of one lane) can be shown.
+
+use std::fmt;
+
+/// Why something could not be read. Prints as
+/// `FXT record header at byte 0x8: needs 8 bytes, 4 are left`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Where in the file.
+    pub at: Location,
+    /// What was being read, in the words of its specification.
+    pub item: &'static str,
+    /// What was wrong with it.
+    pub problem: Problem,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Location {
+    /// Offset from the start of the file.
+    Byte(u64),
+    /// Line of a text file, the first is 1.
+    Line(u64),
+    /// Offset inside a block that was stored compressed at file offset `block`.
+    InBlock {
+        /// File offset of the compressed block.
+        block: u64,
+        /// Offset in its decompressed bytes.
+        byte: u64,
+    },
+}
+
+/// The ways in which bytes can disappoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The file ends too early.
+    Truncated {
+        /// Bytes that the item takes.
+        needed_bytes: u64,
+        /// Bytes that are there.
+        left_bytes: u64,
+    },
+    /// It does not start as it should.
+    BadMagic,
+    /// A number is larger than it can be.
+    TooLarge {
+        /// Which number.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// The largest that is possible here.
+        max: u64,
+    },
+    /// A number refers to a table entry that is not there.
+    BadReference {
+        /// Which table.
+        table: &'static str,
+        /// Which entry.
+        index: u64,
+    },
+    /// Bytes that should be text are not UTF-8.
+    NotUtf8,
+    /// A known thing that this program cannot read.
+    Unsupported {
+        /// Which thing.
+        what: &'static str,
+        /// Its version or name, as the file has it.
+        version: String,
+    },
+    /// A compressed block could not be unpacked; the codec's words.
+    Compression(String),
+    /// The operating system said no; its words.
+    Io(String),
+    /// The user stopped it.
+    Cancelled,
+    /// Anything else, as the end of the sentence "ITEM at PLACE: ...".
+    Other(String),
+}
+
+impl ReadError {
+    /// An error about `item` at file offset `byte`.
+    #[must_use]
+    pub fn at_byte(byte: u64, item: &'static str, problem: Problem) -> ReadError {
+        ReadError {
+            at: Location::Byte(byte),
+            item,
+            problem,
+        }
+    }
+
+    /// An error about `item` on line `line` (the first is 1).
+    #[must_use]
+    pub fn at_line(line: u64, item: &'static str, problem: Problem) -> ReadError {
+        ReadError {
+            at: Location::Line(line),
+            item,
+            problem,
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Byte(byte) => write!(f, "byte {byte:#x}"),
+            Location::Line(line) => write!(f, "line {line}"),
+            Location::InBlock { block, byte } => write!(
+                f,
+                "byte {byte:#x} of the block compressed at byte {block:#x}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Truncated {
+                needed_bytes,
+                left_bytes,
+            } => {
+                write!(f, "needs {needed_bytes} bytes, {left_bytes} are left")
+            }
+            Problem::BadMagic => f.write_str("does not start as it should"),
+            Problem::TooLarge { field, value, max } => {
+                write!(f, "{field} is {value}, at most {max} is possible here")
+            }
+            Problem::BadReference { table, index } => {
+                write!(f, "entry {index} of the {table} is not there")
+            }
+            Problem::NotUtf8 => f.write_str("is not UTF-8 text"),
+            Problem::Unsupported { what, version } => {
+                write!(f, "{what} {version} cannot be read by this version")
+            }
+            Problem::Compression(words) => write!(f, "cannot be unpacked ({words})"),
+            Problem::Io(words) | Problem::Other(words) => f.write_str(words),
+            Problem::Cancelled => f.write_str("stopped"),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.problem, self.at) {
+            (Problem::Cancelled, _) => f.write_str("stopped"),
+            (Problem::Io(_), Location::Byte(0)) => write!(f, "{}: {}", self.item, self.problem),
+            _ => write!(f, "{} at {}: {}", self.item, self.at, self.problem),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_where_and_why() {
+        let error = ReadError::at_byte(
+            8,
+            "FXT record header",
+            Problem::Truncated {
+                needed_bytes: 8,
+                left_bytes: 4,
+            },
+        );
+        assert_eq!(
+            error.to_string(),
+            "FXT record header at byte 0x8: needs 8 bytes, 4 are left"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Text as lines with numbers and byte offsets; line ends are LF or CRLF, the last line may lack one.
+
+/// One line without its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The first line of the text is 1 (plus what the caller gave).
+    pub number: u64,
+    /// Offset of its first byte from the start of the text.
+    pub offset: u64,
+    /// Its bytes, without LF or CRLF.
+    pub bytes: &'a [u8],
+}
+
+/// The lines of `text`, numbered from `first_number`, with offsets counted from `base`.
+pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = Line<'_>> {
+    let mut at = 0;
+    let mut number = first_number;
+    std::iter::from_fn(move || {
+        if at >= text.len() {
+            return None;
+        }
+        let rest = &text[at..];
+        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = &rest[..length];
+        let bytes = line.strip_suffix(b"\r").unwrap_or(line);
+        let found = Line {
+            number,
+            offset: base + at as u64,
+            bytes,
+        };
+        at += length + 1;
+        number += 1;
+        Some(found)
+    })
+}
+
+/// Cuts `text` into at most `parts` ranges of about equal size, each ending after a line end.
+#[must_use]
+pub fn cut_at_line_ends(text: &[u8], parts: usize) -> Vec<std::ops::Range<usize>> {
+    let mut ranges = Vec::new();
+    let target = (text.len() / parts.max(1)).max(1);
+    let mut start = 0;
+    while start < text.len() {
+        let probe = (start + target).min(text.len());
+        let end = match memchr::memchr(b'\n', &text[probe - 1..]) {
+            Some(length) => probe + length,
+            None => text.len(),
+        };
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_numbers_and_offsets() {
+        let all: Vec<_> = lines(b"a\r\n\nbc", 1, 10)
+            .map(|l| (l.number, l.offset, l.bytes.to_vec()))
+            .collect();
+        assert_eq!(
+            all,
+            vec![
+                (1, 10, b"a".to_vec()),
+                (2, 13, vec![]),
+                (3, 14, b"bc".to_vec())
+            ]
+        );
+    }
+
+    #[test]
+    fn cuts_cover_the_text_and_end_at_line_ends() {
+        let text: Vec<u8> = (0..1000)
+            .flat_map(|i| format!("line {i}\n").into_bytes())
+            .collect();
+        let ranges = cut_at_line_ends(&text, 7);
+        assert_eq!(ranges.first().map(|r| r.start), Some(0));
+        assert_eq!(ranges.last().map(|r| r.end), Some(text.len()));
+        for pair in ranges.windows(2) {
+            assert_eq!(pair[0].end, pair[1].start);
+            assert_eq!(text[pair[0].end - 1], b'\n');
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Interned strings: each text once, named by a small number.
+
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+/// The number of a string in one [`Strings`] table; 0 is always the empty string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StringId(pub u32);
+
+impl StringId {
+    /// The empty string, in every table.
+    pub const EMPTY: StringId = StringId(0);
+}
+
+/// A table of distinct byte strings in one buffer. Bytes need not be UTF-8: they are kept exactly,
+/// and shown through [`Strings::text`].
+#[derive(Clone)]
+pub struct Strings {
+    buffer: Vec<u8>,
+    ends: Vec<usize>,
+    /// Open addressing; 0 = free, else id + 1.
+    slots: Vec<u32>,
+}
+
+impl Default for Strings {
+    fn default() -> Strings {
+        let mut strings = Strings {
+            buffer: Vec::new(),
+            ends: Vec::new(),
+            slots: vec![0; 16],
+        };
+        strings.intern(b"");
+        strings
+    }
+}
+
+impl std::fmt::Debug for Strings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Strings({})", self.len())
+    }
+}
+
+fn hash_bytes(bytes: &[u8]) -> usize {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
+    // FxHasher's high bits are the good ones.
+    (hasher.finish() >> 20) as usize
+}
+
+impl Strings {
+    /// How many distinct strings there are (the empty one counts).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Never true: the empty string is always there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The id of `bytes`, new or known.
+    pub fn intern(&mut self, bytes: &[u8]) -> StringId {
+        if (self.ends.len() + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = hash_bytes(bytes) & mask;
+        loop {
+            match self.slots[slot] {
+                0 => break,
+                taken if self.bytes(StringId(taken - 1)) == bytes => return StringId(taken - 1),
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        let id = self.ends.len() as u32;
+        self.buffer.extend_from_slice(bytes);
+        self.ends.push(self.buffer.len());
+        self.slots[slot] = id + 1;
+        StringId(id)
+    }
+
+    /// The id of a text, new or known.
+    pub fn intern_text(&mut self, text: &str) -> StringId {
+        self.intern(text.as_bytes())
+    }
+
+    /// The id of `bytes` if it is in the table.
+    #[must_use]
+    pub fn find(&self, bytes: &[u8]) -> Option<StringId> {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash_bytes(bytes) & mask;
+        loop {
+            match self.slots[slot] {
+                0 => return None,
+                taken if self.bytes(StringId(taken - 1)) == bytes => {
+                    return Some(StringId(taken - 1));
+                }
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let slots = self.slots.len() * 2;
+        let mask = slots - 1;
+        let mut grown = vec![0; slots];
+        for id in 0..self.ends.len() as u32 {
+            let mut slot = hash_bytes(self.bytes(StringId(id))) & mask;
+            while grown[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            grown[slot] = id + 1;
+        }
+        self.slots = grown;
+    }
+
+    /// The exact bytes; empty for an id of another table that is out of range here.
+    #[must_use]
+    pub fn bytes(&self, id: StringId) -> &[u8] {
+        let index = id.0 as usize;
+        let Some(&end) = self.ends.get(index) else {
+            return &[];
+        };
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.buffer[start..end]
+    }
+
+    /// The text to show: bad UTF-8 becomes U+FFFD.
+    #[must_use]
+    pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(id))
+    }
+
+    /// All ids with their bytes.
+    pub fn iter(&self) -> impl Iterator<Item = (StringId, &[u8])> {
+        (0..self.ends.len() as u32).map(|id| (StringId(id), self.bytes(StringId(id))))
+    }
+
+    /// Takes in all strings of `other`; the answer maps its ids to ours (index = its id).
+    pub fn absorb(&mut self, other: &Strings) -> Vec<StringId> {
+        other.iter().map(|(_, bytes)| self.intern(bytes)).collect()
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.buffer.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.slots.capacity() * 4) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_bytes_get_equal_ids() {
+        let mut strings = Strings::default();
+        let ids: Vec<_> = (0..1000)
+            .map(|i| strings.intern_text(&format!("name{i}")))
+            .collect();
+        assert_eq!(strings.intern_text("name7"), ids[7]);
+        assert_eq!(strings.find(b"name999"), Some(ids[999]));
+        assert_eq!(strings.find(b"absent"), None);
+        assert_eq!(strings.intern(b""), StringId::EMPTY);
+        let bad = strings.intern(b"\xff\xfe");
+        assert_eq!(strings.bytes(bad), b"\xff\xfe");
+        let mut other = Strings::default();
+        let map = other.absorb(&strings);
+        assert_eq!(other.bytes(map[ids[42].0 as usize]), b"name42");
+    }
+}

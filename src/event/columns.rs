@@ -1,0 +1,316 @@
+//! All events of a part, 12 bytes each: when, what, who, and where in the file.
+//!
+//! ```text
+//! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u32
+//! ```
+//!
+//! Places count in units of `1 << place_shift` bytes from the block's base. A block whose events lie too
+//! far apart in time or place for that is kept "wide", with a full time and place for each event.
+//! Any event's time is found in constant time. Does not decide what kinds and threads mean.
+
+use super::keys::{KindId, ThreadKey};
+use crate::base::Timestamp;
+
+const BLOCK_SHIFT: u32 = 7;
+const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
+const NOT_WIDE: u32 = u32::MAX;
+
+/// Columns of events in the order they were pushed; see the module's text for the layout.
+#[derive(Clone, Debug, Default)]
+pub struct EventColumns {
+    times: Vec<u32>,
+    places: Vec<u16>,
+    kinds: Vec<u16>,
+    threads: Vec<u32>,
+    blocks: Vec<Block>,
+    wide: Vec<Wide>,
+    place_shift: u8,
+    is_unsorted: bool,
+    last_time: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    time: i64,
+    place: u64,
+    /// Where this block's events start in `wide`, or `NOT_WIDE`.
+    wide: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Wide {
+    time: i64,
+    place: u64,
+}
+
+/// One event as the columns have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventRow {
+    /// When.
+    pub time: Timestamp,
+    /// Byte offset in its lane (the reader knows of what: file, decompressed stream, text).
+    pub place: u64,
+    /// What.
+    pub kind: KindId,
+    /// Who.
+    pub thread: ThreadKey,
+}
+
+impl EventColumns {
+    /// Empty columns; places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for text).
+    #[must_use]
+    pub fn new(place_shift: u8) -> EventColumns {
+        EventColumns {
+            place_shift,
+            last_time: i64::MIN,
+            ..EventColumns::default()
+        }
+    }
+
+    /// Makes room for `count` more events.
+    pub fn reserve(&mut self, count: usize) {
+        self.times.reserve(count);
+        self.places.reserve(count);
+        self.kinds.reserve(count);
+        self.threads.reserve(count);
+        self.blocks.reserve(count / BLOCK_LEN + 1);
+    }
+
+    /// Gives back room that is not used.
+    pub fn shrink(&mut self) {
+        self.times.shrink_to_fit();
+        self.places.shrink_to_fit();
+        self.kinds.shrink_to_fit();
+        self.threads.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+        self.wide.shrink_to_fit();
+    }
+
+    /// Appends an event and returns its index in these columns.
+    #[inline]
+    pub fn push(&mut self, time: i64, place: u64, kind: KindId, thread: ThreadKey) -> u32 {
+        let index = self.times.len();
+        if index & (BLOCK_LEN - 1) == 0 {
+            self.blocks.push(Block {
+                time,
+                place,
+                wide: NOT_WIDE,
+            });
+        }
+        self.is_unsorted |= time < self.last_time;
+        self.last_time = time;
+        let block = self.blocks[index >> BLOCK_SHIFT];
+        let time_delta = time.wrapping_sub(block.time) as u64;
+        let place_delta = place.wrapping_sub(block.place);
+        let units = place_delta >> self.place_shift;
+        let fits = time_delta <= u64::from(u32::MAX)
+            && units <= u64::from(u16::MAX)
+            && units << self.place_shift == place_delta
+            && block.wide == NOT_WIDE;
+        self.kinds.push(kind.0);
+        self.threads.push(thread.0);
+        if fits {
+            self.times.push(time_delta as u32);
+            self.places.push(units as u16);
+        } else {
+            self.push_wide(index, time, place);
+        }
+        index as u32
+    }
+
+    #[cold]
+    fn push_wide(&mut self, index: usize, time: i64, place: u64) {
+        let number = index >> BLOCK_SHIFT;
+        if self.blocks[number].wide == NOT_WIDE {
+            let start = number << BLOCK_SHIFT;
+            let first = self.wide.len();
+            for earlier in start..index {
+                let row = Wide {
+                    time: self.time(earlier as u32).0,
+                    place: self.place(earlier as u32),
+                };
+                self.wide.push(row);
+            }
+            self.blocks[number].wide = first as u32;
+        }
+        self.wide.push(Wide { time, place });
+        self.times.push(0);
+        self.places.push(0);
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there is no event.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Whether times never go back.
+    #[must_use]
+    pub fn is_sorted(&self) -> bool {
+        !self.is_unsorted
+    }
+
+    /// When event `index` happened. Panics if there is no such event, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn time(&self, index: u32) -> Timestamp {
+        let index = index as usize;
+        let block = self.blocks[index >> BLOCK_SHIFT];
+        if block.wide == NOT_WIDE {
+            Timestamp(block.time.wrapping_add(i64::from(self.times[index])))
+        } else {
+            Timestamp(self.wide[block.wide as usize + (index & (BLOCK_LEN - 1))].time)
+        }
+    }
+
+    /// Where event `index` lies: a byte offset in its lane.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, index: u32) -> u64 {
+        let index = index as usize;
+        let block = self.blocks[index >> BLOCK_SHIFT];
+        if block.wide == NOT_WIDE {
+            block.place + (u64::from(self.places[index]) << self.place_shift)
+        } else {
+            self.wide[block.wide as usize + (index & (BLOCK_LEN - 1))].place
+        }
+    }
+
+    /// What event `index` is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self, index: u32) -> KindId {
+        KindId(self.kinds[index as usize])
+    }
+
+    /// Whose event `index` is.
+    #[inline]
+    #[must_use]
+    pub fn thread(&self, index: u32) -> ThreadKey {
+        ThreadKey(self.threads[index as usize])
+    }
+
+    /// All of event `index`.
+    #[must_use]
+    pub fn row(&self, index: u32) -> EventRow {
+        EventRow {
+            time: self.time(index),
+            place: self.place(index),
+            kind: self.kind(index),
+            thread: self.thread(index),
+        }
+    }
+
+    /// All kinds, in order.
+    #[must_use]
+    pub fn kinds(&self) -> &[u16] {
+        &self.kinds
+    }
+
+    /// All thread keys, in order.
+    #[must_use]
+    pub fn threads(&self) -> &[u32] {
+        &self.threads
+    }
+
+    /// The first event at or after `time`; the columns must be sorted.
+    #[must_use]
+    pub fn lower_bound(&self, time: Timestamp) -> u32 {
+        let after = self.blocks.partition_point(|block| block.time < time.0);
+        let mut low = (after.saturating_sub(1)) << BLOCK_SHIFT;
+        let mut high = (after << BLOCK_SHIFT).min(self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.time(middle as u32) < time {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low as u32
+    }
+
+    /// The same events in time order (ties keep their order), and where each event went: `map[old] = new`.
+    #[must_use]
+    pub fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
+        let mut order: Vec<(i64, u32)> = (0..self.len() as u32)
+            .map(|i| (self.time(i).0, i))
+            .collect();
+        order.sort_unstable();
+        let mut sorted = EventColumns::new(self.place_shift);
+        sorted.reserve(self.len());
+        let mut map = vec![0; self.len()];
+        for (time, old) in order {
+            map[old as usize] =
+                sorted.push(time, self.place(old), self.kind(old), self.thread(old));
+        }
+        (sorted, map)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.times.capacity() * 4
+            + self.places.capacity() * 2
+            + self.kinds.capacity() * 2
+            + self.threads.capacity() * 4
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.wide.capacity() * size_of::<Wide>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_back_as_they_were_pushed() {
+        let mut columns = EventColumns::new(2);
+        let mut expected = Vec::new();
+        let mut time = -5_000_000_000_i64;
+        for i in 0..1000_u64 {
+            time += match i % 300 {
+                0 => 6_000_000_000,
+                n => n as i64,
+            };
+            let place = if i == 700 { 1 << 40 } else { i * 48 };
+            let row = EventRow {
+                time: Timestamp(time),
+                place,
+                kind: KindId(i as u16),
+                thread: ThreadKey(i as u32 * 7),
+            };
+            assert_eq!(columns.push(time, place, row.kind, row.thread), i as u32);
+            expected.push(row);
+        }
+        for (i, row) in expected.iter().enumerate() {
+            assert_eq!(columns.row(i as u32), *row);
+            let first = expected.partition_point(|other| other.time < row.time);
+            assert_eq!(columns.lower_bound(row.time), first as u32);
+        }
+        assert!(columns.is_sorted());
+        assert_eq!(columns.lower_bound(Timestamp::MAX), 1000);
+    }
+
+    #[test]
+    fn unsorted_events_can_be_put_in_order() {
+        let mut columns = EventColumns::new(0);
+        for (i, time) in [5_i64, 3, 9, 3].into_iter().enumerate() {
+            columns.push(time, i as u64, KindId(0), ThreadKey(0));
+        }
+        assert!(!columns.is_sorted());
+        let (sorted, map) = columns.sorted_by_time();
+        assert!(sorted.is_sorted());
+        assert_eq!(map, vec![2, 0, 3, 1]);
+        assert_eq!(
+            (0..4).map(|i| sorted.place(i)).collect::<Vec<_>>(),
+            vec![1, 3, 0, 2]
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! One event in full, decoded on demand: for the details pane, visible list rows, search, report, export.
+
+use crate::base::Timestamp;
+
+/// Everything that one event says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventDetail {
+    /// Name of its kind, e.g. `sched_switch`.
+    pub name: String,
+    /// System or category, e.g. `sched`.
+    pub category: String,
+    /// When.
+    pub time: Timestamp,
+    /// CPU, where known.
+    pub cpu: Option<u32>,
+    /// Number of the thread that people know (tid).
+    pub tid: u64,
+    /// The thread's name at that time, where known.
+    pub thread_name: String,
+    /// All fields in the file's order.
+    pub fields: Vec<Field>,
+    /// The text that a reference tool prints for it (trace.dat: the info column of `trace-cmd report`).
+    pub text: String,
+    /// Call stack, innermost first, where the event is or has one.
+    pub stack: Vec<String>,
+}
+
+/// A named value of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Name as the file (or the user who defined the probe) gave it.
+    pub name: String,
+    /// Declared type, e.g. `unsigned long`; empty where the format has none.
+    pub type_name: String,
+    /// The value.
+    pub value: Value,
+    /// The value as people read it: flags as words, addresses as symbols. Empty if [`Value`] prints as well.
+    pub shown: String,
+}
+
+/// A field's value with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// There is none.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// Signed.
+    Int(i64),
+    /// Unsigned.
+    UInt(u64),
+    /// Floating point.
+    Double(f64),
+    /// Text; bad UTF-8 was replaced.
+    Text(String),
+    /// An address.
+    Pointer(u64),
+    /// A kernel object's number (FXT).
+    Koid(u64),
+    /// Raw bytes.
+    Bytes(Vec<u8>),
+    /// Elements of an array.
+    List(Vec<Value>),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Int(value) => write!(f, "{value}"),
+            Value::UInt(value) | Value::Koid(value) => write!(f, "{value}"),
+            Value::Double(value) => write!(f, "{value}"),
+            Value::Text(text) => f.write_str(text),
+            Value::Pointer(value) => write!(f, "{value:#x}"),
+            Value::Bytes(bytes) => {
+                for (i, byte) in bytes.iter().enumerate() {
+                    write!(f, "{}{byte:02x}", if i == 0 { "" } else { " " })?;
+                }
+                Ok(())
+            }
+            Value::List(items) => {
+                f.write_str("{")?;
+                for (i, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl Field {
+    /// What to show for it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        if self.shown.is_empty() {
+            self.value.to_string()
+        } else {
+            self.shown.clone()
+        }
+    }
+}

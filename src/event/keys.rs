@@ -1,0 +1,93 @@
+//! Keys: how a reader names threads, processes and kinds of events, and the directory that explains them.
+//!
+//! A key is the file's name for a thing and may be reused by it; `build::identities` turns keys into the
+//! ids of a `Trace`, each of which is one thing only.
+
+use crate::base::{StringId, Strings};
+
+/// A thread as its reader names it: in kernel formats the pid itself, elsewhere a number the reader gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadKey(pub u32);
+
+impl ThreadKey {
+    /// Nobody: the idle task of whatever CPU it is (pid 0). Every reader keeps this number for it.
+    pub const IDLE: ThreadKey = ThreadKey(0);
+    /// Not known.
+    pub const UNKNOWN: ThreadKey = ThreadKey(u32::MAX);
+}
+
+/// A process as its reader names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessKey(pub u32);
+
+/// The number of an [`EventKind`] in its reader's directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindId(pub u16);
+
+/// What a kind of event turns into in the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A point on its thread's track (on its CPU's track where the thread is idle).
+    #[default]
+    Instant,
+    /// A point on its CPU's track, whoever was running.
+    CpuInstant,
+    /// It is seen otherwise: as end of a slice or run, as a wakeup, as a counter's sample.
+    /// (Ends that found no beginning are shown as instants all the same.)
+    Consumed,
+}
+
+/// A kind of event: what the `events` table and the event list call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventKind {
+    /// Its name, e.g. `sched_switch`.
+    pub name: StringId,
+    /// Its system or category, e.g. `sched`.
+    pub category: StringId,
+    /// What becomes of it.
+    pub role: Role,
+}
+
+/// What is known of a thread beside its life events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadEntry {
+    /// The reader's name for it.
+    pub key: ThreadKey,
+    /// The number that people know it by (tid, koid, low bits of an upid).
+    pub tid: u64,
+    /// How the file itself names it, where that is more than the tid (etrace upid, FXT koid).
+    pub file_key: u64,
+    /// Its process, if the file says.
+    pub process: Option<ProcessKey>,
+    /// Its name, if the file says.
+    pub name: Option<StringId>,
+}
+
+/// What is known of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessEntry {
+    /// The reader's name for it.
+    pub key: ProcessKey,
+    /// The number that people know it by.
+    pub pid: u64,
+    /// How the file itself names it.
+    pub file_key: u64,
+    /// Its name, if the file says.
+    pub name: Option<StringId>,
+}
+
+/// What the reader's numbers mean. Asked for when all parts were read.
+///
+/// Threads that are not listed are known by their key alone: tid = key. A format whose keys are pids
+/// (trace.dat, ftrace text, strace) need list only those it has a name for.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    /// Kinds, indexed by [`KindId`].
+    pub kinds: Vec<EventKind>,
+    /// Threads with more than a key.
+    pub threads: Vec<ThreadEntry>,
+    /// Processes that the file names as such.
+    pub processes: Vec<ProcessEntry>,
+    /// The strings that the above refer to.
+    pub strings: Strings,
+}

@@ -1,0 +1,21 @@
+//! What readers say, in words that all formats share: lanes of compact columns, and one event in full.
+//!
+//! A reader's bulk pass turns each [`Part`](part::Part) of a file into a [`LaneColumns`]: every event as
+//! 12 bytes in [`EventColumns`], plus typed rows for only what the timeline draws. `build` makes a
+//! `Trace` of them. Nothing here knows a format, and nothing here knows the `Trace`.
+
+pub mod columns;
+pub mod detail;
+pub mod keys;
+pub mod lane;
+pub mod pairs;
+pub mod part;
+pub mod syscalls;
+
+pub use columns::EventColumns;
+pub use detail::{EventDetail, Field, Value};
+pub use keys::{
+    Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, ThreadEntry, ThreadKey,
+};
+pub use lane::*;
+pub use part::{Coarse, Lane, Part, TraceInfo};

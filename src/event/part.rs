@@ -1,0 +1,62 @@
+//! How a file is cut for reading in parallel, and what is known before its events are read.
+
+use crate::base::{TimeSpan, Timestamp};
+
+/// What can be read independently and is in time order by itself, or nearly so: one CPU's ring buffer,
+/// one block of text, one FXT stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// For people: `CPU 3`, `CPU 3 of instance irqs`.
+    pub name: String,
+    /// The CPU, where the lane belongs to one.
+    pub cpu: Option<u32>,
+}
+
+/// A piece of a lane that is decoded by itself: about 1 to 8 MB of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Index into the reader's lanes. Parts stand in lane order, and in file order inside a lane.
+    pub lane: u32,
+    /// How many bytes of the file it takes, for progress.
+    pub size_bytes: u64,
+}
+
+/// A picture of the file from what is cheap to read (page headers, sampled records).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coarse {
+    /// From the first to past the last time that was seen.
+    pub span: TimeSpan,
+    /// (lane, time, bytes of events from here to the lane's next entry), sorted by lane, then time.
+    pub density: Vec<(u32, Timestamp, u32)>,
+}
+
+/// What a clock's numbers are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockUnit {
+    /// Nanoseconds: seconds may be claimed.
+    #[default]
+    Nanoseconds,
+    /// Cycles of a processor's counter.
+    Cycles,
+    /// Numbers that only tell the order (ftrace's `counter`).
+    Order,
+    /// Lines of a text without times.
+    Lines,
+}
+
+/// What the file says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceInfo {
+    /// The format's name and version, e.g. `trace.dat 7`.
+    pub format: String,
+    /// The clock's name as the file has it, e.g. `mono`; empty if it does not say.
+    pub clock: String,
+    /// What the clock counts.
+    pub clock_unit: ClockUnit,
+    /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, where the file tells.
+    pub wall_clock_zero_ns: Option<i64>,
+    /// How many CPUs the machine has, where the file tells.
+    pub cpu_count: Option<u32>,
+    /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
+    pub facts: Vec<(String, String)>,
+}

@@ -1,0 +1,170 @@
+//! What a format is: a name, a question ("are these bytes yours?"), and a way to open them.
+//!
+//! A reader is a set of pure functions over bytes. It never reads files itself and never blocks: the
+//! bytes are mapped, or were unpacked, before it sees them.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::base::{Diagnostics, Job, ReadError, Timestamp};
+use crate::event::{
+    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
+};
+
+/// A row in `FORMATS`.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// For people, e.g. `trace-cmd (trace.dat)`.
+    pub name: &'static str,
+    /// Usual file name endings, without the dot; never needed for detection.
+    pub extensions: &'static [&'static str],
+    /// Whether the first bytes of a file (up to 64 KiB, already unpacked) are this format.
+    pub sniff: fn(head: &[u8]) -> Sniff,
+    /// Reads the head of the file: what it says of itself, its lanes and parts.
+    pub open: fn(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError>,
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// How sure a format is that a file is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sniff {
+    /// It is not.
+    No,
+    /// It could be: text that looks alike.
+    Maybe,
+    /// It is.
+    Yes,
+}
+
+/// A file's bytes: mapped, or owned. Cheap to clone.
+#[derive(Clone)]
+pub struct Input {
+    bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>,
+    /// The file's name without its folder, for formats whose names say something (strace -ff).
+    pub file_name: String,
+}
+
+impl Input {
+    /// Wraps what holds the bytes (a map or a vector).
+    #[must_use]
+    pub fn new(bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>, file_name: String) -> Input {
+        Input { bytes, file_name }
+    }
+
+    /// Bytes in memory, for tests and for what was unpacked.
+    #[must_use]
+    pub fn from_vec(bytes: Vec<u8>, file_name: &str) -> Input {
+        Input {
+            bytes: Arc::new(bytes),
+            file_name: file_name.to_owned(),
+        }
+    }
+
+    /// All bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Input({}, {} bytes)", self.file_name, self.bytes().len())
+    }
+}
+
+/// Names one event to its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventRef {
+    /// The part it was read from.
+    pub part: u32,
+    /// Its place, as [`EventColumns`](crate::event::EventColumns) has it.
+    pub place: u64,
+    /// When it happened.
+    pub time: Timestamp,
+    /// What it is.
+    pub kind: KindId,
+    /// Whose it is.
+    pub thread: ThreadKey,
+}
+
+/// An opened file.
+pub trait Reader: Send + Sync {
+    /// What the file says about itself.
+    fn info(&self) -> &TraceInfo;
+
+    /// Lanes, in the order in which equal times are sorted.
+    fn lanes(&self) -> &[Lane];
+
+    /// Parts, in lane order and file order.
+    fn parts(&self) -> &[Part];
+
+    /// A picture from what is cheap: must take a small fraction of a second for any file.
+    fn coarse(&self) -> Coarse;
+
+    /// The bulk pass over one part. Pure; runs on many threads at once. Damage becomes diagnostics in the
+    /// answer. Calls `job.check()` at least once a megabyte and `job.advance` for what was done.
+    ///
+    /// # Errors
+    /// Only if nothing of the part can be read, or the job was cancelled.
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError>;
+
+    /// What the numbers in the columns mean; asked for once all parts were read.
+    fn directory(&self) -> Directory;
+
+    /// What was odd in the head of the file.
+    fn diagnostics(&self) -> Diagnostics;
+
+    /// One event in full. An event that cannot be decoded any more says so in its `text`.
+    fn describe(&self, event: EventRef) -> EventDetail;
+
+    /// The whole trace as its reference tool prints it, if it has one (trace-cmd report): line by line into
+    /// `out`, in time order. `None`: the caller prints one line an event from `describe`.
+    fn report(&self) -> Option<&dyn Report> {
+        None
+    }
+
+    /// Heap bytes held for describing.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// What a report shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// `-t`: full time stamps instead of microseconds.
+    pub has_full_times: bool,
+    /// `-N`: no plugins, only each event's own print format.
+    pub is_plain: bool,
+    /// `-R`: raw fields.
+    pub is_raw: bool,
+    /// Leave out the latency-flags column.
+    pub has_no_flags: bool,
+    /// Only these CPUs; empty: all.
+    pub cpus: Vec<u32>,
+    /// Only events from this time on.
+    pub from: Option<Timestamp>,
+    /// Only events before this time.
+    pub until: Option<Timestamp>,
+}
+
+/// Prints a whole trace as its reference tool does.
+pub trait Report {
+    /// Writes all of it; stops early with an error of kind `Interrupted` if the job is cancelled.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write(
+        &self,
+        options: &ReportOptions,
+        out: &mut dyn std::io::Write,
+        job: &Job,
+    ) -> std::io::Result<()>;
+}

@@ -1,0 +1,8 @@
+//! The formats: what one is (`format`), and the rows (`FORMATS`).
+
+pub mod format;
+
+pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
+
+/// Every format that can be opened, asked in this order.
+pub const FORMATS: &[Format] = &[];

@@ -1,0 +1,13 @@
+//! Threadline: a native trace timeline viewer.
+//!
+//! A trace file becomes a picture in floors, and a file imports only from floors below its own
+//! (`tests/floors.rs` holds `src/` to this):
+//!
+//! ```text
+//! file bytes -> formats -> lanes -> build -> Trace -> index -> query -> view -> gui
+//!                  \-> describe (one event in full, on demand)     \-> export, cli
+//! ```
+
+pub mod base;
+pub mod event;
+pub mod formats;
