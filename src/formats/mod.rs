@@ -1,6 +1,7 @@
 //! The formats: what one is (`format`), and the rows (`FORMATS`).
 
 pub mod format;
+pub mod tracedat;
 
 pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
 

@@ -1,0 +1,3 @@
+//! trace-cmd's trace.dat.
+
+pub mod event_format;
