@@ -11,3 +11,4 @@
 pub mod base;
 pub mod event;
 pub mod formats;
+pub mod trace;

@@ -1,0 +1,338 @@
+//! All raw events: segments of columns as the lanes gave them, and their common order in time.
+//!
+//! An [`EventId`] numbers events segment by segment, so it stays small and needs no table. The order in
+//! time over all lanes is never stored: the n-th event is found by a search over the lanes' own orders.
+
+use super::entities::{ThreadId, ThreadMap};
+use crate::base::Timestamp;
+use crate::event::columns::{EventColumns, EventRow};
+use crate::event::{KindId, ThreadKey};
+
+/// Number of an event in one `Trace`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u32);
+
+/// The events of one part of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// The reader's part.
+    pub part: u32,
+    /// The reader's lane.
+    pub lane: u32,
+    /// The index of the lane's CPU in the trace, if it has one.
+    pub cpu: Option<u32>,
+    /// The id of its first event.
+    pub first: u32,
+    /// The events, sorted by time.
+    pub columns: EventColumns,
+}
+
+/// All events of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Events {
+    segments: Vec<Segment>,
+    /// Segments that follow each other in time; within a chain, events are in order.
+    chains: Vec<Vec<u32>>,
+    count: u32,
+    /// Which thread a key means.
+    pub threads: ThreadMap,
+}
+
+/// One event as the columns have it, with its segment's part and CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its number.
+    pub id: EventId,
+    /// The reader's part.
+    pub part: u32,
+    /// The index of the CPU, if its lane has one.
+    pub cpu: Option<u32>,
+    /// Time, place, kind and key.
+    pub row: EventRow,
+}
+
+impl Events {
+    /// Puts segments together; each must be sorted by time. Segments of one lane that follow each other in
+    /// time become one chain.
+    #[must_use]
+    pub fn new(mut segments: Vec<Segment>) -> Events {
+        segments.retain(|segment| !segment.columns.is_empty());
+        let mut first = 0_u32;
+        let mut chains: Vec<Vec<u32>> = Vec::new();
+        let mut tail: Option<(u32, Timestamp)> = None;
+        for (index, segment) in segments.iter_mut().enumerate() {
+            segment.first = first;
+            first += segment.columns.len() as u32;
+            let starts = segment.columns.time(0);
+            let ends = segment.columns.time(segment.columns.len() as u32 - 1);
+            match (tail, chains.last_mut()) {
+                (Some((lane, end)), Some(chain)) if lane == segment.lane && end <= starts => {
+                    chain.push(index as u32)
+                }
+                _ => chains.push(vec![index as u32]),
+            }
+            tail = Some((segment.lane, ends));
+        }
+        Events {
+            segments,
+            chains,
+            count: first,
+            threads: ThreadMap::default(),
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The segments, in lane and file order.
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    #[inline]
+    fn segment_of(&self, id: EventId) -> &Segment {
+        let after = self
+            .segments
+            .partition_point(|segment| segment.first <= id.0);
+        &self.segments[after - 1]
+    }
+
+    /// One event. Panics if there is no such event, as slices do.
+    #[must_use]
+    pub fn get(&self, id: EventId) -> Event {
+        let segment = self.segment_of(id);
+        Event {
+            id,
+            part: segment.part,
+            cpu: segment.cpu,
+            row: segment.columns.row(id.0 - segment.first),
+        }
+    }
+
+    /// When an event happened.
+    #[inline]
+    #[must_use]
+    pub fn time(&self, id: EventId) -> Timestamp {
+        let segment = self.segment_of(id);
+        segment.columns.time(id.0 - segment.first)
+    }
+
+    /// What an event is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self, id: EventId) -> KindId {
+        let segment = self.segment_of(id);
+        segment.columns.kind(id.0 - segment.first)
+    }
+
+    /// Whose an event is.
+    #[inline]
+    #[must_use]
+    pub fn thread(&self, id: EventId) -> ThreadId {
+        let segment = self.segment_of(id);
+        let index = id.0 - segment.first;
+        let key = segment.columns.thread(index);
+        if self.threads.is_unique(key) {
+            self.threads.at(key, Timestamp(0))
+        } else {
+            self.threads.at(key, segment.columns.time(index))
+        }
+    }
+
+    /// The thread that a key means at a time.
+    #[must_use]
+    pub fn thread_at(&self, key: ThreadKey, time: Timestamp) -> ThreadId {
+        self.threads.at(key, time)
+    }
+
+    fn chain_len(&self, chain: &[u32]) -> u32 {
+        chain
+            .iter()
+            .map(|&s| self.segments[s as usize].columns.len() as u32)
+            .sum()
+    }
+
+    /// How many events of `chain` lie before `time`.
+    fn chain_rank(&self, chain: &[u32], time: Timestamp) -> u32 {
+        let after = chain.partition_point(|&s| self.segments[s as usize].columns.time(0) < time);
+        let Some(&at) = chain.get(after.wrapping_sub(1)) else {
+            return 0;
+        };
+        let segment = &self.segments[at as usize];
+        // Ids of a chain's segments follow each other, as do the segments.
+        segment.first - self.segments[chain[0] as usize].first + segment.columns.lower_bound(time)
+    }
+
+    /// How many events happened before `time`, over all lanes.
+    #[must_use]
+    pub fn rank(&self, time: Timestamp) -> u32 {
+        self.chains
+            .iter()
+            .map(|chain| self.chain_rank(chain, time))
+            .sum()
+    }
+
+    /// A walk over all events in time order (ties: the earlier lane first), from the first at or after `time`.
+    #[must_use]
+    pub fn from_time(&self, time: Timestamp) -> InTimeOrder<'_> {
+        let heads = self
+            .chains
+            .iter()
+            .map(|chain| {
+                let first = self.segments[chain[0] as usize].first;
+                Head::new(
+                    self,
+                    first + self.chain_rank(chain, time),
+                    first + self.chain_len(chain),
+                )
+            })
+            .collect();
+        InTimeOrder {
+            events: self,
+            heads,
+        }
+    }
+
+    /// A walk over all events in time order, from the `rank`-th (0 is the first).
+    #[must_use]
+    pub fn from_rank(&self, rank: u32) -> InTimeOrder<'_> {
+        // The latest time with no more than `rank` events before it.
+        let (mut low, mut high) = (i64::MIN, i64::MAX);
+        while low < high {
+            let middle = low.midpoint(high) + 1;
+            let middle = if middle > high { high } else { middle };
+            if self.rank(Timestamp(middle)) <= rank {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        let mut walk = self.from_time(Timestamp(low));
+        for _ in self.rank(Timestamp(low))..rank {
+            walk.next();
+        }
+        walk
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.segments
+            .iter()
+            .map(|segment| segment.columns.memory_bytes())
+            .sum()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    time: Timestamp,
+    next: u32,
+    end: u32,
+}
+
+impl Head {
+    fn new(events: &Events, next: u32, end: u32) -> Head {
+        Head {
+            time: if next < end {
+                events.time(EventId(next))
+            } else {
+                Timestamp::MAX
+            },
+            next,
+            end,
+        }
+    }
+}
+
+/// All events in time order; see [`Events::from_time`].
+#[derive(Clone, Debug)]
+pub struct InTimeOrder<'a> {
+    events: &'a Events,
+    heads: Vec<Head>,
+}
+
+impl Iterator for InTimeOrder<'_> {
+    type Item = EventId;
+
+    fn next(&mut self) -> Option<EventId> {
+        let best = self
+            .heads
+            .iter_mut()
+            .filter(|head| head.next < head.end)
+            .min_by_key(|head| head.time)?;
+        let id = EventId(best.next);
+        *best = Head::new(self.events, best.next + 1, best.end);
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(part: u32, lane: u32, times: &[i64]) -> Segment {
+        let mut columns = EventColumns::new(0);
+        for (i, &time) in times.iter().enumerate() {
+            columns.push(time, i as u64, KindId(0), ThreadKey(part));
+        }
+        Segment {
+            part,
+            lane,
+            cpu: None,
+            first: 0,
+            columns,
+        }
+    }
+
+    #[test]
+    fn the_common_order_is_found_without_being_stored() {
+        let segments = vec![
+            segment(0, 0, &[1, 5, 5]),
+            segment(1, 0, &[5, 9]),
+            segment(2, 1, &[2, 5]),
+            segment(3, 1, &[3, 4, 20]),
+        ];
+        let events = Events::new(segments);
+        assert_eq!(events.chains.len(), 3);
+        let all: Vec<_> = events
+            .from_time(Timestamp::MIN)
+            .map(|id| (events.time(id).0, id.0))
+            .collect();
+        assert_eq!(
+            all,
+            vec![
+                (1, 0),
+                (2, 5),
+                (3, 7),
+                (4, 8),
+                (5, 1),
+                (5, 2),
+                (5, 3),
+                (5, 6),
+                (9, 4),
+                (20, 9)
+            ]
+        );
+        for (rank, &(time, id)) in all.iter().enumerate() {
+            assert_eq!(
+                events.from_rank(rank as u32).next(),
+                Some(EventId(id)),
+                "rank {rank}"
+            );
+            assert!(events.rank(Timestamp(time)) <= rank as u32);
+        }
+        assert_eq!(events.from_rank(10).next(), None);
+        assert_eq!(events.get(EventId(6)).part, 2);
+    }
+}

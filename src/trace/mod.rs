@@ -1,0 +1,144 @@
+//! The immutable [`Trace`]: what `build` made of a file's lanes, one column table a file.
+//!
+//! An id is our row number and valid in one `Trace` only. Times are integer nanoseconds on the trace's own
+//! clock. Rows that a frame walks (slices, runs, states, samples) lie sorted by time within their track,
+//! CPU, thread or series, so that every question is a binary search and a walk.
+
+pub mod counters;
+pub mod entities;
+pub mod events;
+pub mod files;
+pub mod flows;
+pub mod instants;
+pub mod logs;
+pub mod runs;
+pub mod slices;
+pub mod states;
+pub mod tracks;
+
+pub use counters::{CounterTrack, CounterTrackId, Counters};
+pub use entities::{Cpu, CpuId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+pub use events::{EventId, Events, Segment};
+pub use files::{FileUse, Files};
+pub use flows::{Flow, FlowId, Flows};
+pub use instants::{InstantId, Instants};
+pub use logs::{Log, Logs};
+pub use runs::{Run, RunId, Runs};
+pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
+pub use states::{State, StateId, States, ThreadState};
+pub use tracks::{Track, TrackId, TrackKind};
+
+use crate::base::{Diagnostics, StringId, Strings, TimeSpan};
+use crate::event::{EventKind, Gap, KindId, TraceInfo};
+
+/// Everything that was read of one file, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// What the file says about itself.
+    pub info: TraceInfo,
+    /// From the first event to just past the last.
+    pub span: TimeSpan,
+    /// All names and texts.
+    pub strings: Strings,
+    /// Kinds of events, by [`KindId`].
+    pub kinds: Vec<EventKind>,
+    /// All raw events.
+    pub events: Events,
+    /// CPUs in the order of their numbers.
+    pub cpus: Vec<Cpu>,
+    /// Threads; the first is always "idle".
+    pub threads: Vec<Thread>,
+    /// Processes.
+    pub processes: Vec<Process>,
+    /// Tracks: of threads, of CPUs, of asynchronous groups.
+    pub tracks: Vec<Track>,
+    /// Slices on tracks.
+    pub slices: Slices,
+    /// Points on tracks.
+    pub instants: Instants,
+    /// Counter tracks and their samples.
+    pub counters: Counters,
+    /// Flows between slices.
+    pub flows: Flows,
+    /// Who ran on which CPU.
+    pub runs: Runs,
+    /// What each thread was doing.
+    pub states: States,
+    /// Log messages.
+    pub logs: Logs,
+    /// What was done to files.
+    pub files: Files,
+    /// Where the recorder lost events.
+    pub gaps: Vec<Gap>,
+    /// What was odd.
+    pub diagnostics: Diagnostics,
+}
+
+impl Trace {
+    /// The text of a string.
+    #[must_use]
+    pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
+        self.strings.text(id)
+    }
+
+    /// The name of a kind of event; empty if there is no such kind.
+    #[must_use]
+    pub fn kind_name(&self, kind: KindId) -> std::borrow::Cow<'_, str> {
+        self.kinds
+            .get(usize::from(kind.0))
+            .map_or_else(Default::default, |kind| self.text(kind.name))
+    }
+
+    /// A thread, the idle one if there is no such id.
+    #[must_use]
+    pub fn thread(&self, id: ThreadId) -> &Thread {
+        static NOBODY: Thread = Thread::nobody();
+        self.threads
+            .get(id.0 as usize)
+            .or_else(|| self.threads.first())
+            .unwrap_or(&NOBODY)
+    }
+
+    /// The process of a thread, if it has one.
+    #[must_use]
+    pub fn process_of(&self, id: ThreadId) -> Option<&Process> {
+        self.processes.get(self.thread(id).process?.0 as usize)
+    }
+
+    /// A thread's name, or `tid N` where it has none.
+    #[must_use]
+    pub fn thread_name(&self, id: ThreadId) -> String {
+        let thread = self.thread(id);
+        if thread.name == StringId::EMPTY {
+            format!("tid {}", thread.tid)
+        } else {
+            self.text(thread.name).into_owned()
+        }
+    }
+
+    /// The lost events that the file counts (holes without a number count as 0).
+    #[must_use]
+    pub fn lost_events(&self) -> u64 {
+        self.gaps
+            .iter()
+            .filter_map(|gap| gap.lost)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Heap bytes held (mapped file not counted).
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.strings.memory_bytes()
+            + self.events.memory_bytes()
+            + self.slices.memory_bytes()
+            + self.instants.memory_bytes()
+            + self.counters.memory_bytes()
+            + self.flows.memory_bytes()
+            + self.runs.memory_bytes()
+            + self.states.memory_bytes()
+            + (self.threads.capacity() * size_of::<Thread>()) as u64
+            + (self.processes.capacity() * size_of::<Process>()) as u64
+            + (self.files.rows.capacity() * size_of::<FileUse>()) as u64
+            + (self.tracks.capacity() * size_of::<Track>()) as u64
+    }
+}
