@@ -9,6 +9,7 @@
 //! ```
 
 pub mod base;
+pub mod build;
 pub mod event;
 pub mod formats;
 pub mod trace;

@@ -28,7 +28,7 @@ pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
 pub use states::{State, StateId, States, ThreadState};
 pub use tracks::{Track, TrackId, TrackKind};
 
-use crate::base::{Diagnostics, StringId, Strings, TimeSpan};
+use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
 
 /// Everything that was read of one file, ready to be asked.
@@ -114,6 +114,35 @@ impl Trace {
         } else {
             self.text(thread.name).into_owned()
         }
+    }
+
+    /// The track of that kind, if there is one (the first of several asynchronous ones).
+    #[must_use]
+    pub fn track_of(&self, kind: TrackKind) -> Option<TrackId> {
+        let at = self.tracks.partition_point(|track| track.kind < kind);
+        self.tracks
+            .get(at)
+            .filter(|track| track.kind == kind)
+            .map(|_| TrackId(at as u32))
+    }
+
+    /// The innermost slice of a thread around `time`: one that begins then is around it, one that ends then is not.
+    #[must_use]
+    pub fn innermost_slice(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+        let track = self
+            .tracks
+            .get(self.track_of(TrackKind::Thread(thread))?.0 as usize)?;
+        self.slices.rows[track.rows.start as usize..track.rows.end as usize]
+            .iter()
+            .rev()
+            .find_map(|row| {
+                let starts =
+                    &self.slices.starts[row.slices.start as usize..row.slices.end as usize];
+                // The last that begins at or before `time`; of several at once, the one that lasts.
+                let after = starts.partition_point(|&start| start <= time.0);
+                let index = row.slices.start + after.checked_sub(1)? as u32;
+                (self.slices.ends[index as usize] > time.0).then_some(SliceId(index))
+            })
     }
 
     /// The lost events that the file counts (holes without a number count as 0).

@@ -1,0 +1,501 @@
+//! Keys to threads and processes, each of which is one thing only.
+//!
+//! A fork begins a new life of its child's key; what the key meant before (if it was seen before) is another
+//! thread. A thread that shares its parent's process (the file says so) joins it; every other thread is a
+//! process of its own, unless the directory names its process. Names, ends and programs go to the life
+//! that the key meant at their time.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::merge::{Merged, MergedPart};
+use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
+use crate::trace::{Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+
+/// The process that a reader's key means.
+pub type ProcessOfKey = FxHashMap<ProcessKey, ProcessId>;
+
+/// Everybody in the trace.
+pub struct People {
+    /// Which thread a key means at which time.
+    pub map: ThreadMap,
+    /// Threads; the first is idle.
+    pub threads: Vec<Thread>,
+    /// Processes.
+    pub processes: Vec<Process>,
+    /// Processes by the reader's key.
+    pub process_of_key: ProcessOfKey,
+}
+
+/// A fork seen twice within this time (by two kinds of events) is one fork.
+const SAME_FORK: Nanos = Nanos(10_000_000);
+
+#[derive(Clone, Copy)]
+struct Birth {
+    time: Timestamp,
+    parent: ThreadKey,
+    sort: ForkSort,
+    name: StringId,
+}
+
+type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
+
+/// See the module's text.
+pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) -> People {
+    let seen = seen_keys(merged);
+    let lives = sorted_lives(merged);
+    let births = births(merged, &lives);
+    let entries: FxHashMap<u32, &ThreadEntry> = directory
+        .threads
+        .iter()
+        .map(|entry| (entry.key.0, entry))
+        .collect();
+    let mut keys: Vec<u32> = seen
+        .keys()
+        .chain(births.keys())
+        .copied()
+        .chain(used_entries(directory, &seen))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+
+    let mut people = People {
+        map: ThreadMap::default(),
+        threads: vec![idle_thread(merged, directory, span)],
+        processes: Vec::new(),
+        process_of_key: ProcessOfKey::default(),
+    };
+    people
+        .map
+        .insert(ThreadKey::IDLE, Timestamp::MIN, ThreadId::IDLE);
+    people.add_directory_processes(merged, directory);
+    let mut born = Vec::new();
+    for key in keys {
+        if key == ThreadKey::IDLE.0 || key == ThreadKey::UNKNOWN.0 {
+            continue;
+        }
+        let was_seen = seen.get(&key).copied();
+        let of_key = births.get(&key).map_or(&[][..], Vec::as_slice);
+        people.add_lives(
+            key,
+            was_seen,
+            of_key,
+            entries.get(&key).copied(),
+            merged,
+            &mut born,
+            span,
+        );
+    }
+    born.sort_by_key(|(time, _, _)| *time);
+    people.join_processes(&born, &lives);
+    people.tell_lives(merged, &lives);
+    people.name_processes(directory, merged);
+    people
+}
+
+/// Directory entries are threads even if they did nothing, where the file lists them on purpose (it has a
+/// process for them); saved command lines of tasks that never appear are not.
+fn used_entries<'a>(directory: &'a Directory, seen: &'a Seen) -> impl Iterator<Item = u32> + 'a {
+    directory
+        .threads
+        .iter()
+        .filter(|entry| entry.process.is_some() || seen.contains_key(&entry.key.0))
+        .map(|entry| entry.key.0)
+}
+
+fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread {
+    let entry = directory
+        .threads
+        .iter()
+        .find(|entry| entry.key == ThreadKey::IDLE);
+    let name = entry
+        .and_then(|entry| entry.name)
+        .map_or(StringId::EMPTY, |name| directory_name(merged, name));
+    Thread {
+        tid: 0,
+        key: 0,
+        process: None,
+        name,
+        start: None,
+        end: None,
+        seen: (span.start, span.end),
+    }
+}
+
+fn directory_name(merged: &Merged, id: StringId) -> StringId {
+    merged
+        .directory_strings
+        .get(id.0 as usize)
+        .copied()
+        .unwrap_or(StringId::EMPTY)
+}
+
+fn seen_keys(merged: &Merged) -> Seen {
+    let each: Vec<Seen> = merged
+        .parts
+        .par_iter()
+        .map(|part| seen_in_part(part, merged))
+        .collect();
+    let mut all = Seen::default();
+    for part in each {
+        for (key, (first, last)) in part {
+            include(&mut all, key, first);
+            include(&mut all, key, last);
+        }
+    }
+    all
+}
+
+fn include(seen: &mut Seen, key: u32, time: Timestamp) {
+    let range = seen.entry(key).or_insert((time, time));
+    range.0 = range.0.min(time);
+    range.1 = range.1.max(time);
+}
+
+fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
+    let columns = &merged.events.segments()[part.segment as usize].columns;
+    let mut seen = Seen::default();
+    let mut last = None;
+    for (index, &key) in columns.threads().iter().enumerate() {
+        if last != Some(key) {
+            if let Some(previous) = last {
+                include(&mut seen, previous, columns.time(index as u32 - 1));
+            }
+            include(&mut seen, key, columns.time(index as u32));
+            last = Some(key);
+        }
+    }
+    if let Some(previous) = last {
+        include(&mut seen, previous, columns.time(columns.len() as u32 - 1));
+    }
+    for switch in &part.rows.switches {
+        let time = columns.time(switch.event);
+        include(&mut seen, switch.prev.0, time);
+        include(&mut seen, switch.next.0, time);
+    }
+    for wakeup in &part.rows.wakeups {
+        include(&mut seen, wakeup.thread.0, columns.time(wakeup.event));
+    }
+    for row in &part.rows.lives {
+        let key = match &row.life {
+            Life::Fork { parent, .. } => parent,
+            Life::Exec { thread, .. } | Life::Exit { thread, .. } | Life::Member { thread, .. } => {
+                thread
+            }
+            Life::Name { .. } => continue,
+        };
+        include(&mut seen, key.0, columns.time(row.event));
+    }
+    seen
+}
+
+/// A life row with its time and the part whose strings it uses.
+struct Told<'a> {
+    time: Timestamp,
+    part: &'a MergedPart,
+    life: &'a Life,
+}
+
+fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
+    let mut lives: Vec<Told<'_>> = merged
+        .parts
+        .iter()
+        .flat_map(|part| {
+            part.rows.lives.iter().map(|row| Told {
+                time: merged.time(part, row.event),
+                part,
+                life: &row.life,
+            })
+        })
+        .collect();
+    lives.sort_by_key(|told| told.time);
+    lives
+}
+
+fn births(_merged: &Merged, lives: &[Told<'_>]) -> FxHashMap<u32, Vec<Birth>> {
+    let mut births: FxHashMap<u32, Vec<Birth>> = FxHashMap::default();
+    for told in lives {
+        if let Life::Fork {
+            parent,
+            child,
+            sort,
+            name,
+        } = told.life
+        {
+            let list = births.entry(child.0).or_default();
+            let birth = Birth {
+                time: told.time,
+                parent: *parent,
+                sort: *sort,
+                name: told.part.string(*name),
+            };
+            match list.last_mut() {
+                Some(last) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
+                    if last.sort == ForkSort::Unknown {
+                        last.sort = birth.sort;
+                    }
+                    if last.name == StringId::EMPTY {
+                        last.name = birth.name;
+                    }
+                }
+                _ => list.push(birth),
+            }
+        }
+    }
+    births
+}
+
+impl People {
+    fn add_directory_processes(&mut self, merged: &Merged, directory: &Directory) {
+        for entry in &directory.processes {
+            let id = self.new_process(entry.pid, entry.file_key);
+            let process = &mut self.processes[id.0 as usize];
+            process.name = entry
+                .name
+                .map_or(StringId::EMPTY, |name| directory_name(merged, name));
+            self.process_of_key.insert(entry.key, id);
+        }
+    }
+
+    fn new_process(&mut self, pid: u64, key: u64) -> ProcessId {
+        self.processes.push(Process {
+            pid,
+            key,
+            parent: None,
+            main_thread: None,
+            name: StringId::EMPTY,
+            start: None,
+            end: None,
+            exit_status: None,
+            exit_signal: None,
+            images: Vec::new(),
+            opens: 0,
+        });
+        ProcessId(self.processes.len() as u32 - 1)
+    }
+
+    /// Adds a thread for each life of `key`; notes births in `born`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one row of the keys' table, spelled out"
+    )]
+    fn add_lives(
+        &mut self,
+        key: u32,
+        seen: Option<(Timestamp, Timestamp)>,
+        births: &[Birth],
+        entry: Option<&ThreadEntry>,
+        merged: &Merged,
+        born: &mut Vec<(Timestamp, ThreadId, Birth)>,
+        span: TimeSpan,
+    ) {
+        let mut thread = Thread {
+            tid: entry.map_or(u64::from(key), |entry| entry.tid),
+            key: entry.map_or(u64::from(key), |entry| entry.file_key),
+            process: entry
+                .and_then(|entry| entry.process)
+                .and_then(|key| self.process_of_key.get(&key).copied()),
+            name: StringId::EMPTY,
+            start: None,
+            end: None,
+            seen: seen.unwrap_or((span.start, span.start)),
+        };
+        let lived_before = match (births.first(), seen) {
+            (Some(birth), Some((first, _))) => first < birth.time,
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        if lived_before {
+            let mut earlier = thread.clone();
+            if let Some(birth) = births.first() {
+                earlier.seen.1 = earlier.seen.1.min(birth.time);
+            }
+            self.push_thread(key, Timestamp::MIN, earlier);
+        }
+        for (index, birth) in births.iter().enumerate() {
+            thread.start = Some(birth.time);
+            thread.name = birth.name;
+            let until = births
+                .get(index + 1)
+                .map_or(thread.seen.1, |next| next.time.min(thread.seen.1));
+            thread.seen = (birth.time, until.max(birth.time));
+            let id = self.push_thread(key, birth.time, thread.clone());
+            born.push((birth.time, id, *birth));
+            thread.seen.1 = seen.map_or(birth.time, |(_, last)| last);
+        }
+        // The directory's name is the last that is known: it belongs to the last life.
+        if let (Some(name), Some(last)) =
+            (entry.and_then(|entry| entry.name), self.threads.last_mut())
+            && last.name == StringId::EMPTY
+        {
+            last.name = directory_name(merged, name);
+        }
+    }
+
+    fn push_thread(&mut self, key: u32, from: Timestamp, thread: Thread) -> ThreadId {
+        let id = ThreadId(self.threads.len() as u32);
+        self.threads.push(thread);
+        self.map.insert(ThreadKey(key), from, id);
+        id
+    }
+
+    /// Gives every thread its process and every process its parent.
+    fn join_processes(&mut self, born: &[(Timestamp, ThreadId, Birth)], lives: &[Told<'_>]) {
+        let mut leaders: FxHashMap<u32, ThreadId> = FxHashMap::default();
+        for told in lives {
+            if let Life::Member { thread, leader } = told.life
+                && thread != leader
+            {
+                leaders.insert(
+                    self.map.at(*thread, told.time).0,
+                    self.map.at(*leader, told.time),
+                );
+            }
+        }
+        let is_born: FxHashMap<u32, ()> = born.iter().map(|(_, id, _)| (id.0, ())).collect();
+        for index in 1..self.threads.len() as u32 {
+            if !is_born.contains_key(&index) && !leaders.contains_key(&index) {
+                self.own_process(ThreadId(index));
+            }
+        }
+        for &(time, id, birth) in born {
+            let parent = self.map.at(birth.parent, time);
+            let parent_process = self
+                .threads
+                .get(parent.0 as usize)
+                .filter(|_| parent != id)
+                .and_then(|thread| thread.process);
+            if leaders.contains_key(&id.0) {
+                continue;
+            }
+            if birth.sort == ForkSort::Thread && parent_process.is_some() {
+                self.threads[id.0 as usize].process = parent_process;
+                continue;
+            }
+            let process = self.own_process(id);
+            let row = &mut self.processes[process.0 as usize];
+            row.start = row.start.or(Some(time));
+            if parent_process != Some(process) {
+                row.parent = row.parent.or(parent_process);
+            }
+        }
+        for (thread, leader) in leaders {
+            let process = self.own_process(leader);
+            if let Some(thread) = self.threads.get_mut(thread as usize) {
+                thread.process = Some(process);
+            }
+        }
+    }
+
+    /// The process of `thread`, made for it if it has none.
+    fn own_process(&mut self, thread: ThreadId) -> ProcessId {
+        let Some(row) = self.threads.get(thread.0 as usize) else {
+            return ProcessId(0);
+        };
+        let (tid, key, name) = (row.tid, row.key, row.name);
+        let process = match row.process {
+            Some(process) => process,
+            None => self.new_process(tid, key),
+        };
+        self.threads[thread.0 as usize].process = Some(process);
+        let row = &mut self.processes[process.0 as usize];
+        if row.main_thread.is_none() && row.pid == tid {
+            row.main_thread = Some(thread);
+            if row.name == StringId::EMPTY {
+                row.name = name;
+            }
+        }
+        process
+    }
+
+    /// Names, programs and ends.
+    fn tell_lives(&mut self, _merged: &Merged, lives: &[Told<'_>]) {
+        for told in lives {
+            let at = |people: &People, key: ThreadKey| people.map.at(key, told.time).0 as usize;
+            match told.life {
+                Life::Name { thread, name } => {
+                    let index = at(self, *thread);
+                    if let Some(thread) = self.threads.get_mut(index) {
+                        thread.name = told.part.string(*name);
+                    }
+                }
+                Life::Exit {
+                    thread,
+                    status,
+                    signal,
+                } => {
+                    let index = at(self, *thread);
+                    let Some(thread) = self.threads.get_mut(index) else {
+                        continue;
+                    };
+                    thread.end = Some(told.time);
+                    let id = ThreadId(index as u32);
+                    if let Some(process) = thread
+                        .process
+                        .and_then(|id| self.processes.get_mut(id.0 as usize))
+                        && process.main_thread == Some(id)
+                    {
+                        process.end = Some(told.time);
+                        process.exit_status = status.or(process.exit_status);
+                        process.exit_signal = signal.or(process.exit_signal);
+                    }
+                }
+                Life::Exec {
+                    thread,
+                    program,
+                    arguments,
+                    directory,
+                    interpreter,
+                } => {
+                    let index = at(self, *thread);
+                    let process = self.threads.get(index).and_then(|thread| thread.process);
+                    if let Some(process) =
+                        process.and_then(|id| self.processes.get_mut(id.0 as usize))
+                    {
+                        process.images.push(ProgramImage {
+                            start: told.time,
+                            program: told.part.string(*program),
+                            arguments: arguments.iter().map(|&id| told.part.string(id)).collect(),
+                            directory: told.part.string(*directory),
+                            interpreter: told.part.string(*interpreter),
+                        });
+                    }
+                }
+                Life::Fork { .. } | Life::Member { .. } => {}
+            }
+        }
+    }
+
+    /// Processes without a name of their own are called as their main thread; a first process of an image
+    /// list without names keeps its program's path for the panes to shorten.
+    fn name_processes(&mut self, directory: &Directory, merged: &Merged) {
+        let named: FxHashMap<u32, ()> = directory
+            .processes
+            .iter()
+            .filter(|entry| {
+                entry
+                    .name
+                    .is_some_and(|name| directory_name(merged, name) != StringId::EMPTY)
+            })
+            .filter_map(|entry| self.process_of_key.get(&entry.key))
+            .map(|id| (id.0, ()))
+            .collect();
+        for (index, process) in self.processes.iter_mut().enumerate() {
+            if named.contains_key(&(index as u32)) {
+                continue;
+            }
+            if let Some(thread) = process
+                .main_thread
+                .and_then(|id| self.threads.get(id.0 as usize))
+            {
+                process.name = thread.name;
+            }
+            if process.name == StringId::EMPTY
+                && let Some(image) = process.images.last()
+            {
+                process.name = image.program;
+            }
+        }
+    }
+}

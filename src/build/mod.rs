@@ -1,0 +1,138 @@
+//! Lanes to [`Trace`]: what the readers said becomes rows that can be drawn and asked, one file per concept.
+//!
+//! ```text
+//! merge         strings, labels and kinds of all parts become common ones; parts become event segments
+//! identities    keys become threads and processes, reused keys become several
+//! scheduling    switches and wakeups become runs per CPU and states per thread
+//! pairing       begins and ends of a track become slices; what finds no partner is counted
+//! nesting       slices of a track get parents, and rows in which nothing overlaps
+//! async_tracks  asynchronous begins and ends become slices on tracks of their groups
+//! points        events that nothing else shows become instants; samples become counter tracks
+//! flow_links    flow marks become arrows between slices
+//! file_activity file marks become rows, and are counted for their processes
+//! ```
+//!
+//! All of it is pure and runs on rayon: in parallel over parts where rows are collected, over tracks,
+//! threads and CPUs where they are made.
+
+mod async_tracks;
+mod file_activity;
+mod flow_links;
+mod group;
+mod identities;
+mod merge;
+mod nesting;
+mod pairing;
+mod points;
+mod scheduling;
+mod slice_table;
+
+use crate::base::{Job, TimeSpan, Timestamp};
+use crate::event::{Directory, Lane, LaneColumns, TraceInfo};
+use crate::trace::{Cpu, CpuId, ThreadId, Trace, TrackKind};
+
+/// The columns of one part, as its reader gave them.
+#[derive(Debug)]
+pub struct PartColumns {
+    /// The reader's number of the part.
+    pub part: u32,
+    /// Index of its lane.
+    pub lane: u32,
+    /// What was read.
+    pub columns: LaneColumns,
+}
+
+/// Makes a [`Trace`] of all parts (in lane order, and file order inside a lane).
+///
+/// A cancelled job stops the work early; the answer is then of no use.
+#[must_use]
+pub fn build(
+    parts: Vec<PartColumns>,
+    lanes: &[Lane],
+    directory: &Directory,
+    info: TraceInfo,
+    job: &Job,
+) -> Trace {
+    let mut merged = merge::merge(parts, lanes, directory);
+    let mut trace = Trace {
+        info,
+        ..Trace::default()
+    };
+    trace.cpus = merged.cpus.iter().map(|&number| Cpu { number }).collect();
+    trace.gaps = std::mem::take(&mut merged.gaps);
+    trace.diagnostics = std::mem::take(&mut merged.diagnostics);
+    trace.span = span_of(&merged, &trace);
+
+    let people = identities::build_identities(&merged, directory, trace.span);
+    merged.events.threads = people.map;
+    trace.threads = people.threads;
+    trace.processes = people.processes;
+    if job.is_cancelled() {
+        return trace;
+    }
+
+    let (runs, states) = scheduling::build_scheduling(&merged, &mut trace);
+    trace.runs = runs;
+    trace.states = states;
+
+    let paired = pairing::build_slices(&mut merged, &trace);
+    trace.diagnostics.merge(paired.diagnostics);
+    let asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
+    let leftovers = paired.leftover_instants;
+    let points = points::build_instants(&mut merged, &trace, leftovers, asyncs.instants);
+    slice_table::assemble(&mut trace, paired.tracks, asyncs.tracks, points);
+    trace.slices.labels = std::mem::take(&mut merged.labels);
+    if job.is_cancelled() {
+        return trace;
+    }
+
+    trace.counters = points::build_counters(&mut merged, &people.process_of_key, &trace);
+    trace.logs = points::build_logs(&merged);
+    trace.files = file_activity::build_files(&merged, &mut trace.processes, &trace.threads);
+    trace.kinds = std::mem::take(&mut merged.kinds);
+    trace.strings = std::mem::take(&mut merged.strings);
+    let flow_marks = std::mem::take(&mut merged.flows);
+    trace.events = std::mem::take(&mut merged.events);
+    trace.flows = flow_links::build_flows(flow_marks, &mut trace);
+    trace
+}
+
+fn span_of(merged: &merge::Merged, trace: &Trace) -> TimeSpan {
+    let mut span: Option<TimeSpan> = None;
+    let mut include = |start: Timestamp, end: Timestamp| {
+        let more = TimeSpan::new(start, end);
+        span = Some(span.map_or(more, |span| span.union(more)));
+    };
+    for segment in merged.events.segments() {
+        let last = segment.columns.time(segment.columns.len() as u32 - 1);
+        include(
+            segment.columns.time(0),
+            last.saturating_add(crate::base::Nanos(1)),
+        );
+    }
+    for complete in &merged.complete_ends {
+        include(Timestamp(*complete), Timestamp(*complete));
+    }
+    for gap in &trace.gaps {
+        if gap.start > Timestamp::MIN && gap.end < Timestamp::MAX {
+            include(gap.start, gap.end);
+        }
+    }
+    span.unwrap_or_default()
+}
+
+/// A track's number while tracks are made: CPUs first, then threads.
+fn track_number(kind: TrackKind, cpu_count: usize) -> u32 {
+    match kind {
+        TrackKind::Cpu(cpu) => cpu.0,
+        TrackKind::Thread(thread) => cpu_count as u32 + thread.0,
+        TrackKind::Async(_) => u32::MAX,
+    }
+}
+
+fn track_kind(number: u32, cpu_count: usize) -> TrackKind {
+    match number.checked_sub(cpu_count as u32) {
+        None => TrackKind::Cpu(CpuId(number)),
+        Some(thread) => TrackKind::Thread(ThreadId(thread)),
+    }
+}

@@ -1,0 +1,215 @@
+//! Slices of one track, sorted by start, to parents and rows: a row holds nothing that overlaps.
+//!
+//! A slice lies one row below the innermost slice that holds it whole. Where slices overlap without one
+//! holding the other, the later one goes to the next row that is free, and nothing is lost.
+
+/// A slice while its track is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// First nanosecond.
+    pub start: i64,
+    /// First nanosecond after; `i64::MAX`: it never ended.
+    pub end: i64,
+    /// Common label.
+    pub label: u32,
+    /// The event that began it.
+    pub begin: u32,
+    /// The event that ended it, or `u32::MAX`.
+    pub finish: u32,
+}
+
+/// The finished columns of a track, rows one after the other.
+#[derive(Debug, Default)]
+pub struct Nested {
+    /// The slices, sorted by row, then start.
+    pub slices: Vec<Draft>,
+    /// The slice around each, as an index into `slices`, or `u32::MAX`.
+    pub parents: Vec<u32>,
+    /// Where each row starts in `slices`, and the end of the last.
+    pub row_starts: Vec<u32>,
+}
+
+struct Open {
+    end: i64,
+    index: u32,
+    row: u32,
+}
+
+/// Puts slices that are sorted by start (ties: outer first) into rows.
+pub fn nest(drafts: &[Draft]) -> Nested {
+    let mut row_ends: Vec<i64> = Vec::new();
+    let mut rows: Vec<u32> = Vec::with_capacity(drafts.len());
+    let mut parents: Vec<u32> = Vec::with_capacity(drafts.len());
+    let mut row_counts: Vec<u32> = Vec::new();
+    let mut stack: Vec<Open> = Vec::new();
+    for (index, draft) in drafts.iter().enumerate() {
+        // What ended before this starts is over; a slice of no length is over for all that comes later.
+        while stack.last().is_some_and(|open| open.end <= draft.start) {
+            stack.pop();
+        }
+        // An overlapping one is not its parent, but may still hold what comes after it.
+        let parent = stack.iter().rev().find(|open| open.end >= draft.end);
+        let mut row = stack.last().map_or(0, |open| open.row + 1);
+        if let Some(parent) = parent {
+            row = row.max(parent.row + 1);
+        }
+        while row_ends
+            .get(row as usize)
+            .is_some_and(|&end| end > draft.start)
+        {
+            row += 1;
+        }
+        if row as usize == row_ends.len() {
+            row_ends.push(i64::MIN);
+            row_counts.push(0);
+        }
+        row_ends[row as usize] = draft.end;
+        row_counts[row as usize] += 1;
+        rows.push(row);
+        parents.push(parent.map_or(u32::MAX, |open| open.index));
+        stack.push(Open {
+            end: draft.end,
+            index: index as u32,
+            row,
+        });
+    }
+    by_rows(drafts, &rows, &parents, &row_counts)
+}
+
+/// Sorts slices by the rows that were chosen for them.
+pub fn by_rows(drafts: &[Draft], rows: &[u32], parents: &[u32], row_counts: &[u32]) -> Nested {
+    let mut row_starts = Vec::with_capacity(row_counts.len() + 1);
+    let mut sum = 0;
+    for count in row_counts {
+        row_starts.push(sum);
+        sum += count;
+    }
+    row_starts.push(sum);
+    if row_counts.len() <= 1 {
+        return Nested {
+            slices: drafts.to_vec(),
+            parents: parents.to_vec(),
+            row_starts,
+        };
+    }
+    let mut next = row_starts.clone();
+    let mut places = vec![0_u32; drafts.len()];
+    for (place, &row) in places.iter_mut().zip(rows) {
+        *place = next[row as usize];
+        next[row as usize] += 1;
+    }
+    let blank = Draft {
+        start: 0,
+        end: 0,
+        label: 0,
+        begin: 0,
+        finish: u32::MAX,
+    };
+    let mut slices = vec![blank; drafts.len()];
+    let mut placed_parents = vec![u32::MAX; drafts.len()];
+    for (index, &place) in places.iter().enumerate() {
+        slices[place as usize] = drafts[index];
+        let parent = parents[index];
+        placed_parents[place as usize] = places.get(parent as usize).copied().unwrap_or(u32::MAX);
+    }
+    Nested {
+        slices,
+        parents: placed_parents,
+        row_starts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(start: i64, end: i64) -> Draft {
+        Draft {
+            start,
+            end,
+            label: 0,
+            begin: start as u32,
+            finish: u32::MAX,
+        }
+    }
+
+    fn rows_of(nested: &Nested) -> Vec<Vec<(i64, i64)>> {
+        nested
+            .row_starts
+            .windows(2)
+            .map(|w| {
+                nested.slices[w[0] as usize..w[1] as usize]
+                    .iter()
+                    .map(|d| (d.start, d.end))
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn holders_are_parents_and_overlaps_move_down() {
+        let nested = nest(&[
+            draft(0, 100),
+            draft(10, 50),
+            draft(20, 30),
+            draft(40, 60),
+            draft(55, 58),
+            draft(200, 210),
+        ]);
+        assert_eq!(
+            rows_of(&nested),
+            vec![
+                vec![(0, 100), (200, 210)],
+                vec![(10, 50)],
+                vec![(20, 30), (40, 60)],
+                vec![(55, 58)]
+            ]
+        );
+        let parent_of = |start| {
+            let index = nested.slices.iter().position(|d| d.start == start).unwrap();
+            nested
+                .slices
+                .get(nested.parents[index] as usize)
+                .map(|d| d.start)
+        };
+        assert_eq!(parent_of(20), Some(10));
+        assert_eq!(parent_of(40), Some(0));
+        assert_eq!(parent_of(55), Some(40));
+        assert_eq!(parent_of(200), None);
+    }
+
+    #[test]
+    fn no_row_overlaps_whatever_comes() {
+        let mut state = 12345_u64;
+        let mut random = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        for _ in 0..200 {
+            let mut drafts: Vec<_> = (0..50)
+                .map(|_| {
+                    let start = random(100) as i64;
+                    let end = if random(20) == 0 {
+                        i64::MAX
+                    } else {
+                        start + random(40) as i64
+                    };
+                    draft(start, end)
+                })
+                .collect();
+            drafts.sort_by_key(|d| (d.start, std::cmp::Reverse(d.end)));
+            let nested = nest(&drafts);
+            assert_eq!(nested.slices.len(), drafts.len());
+            for row in rows_of(&nested) {
+                assert!(row.windows(2).all(|w| w[0].1 <= w[1].0), "{row:?}");
+            }
+            for (slice, &parent) in nested.slices.iter().zip(&nested.parents) {
+                if let Some(parent) = nested.slices.get(parent as usize) {
+                    assert!(parent.start <= slice.start && parent.end >= slice.end);
+                }
+            }
+        }
+    }
+}

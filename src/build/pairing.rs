@@ -1,0 +1,370 @@
+//! Begins and ends of each track to slices.
+//!
+//! A begin writes its slice at once, in order of start; an end looks for the innermost open begin of its
+//! family that it fits (see [`Matching`]) and closes it. Begins above that one have lost their ends: they
+//! end where the one around them ends, which is the latest that can be true, or become instants where the
+//! family says so. Only pairs of which both ends occur in the trace take part: a lone kprobe is a point.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::group::{Groups, gather, in_order};
+use super::merge::{Merged, MergedPart};
+use super::nesting::{Draft, Nested, nest};
+use super::track_number;
+use crate::base::{Diagnostics, Severity};
+use crate::event::pairs::{FAMILIES, Family, Matching, OpenBegin, Place};
+use crate::event::{MarkOp, ThreadKey};
+use crate::trace::{ThreadId, Trace, TrackKind};
+
+/// What pairing gives.
+pub struct Paired {
+    /// Slices of each track, by track number.
+    pub tracks: Vec<(u32, Nested)>,
+    /// Marks that became points: (track number, event).
+    pub leftover_instants: Vec<(u32, u32)>,
+    /// Counts of unmatched begins and ends.
+    pub diagnostics: Diagnostics,
+}
+
+/// A mark on its track.
+#[derive(Clone, Copy)]
+struct Row {
+    time: i64,
+    event: u32,
+    /// Common label.
+    label: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Begin,
+    End,
+    Whole(i64),
+}
+
+/// See the module's text. Takes the marks out of the parts.
+pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
+    let cpu_count = trace.cpus.len();
+    let groups: Vec<Groups<Row>> = merged
+        .parts
+        .par_iter()
+        .map(|part| sort_out(part, merged, cpu_count))
+        .collect();
+    for part in &mut merged.parts {
+        part.rows.marks = Vec::new();
+        part.rows.completes = Vec::new();
+    }
+    let tracks = gather(groups);
+    let results: Vec<(u32, Nested, Leftovers)> = tracks
+        .into_par_iter()
+        .map(|(track, pieces)| {
+            let has_whole = pieces
+                .iter()
+                .flatten()
+                .any(|row| matches!(row.what, What::Whole(_)));
+            let rows = if has_whole {
+                // Whole slices that start together: the longest is around the others.
+                in_order(pieces, |row| (row.time, longest_first(row)))
+            } else {
+                in_order(pieces, |row| row.time)
+            };
+            let (drafts, leftovers) = pair(&rows, merged);
+            (track, nest(&drafts), leftovers)
+        })
+        .collect();
+
+    let mut paired = Paired {
+        tracks: Vec::new(),
+        leftover_instants: Vec::new(),
+        diagnostics: Diagnostics::default(),
+    };
+    for (track, nested, leftovers) in results {
+        paired
+            .leftover_instants
+            .extend(leftovers.instants.iter().map(|&event| (track, event)));
+        let unmatched = [
+            (
+                "unmatched_end",
+                leftovers.unmatched_ends,
+                "ends whose beginning was not seen; shown as instants",
+            ),
+            (
+                "unmatched_begin",
+                leftovers.unmatched_begins,
+                "beginnings whose end was lost",
+            ),
+            (
+                "unfinished",
+                leftovers.unfinished,
+                "slices that were still open at the trace's end",
+            ),
+        ];
+        for (code, count, message) in unmatched {
+            if count > 0 {
+                paired
+                    .diagnostics
+                    .note_many(code, Severity::Info, None, count, || message.to_owned());
+            }
+        }
+        paired.tracks.push((track, nested));
+    }
+    paired
+}
+
+fn longest_first(row: &Row) -> i64 {
+    match row.what {
+        What::Whole(duration) => -duration,
+        What::Begin | What::End => 0,
+    }
+}
+
+fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> Groups<Row> {
+    let columns = &merged.events.segments()[part.segment as usize].columns;
+    let mut groups = Groups::default();
+    let families: Vec<Family> = part
+        .rows
+        .labels
+        .iter()
+        .map(|label| {
+            FAMILIES
+                .get(usize::from(label.family))
+                .copied()
+                .unwrap_or(FAMILIES[0])
+        })
+        .collect();
+    let mut last = (ThreadKey::UNKNOWN, ThreadId::NONE);
+    let mut track_of = |event: u32, family: Family| {
+        let key = columns.thread(event);
+        if let (Place::Cpu, Some(cpu)) = (family.place, part.cpu) {
+            return track_number(TrackKind::Cpu(cpu), cpu_count);
+        }
+        if let (ThreadKey::IDLE, Some(cpu)) = (key, part.cpu) {
+            return track_number(TrackKind::Cpu(cpu), cpu_count);
+        }
+        if !merged.events.threads.is_unique(key) {
+            return track_number(
+                TrackKind::Thread(merged.events.threads.at(key, columns.time(event))),
+                cpu_count,
+            );
+        }
+        if last.0 != key {
+            last = (key, merged.events.threads.at(key, columns.time(event)));
+        }
+        track_number(TrackKind::Thread(last.1), cpu_count)
+    };
+    let mut completes = part.rows.completes.iter().peekable();
+    let mut push_completes_before =
+        |limit: u32, groups: &mut Groups<Row>, track_of: &mut dyn FnMut(u32, Family) -> u32| {
+            while let Some(row) = completes.next_if(|row| row.event < limit) {
+                if let (Some(label), Some(&family)) = (
+                    part.label_map.get(row.label as usize),
+                    families.get(row.label as usize),
+                ) {
+                    let time = columns.time(row.event).0;
+                    let event = part.event(row.event).0;
+                    let track = track_of(row.event, family);
+                    groups.push(
+                        track,
+                        Row {
+                            time,
+                            event,
+                            label: label.0,
+                            what: What::Whole(row.duration_ns.max(0)),
+                        },
+                    );
+                }
+            }
+        };
+    for mark in &part.rows.marks {
+        push_completes_before(mark.event, &mut groups, &mut track_of);
+        let index = mark.label() as usize;
+        let (Some(label), Some(&family)) = (part.label_map.get(index), families.get(index)) else {
+            continue;
+        };
+        let what = match mark.op() {
+            MarkOp::Begin => What::Begin,
+            MarkOp::End => What::End,
+        };
+        let track = track_of(mark.event, family);
+        let row = Row {
+            time: columns.time(mark.event).0,
+            event: part.event(mark.event).0,
+            label: label.0,
+            what,
+        };
+        groups.push(track, row);
+    }
+    push_completes_before(u32::MAX, &mut groups, &mut track_of);
+    groups
+}
+
+#[derive(Default)]
+struct Leftovers {
+    instants: Vec<u32>,
+    unmatched_ends: u64,
+    unmatched_begins: u64,
+    unfinished: u64,
+}
+
+/// An open begin: its draft and what it pairs with.
+struct Open {
+    draft: u32,
+    pair: u32,
+}
+
+struct Pairer<'a> {
+    merged: &'a Merged,
+    drafts: Vec<Draft>,
+    /// Open begins of each family, innermost last.
+    stacks: Vec<Vec<Open>>,
+    /// How many open begins a pair number has.
+    open_counts: FxHashMap<u32, u32>,
+    leftovers: Leftovers,
+}
+
+/// A draft with this end is to be dropped: its event became an instant.
+const DROPPED: i64 = i64::MIN;
+
+fn pair(rows: &[Row], merged: &Merged) -> (Vec<Draft>, Leftovers) {
+    let mut pairer = Pairer {
+        merged,
+        drafts: Vec::with_capacity(rows.len() / 2 + 1),
+        stacks: FAMILIES.iter().map(|_| Vec::new()).collect(),
+        open_counts: FxHashMap::default(),
+        leftovers: Leftovers::default(),
+    };
+    let mut previous = i64::MIN;
+    let mut is_sorted = true;
+    for row in rows {
+        match row.what {
+            What::Begin => pairer.begin(row),
+            What::End => pairer.end(row),
+            What::Whole(duration) => {
+                pairer.drafts.push(Draft {
+                    start: row.time,
+                    end: row.time.saturating_add(duration),
+                    label: row.label,
+                    begin: row.event,
+                    finish: u32::MAX,
+                });
+            }
+        }
+        is_sorted &= row.time >= previous;
+        previous = row.time;
+    }
+    pairer.close_all();
+    let Pairer {
+        mut drafts,
+        leftovers,
+        ..
+    } = pairer;
+    drafts.retain(|draft| draft.end != DROPPED);
+    if !is_sorted {
+        drafts.sort_by_key(|draft| draft.start);
+    }
+    (drafts, leftovers)
+}
+
+impl Pairer<'_> {
+    fn family(&self, label: u32) -> (usize, Family) {
+        let family = usize::from(
+            self.merged
+                .labels
+                .get(label as usize)
+                .map_or(0, |label| label.family),
+        );
+        (
+            family.min(FAMILIES.len() - 1),
+            FAMILIES[family.min(FAMILIES.len() - 1)],
+        )
+    }
+
+    fn begin(&mut self, row: &Row) {
+        let pair = self.merged.pair_of_label[row.label as usize];
+        let (number, family) = self.family(row.label);
+        if family.matching == Matching::ByKey
+            && family.open == OpenBegin::Instant
+            && !self.merged.pair_has[pair as usize].end
+        {
+            self.leftovers.instants.push(row.event);
+            return;
+        }
+        self.stacks[number].push(Open {
+            draft: self.drafts.len() as u32,
+            pair,
+        });
+        if family.matching == Matching::ByKey {
+            *self.open_counts.entry(pair).or_insert(0) += 1;
+        }
+        self.drafts.push(Draft {
+            start: row.time,
+            end: i64::MAX,
+            label: row.label,
+            begin: row.event,
+            finish: u32::MAX,
+        });
+    }
+
+    fn end(&mut self, row: &Row) {
+        let pair = self.merged.pair_of_label[row.label as usize];
+        let (number, family) = self.family(row.label);
+        let is_open = match family.matching {
+            Matching::Innermost => !self.stacks[number].is_empty(),
+            Matching::ByKey => self.open_counts.get(&pair).is_some_and(|&count| count > 0),
+        };
+        if !is_open {
+            if self.merged.pair_has[pair as usize].begin || family.matching == Matching::Innermost {
+                self.leftovers.unmatched_ends += 1;
+            }
+            self.leftovers.instants.push(row.event);
+            return;
+        }
+        while let Some(open) = self.stacks[number].pop() {
+            if family.matching == Matching::ByKey {
+                if let Some(count) = self.open_counts.get_mut(&open.pair) {
+                    *count -= 1;
+                }
+                if open.pair != pair {
+                    self.lose_end(&open, row.time, family);
+                    continue;
+                }
+            }
+            let draft = &mut self.drafts[open.draft as usize];
+            draft.end = row.time.max(draft.start);
+            draft.finish = row.event;
+            return;
+        }
+    }
+
+    /// An end around `open` came at `time`: its own was lost.
+    fn lose_end(&mut self, open: &Open, time: i64, family: Family) {
+        self.leftovers.unmatched_begins += 1;
+        let draft = &mut self.drafts[open.draft as usize];
+        match family.open {
+            OpenBegin::Unfinished => draft.end = time.max(draft.start),
+            OpenBegin::Instant => {
+                self.leftovers.instants.push(draft.begin);
+                draft.end = DROPPED;
+            }
+        }
+    }
+
+    /// The trace is over.
+    fn close_all(&mut self) {
+        for (number, stack) in std::mem::take(&mut self.stacks).into_iter().enumerate() {
+            for open in stack {
+                match FAMILIES[number].open {
+                    OpenBegin::Unfinished => self.leftovers.unfinished += 1,
+                    OpenBegin::Instant => {
+                        self.leftovers.unmatched_begins += 1;
+                        let draft = &mut self.drafts[open.draft as usize];
+                        self.leftovers.instants.push(draft.begin);
+                        draft.end = DROPPED;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Context switches and wakeups to runs per CPU and states per thread.
+//!
+//! A switch ends the CPU's run and begins the next thread's; a switch to idle only ends. The thread that the
+//! first switch of a CPU takes off ran since that CPU's first event, if that was earlier: events are by
+//! whoever runs. Where a switch takes off another thread than the one that ran, switches were lost between:
+//! the open run ends there, with an unknown state, and the mismatch is counted.
+//!
+//! A thread's states follow from its switches and wakeups over all CPUs: running from a switch in; after a
+//! switch out what the switch says; ready from the first waking or wakeup on (whose waker is kept) until it
+//! runs. A wakeup of a thread that runs or is ready already changes nothing.
+
+use rayon::prelude::*;
+
+use super::group::{Groups, Pieces, gather, in_order};
+use super::merge::{Merged, MergedPart};
+use crate::base::{Severity, Timestamp};
+use crate::event::{EndState, ThreadKey, WakeupSort};
+use crate::trace::{Runs, States, ThreadId, ThreadState, Trace};
+
+/// A switch with common numbers.
+#[derive(Clone, Copy)]
+struct Row {
+    time: i64,
+    event: u32,
+    prev: u32,
+    next: u32,
+    next_priority: i32,
+    prev_priority: i32,
+    prev_state: EndState,
+}
+
+/// Something that changes a thread's state.
+#[derive(Clone, Copy)]
+struct Change {
+    time: i64,
+    event: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    In { cpu: u32 },
+    Out { state: EndState },
+    Woken { waker: u32 },
+    Created,
+}
+
+/// See the module's text.
+pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
+    let cpu_count = trace.cpus.len();
+    let collected: Vec<(Groups<Row>, Groups<Change>)> = merged
+        .parts
+        .par_iter()
+        .map(|part| collect(part, merged))
+        .collect();
+    let (switches, changes): (Vec<_>, Vec<_>) = collected.into_iter().unzip();
+    let (runs, mismatches) = build_runs(gather(switches), merged, cpu_count, trace.threads.len());
+    if mismatches > 0 {
+        trace.diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
+            "context switches that take off another thread than the one that ran: switches were lost between".to_owned()
+        });
+    }
+    let states = build_states(gather(changes), trace.threads.len());
+    (runs, states)
+}
+
+fn collect(part: &MergedPart, merged: &Merged) -> (Groups<Row>, Groups<Change>) {
+    let mut switches = Groups::default();
+    let mut changes = Groups::default();
+    let columns = &merged.events.segments()[part.segment as usize].columns;
+    let thread_at = |key: ThreadKey, time: Timestamp| merged.events.threads.at(key, time).0;
+    for switch in &part.rows.switches {
+        let Some(cpu) = merged.cpu_id(switch.cpu) else {
+            continue;
+        };
+        let time = columns.time(switch.event);
+        let event = part.event(switch.event).0;
+        let prev = thread_at(switch.prev, time);
+        let next = thread_at(switch.next, time);
+        let row = Row {
+            time: time.0,
+            event,
+            prev,
+            next,
+            next_priority: switch.next_priority,
+            prev_priority: switch.prev_priority,
+            prev_state: switch.prev_state,
+        };
+        switches.push(cpu.0, row);
+        if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
+            changes.push(
+                prev,
+                Change {
+                    time: time.0,
+                    event,
+                    what: What::Out {
+                        state: switch.prev_state,
+                    },
+                },
+            );
+        }
+        if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
+            changes.push(
+                next,
+                Change {
+                    time: time.0,
+                    event,
+                    what: What::In { cpu: cpu.0 },
+                },
+            );
+        }
+    }
+    for wakeup in &part.rows.wakeups {
+        let time = columns.time(wakeup.event);
+        let thread = thread_at(wakeup.thread, time);
+        if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
+            continue;
+        }
+        let event = part.event(wakeup.event).0;
+        let waker = if wakeup.waker == ThreadKey::UNKNOWN {
+            u32::MAX
+        } else {
+            thread_at(wakeup.waker, time)
+        };
+        if wakeup.sort == WakeupSort::New {
+            changes.push(
+                thread,
+                Change {
+                    time: time.0,
+                    event,
+                    what: What::Created,
+                },
+            );
+        }
+        changes.push(
+            thread,
+            Change {
+                time: time.0,
+                event,
+                what: What::Woken { waker },
+            },
+        );
+    }
+    (switches, changes)
+}
+
+fn build_runs(
+    cpus: Vec<(u32, Pieces<Row>)>,
+    merged: &Merged,
+    cpu_count: usize,
+    thread_count: usize,
+) -> (Runs, u64) {
+    let mut first_events: Vec<Option<Timestamp>> = vec![None; cpu_count];
+    for segment in merged.events.segments() {
+        if let Some(first) = segment
+            .cpu
+            .and_then(|cpu| first_events.get_mut(cpu as usize))
+        {
+            let time = segment.columns.time(0);
+            *first = Some(first.map_or(time, |known| known.min(time)));
+        }
+    }
+    let each: Vec<(u32, Runs, u64)> = cpus
+        .into_par_iter()
+        .map(|(cpu, pieces)| {
+            let rows = in_order(pieces, |row| row.time);
+            let (runs, mismatches) =
+                runs_of_cpu(&rows, first_events.get(cpu as usize).copied().flatten());
+            (cpu, runs, mismatches)
+        })
+        .collect();
+    let mut runs = Runs {
+        of_cpu: vec![0..0; cpu_count],
+        ..Runs::default()
+    };
+    let total: usize = each.iter().map(|(_, part, _)| part.len()).sum();
+    let mismatches = each.iter().map(|(_, _, count)| count).sum();
+    runs.starts.reserve_exact(total);
+    runs.ends.reserve_exact(total);
+    runs.threads.reserve_exact(total);
+    runs.priorities.reserve_exact(total);
+    runs.end_states.reserve_exact(total);
+    runs.events.reserve_exact(total);
+    for (cpu, mut part, _) in each {
+        let first = runs.starts.len() as u32;
+        runs.starts.append(&mut part.starts);
+        runs.ends.append(&mut part.ends);
+        runs.threads.append(&mut part.threads);
+        runs.priorities.append(&mut part.priorities);
+        runs.end_states.append(&mut part.end_states);
+        runs.events.append(&mut part.events);
+        runs.of_cpu[cpu as usize] = first..runs.starts.len() as u32;
+    }
+    sort_by_thread(&mut runs, thread_count);
+    (runs, mismatches)
+}
+
+/// The runs, and how many switches did not fit the run before them.
+fn runs_of_cpu(rows: &[Row], first_event: Option<Timestamp>) -> (Runs, u64) {
+    let mut runs = Runs::default();
+    let mut mismatches = 0;
+    let mut is_open = false;
+    for (index, row) in rows.iter().enumerate() {
+        if let Some(last) = runs.ends.len().checked_sub(1).filter(|_| is_open) {
+            runs.ends[last] = row.time.max(runs.starts[last]);
+            let fits = runs.threads[last] == row.prev;
+            mismatches += u64::from(!fits);
+            runs.end_states[last] = if fits {
+                row.prev_state
+            } else {
+                EndState::Unknown
+            };
+        } else if let Some(start) = first_event.filter(|start| index == 0 && start.0 < row.time)
+            && row.prev != ThreadId::IDLE.0
+            && row.prev != ThreadId::NONE.0
+        {
+            push_run(&mut runs, start.0, row.prev, row.prev_priority, u32::MAX);
+            runs.ends[0] = row.time;
+            runs.end_states[0] = row.prev_state;
+        }
+        is_open = row.next != ThreadId::IDLE.0 && row.next != ThreadId::NONE.0;
+        if is_open {
+            push_run(&mut runs, row.time, row.next, row.next_priority, row.event);
+        }
+    }
+    (runs, mismatches)
+}
+
+fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: u32) {
+    runs.starts.push(start);
+    runs.ends.push(i64::MAX);
+    runs.threads.push(thread);
+    runs.priorities.push(priority);
+    runs.end_states.push(EndState::Unknown);
+    runs.events.push(event);
+}
+
+/// Fills `by_thread` and `of_thread`: a counting sort, then each thread's few runs by start.
+fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
+    let mut counts = vec![0_u32; thread_count + 1];
+    for &thread in &runs.threads {
+        counts[thread as usize + 1] += 1;
+    }
+    for i in 1..counts.len() {
+        counts[i] += counts[i - 1];
+    }
+    runs.of_thread = counts.windows(2).map(|w| w[0]..w[1]).collect();
+    let mut next = counts;
+    let mut by_thread = vec![0_u32; runs.threads.len()];
+    for (run, &thread) in runs.threads.iter().enumerate() {
+        by_thread[next[thread as usize] as usize] = run as u32;
+        next[thread as usize] += 1;
+    }
+    let starts = &runs.starts;
+    for range in &runs.of_thread {
+        let list = &mut by_thread[range.start as usize..range.end as usize];
+        if !list.is_sorted_by_key(|&run| starts[run as usize]) {
+            list.sort_by_key(|&run| starts[run as usize]);
+        }
+    }
+    runs.by_thread = by_thread;
+}
+
+fn build_states(threads: Vec<(u32, Pieces<Change>)>, thread_count: usize) -> States {
+    let each: Vec<(u32, States)> = threads
+        .into_par_iter()
+        .map(|(thread, pieces)| {
+            (
+                thread,
+                states_of_thread(&in_order(pieces, |change| change.time)),
+            )
+        })
+        .collect();
+    let mut states = States::default();
+    let total: usize = each.iter().map(|(_, part)| part.len()).sum();
+    states.starts.reserve_exact(total);
+    states.ends.reserve_exact(total);
+    states.states.reserve_exact(total);
+    states.partners.reserve_exact(total);
+    states.events.reserve_exact(total);
+    for (thread, mut part) in each {
+        let first = states.starts.len() as u32;
+        states.of_thread.resize(thread as usize, first..first);
+        states.starts.append(&mut part.starts);
+        states.ends.append(&mut part.ends);
+        states.states.append(&mut part.states);
+        states.partners.append(&mut part.partners);
+        states.events.append(&mut part.events);
+        states.of_thread.push(first..states.starts.len() as u32);
+    }
+    let end = states.starts.len() as u32;
+    states
+        .of_thread
+        .resize(thread_count.max(states.of_thread.len()), end..end);
+    states
+}
+
+fn states_of_thread(changes: &[Change]) -> States {
+    let mut states = States::default();
+    for change in changes {
+        let now = states.states.last().copied();
+        let (state, partner) = match change.what {
+            What::In { cpu } => (ThreadState::Running, cpu),
+            What::Out { state } => (ThreadState::from(state), u32::MAX),
+            What::Created if now.is_none() => (ThreadState::Created, u32::MAX),
+            What::Created => continue,
+            What::Woken { waker } => {
+                let is_up = |state: ThreadState| state == ThreadState::Running || state.is_ready();
+                if now.is_some_and(is_up) {
+                    continue;
+                }
+                (ThreadState::Runnable, waker)
+            }
+        };
+        if let Some(last) = states.ends.len().checked_sub(1) {
+            states.ends[last] = change.time.max(states.starts[last]);
+            if states.starts[last] == states.ends[last] {
+                // Nothing lasts no time at all: a new thread is ready as soon as it is made.
+                states.starts.pop();
+                states.ends.pop();
+                states.states.pop();
+                states.partners.pop();
+                states.events.pop();
+            }
+        }
+        states.starts.push(change.time);
+        states.ends.push(i64::MAX);
+        states.states.push(state);
+        states.partners.push(partner);
+        states.events.push(change.event);
+    }
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(time: i64, what: What) -> Change {
+        Change {
+            time,
+            event: time as u32,
+            what,
+        }
+    }
+
+    #[test]
+    fn a_thread_sleeps_is_woken_and_runs_again() {
+        let states = states_of_thread(&[
+            change(10, What::In { cpu: 1 }),
+            change(
+                20,
+                What::Out {
+                    state: EndState::Sleeping,
+                },
+            ),
+            change(50, What::Woken { waker: 7 }),
+            change(51, What::Woken { waker: 8 }),
+            change(60, What::In { cpu: 0 }),
+            change(
+                70,
+                What::Out {
+                    state: EndState::Preempted,
+                },
+            ),
+        ]);
+        assert_eq!(states.starts, vec![10, 20, 50, 60, 70]);
+        assert_eq!(states.ends, vec![20, 50, 60, 70, i64::MAX]);
+        use ThreadState::{Preempted, Runnable, Running, Sleeping};
+        assert_eq!(
+            states.states,
+            vec![Running, Sleeping, Runnable, Running, Preempted]
+        );
+        assert_eq!(states.partners, vec![1, u32::MAX, 7, 0, u32::MAX]);
+    }
+
+    #[test]
+    fn lost_switches_end_a_run_without_a_state() {
+        let row = |time, prev, next| Row {
+            time,
+            event: 0,
+            prev,
+            next,
+            next_priority: 120,
+            prev_priority: 100,
+            prev_state: EndState::Sleeping,
+        };
+        let (runs, mismatches) = runs_of_cpu(
+            &[row(10, 5, 6), row(20, 6, 0), row(30, 0, 7), row(40, 8, 9)],
+            Some(Timestamp(3)),
+        );
+        assert_eq!(runs.starts, vec![3, 10, 30, 40]);
+        assert_eq!(runs.ends, vec![10, 20, 40, i64::MAX]);
+        assert_eq!(runs.threads, vec![5, 6, 7, 9]);
+        assert_eq!(mismatches, 1);
+        assert_eq!(
+            runs.end_states[1..3],
+            [EndState::Sleeping, EndState::Unknown]
+        );
+    }
+}
