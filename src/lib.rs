@@ -12,4 +12,6 @@ pub mod base;
 pub mod build;
 pub mod event;
 pub mod formats;
+pub mod index;
+pub mod query;
 pub mod trace;

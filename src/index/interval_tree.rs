@@ -1,0 +1,133 @@
+//! An interval tree without pointers, for what may overlap: intervals sorted by start, and above them the
+//! latest end of every group of 16, of 256, and so on.
+//!
+//! `overlapping` skips whole groups that end before the span, so it costs O(answers + log n).
+
+use crate::base::TimeSpan;
+
+const GROUP: usize = 16;
+
+/// Half-open intervals by number, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct IntervalTree {
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    numbers: Vec<u32>,
+    /// `latest[k][g]`: the latest end in group g of 16^(k+1) intervals.
+    latest: Vec<Vec<i64>>,
+}
+
+impl IntervalTree {
+    /// A tree over (start, end) pairs; an interval's number is its place in the input.
+    pub fn new(intervals: impl IntoIterator<Item = (i64, i64)>) -> IntervalTree {
+        let mut rows: Vec<(i64, i64, u32)> = intervals
+            .into_iter()
+            .enumerate()
+            .map(|(number, (start, end))| (start, end, number as u32))
+            .collect();
+        if !rows.is_sorted_by_key(|row| row.0) {
+            rows.sort_by_key(|row| row.0);
+        }
+        let ends: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        let mut latest = Vec::new();
+        let mut below: &[i64] = &ends;
+        while below.len() > 1 {
+            latest.push(
+                below
+                    .chunks(GROUP)
+                    .map(|group| group.iter().copied().max().unwrap_or(i64::MIN))
+                    .collect(),
+            );
+            below = latest.last().map_or(&[], Vec::as_slice);
+        }
+        IntervalTree {
+            starts: rows.iter().map(|row| row.0).collect(),
+            numbers: rows.iter().map(|row| row.2).collect(),
+            ends,
+            latest,
+        }
+    }
+
+    /// How many intervals there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Numbers of the intervals that share a nanosecond with `span`, by start; empty intervals are nowhere.
+    pub fn overlapping(&self, span: TimeSpan) -> impl Iterator<Item = u32> {
+        let until = self.starts.partition_point(|&start| start < span.end.0);
+        let from = span.start.0;
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while at < until {
+                // The largest group that starts here and ends too early is skipped whole.
+                let mut step = GROUP;
+                let mut skip = 0;
+                for level in &self.latest {
+                    if at % step != 0 || level.get(at / step).is_none_or(|&latest| latest > from) {
+                        break;
+                    }
+                    skip = step;
+                    step *= GROUP;
+                }
+                if skip > 0 {
+                    at += skip;
+                    continue;
+                }
+                let here = at;
+                at += 1;
+                if self.ends[here] > from && self.ends[here] > self.starts[here] {
+                    return Some(self.numbers[here]);
+                }
+            }
+            None
+        })
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.starts.capacity() * 20
+            + self
+                .latest
+                .iter()
+                .map(|level| level.capacity() * 8)
+                .sum::<usize>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Timestamp;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_scan(
+            rows in prop::collection::vec((0_i64..500, 0_i64..80), 0..600),
+            start in -10_i64..510,
+            length in 1_i64..100,
+        ) {
+            let rows: Vec<(i64, i64)> = rows.into_iter().map(|(start, length)| (start, start + length)).collect();
+            let span = TimeSpan::new(Timestamp(start), Timestamp(start + length));
+            let tree = IntervalTree::new(rows.iter().copied());
+            let mut found: Vec<u32> = tree.overlapping(span).collect();
+            found.sort_unstable();
+            let expected: Vec<u32> = (0..rows.len() as u32)
+                .filter(|&i| {
+                    let (from, until) = rows[i as usize];
+                    until > from && from < start + length && until > start
+                })
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! Pyramids over rows: what a row looks like at each zoom, so that a frame never walks what it cannot show.
+//!
+//! A level with width `2^shift` ns cuts a row into entries: a run of neighbouring items that are shorter than
+//! the width and start in the same bucket of that width is one entry; a longer item is an entry by itself.
+//! Buckets lie at multiples of the width, so entries do not dance when the view is moved. Each level is made
+//! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
+
+use crate::trace::slices::SliceRow;
+use crate::trace::{CounterTrack, CpuId, ThreadId, Trace, TrackId};
+
+/// Items of a row that do not overlap, sorted by start.
+pub trait Row {
+    /// How many there are.
+    fn len(&self) -> u32;
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// First nanosecond of item `i`.
+    fn start(&self, i: u32) -> i64;
+    /// First nanosecond after item `i`, not before its start.
+    fn end(&self, i: u32) -> i64;
+    /// What it is called or coloured by.
+    fn label(&self, i: u32) -> u32;
+}
+
+/// A run of neighbouring items.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The first item; the run goes on to the next entry's first.
+    pub first: u32,
+    /// The label that takes most of the time, found by a weighted vote.
+    pub label: u32,
+    /// How much the vote was won by, in ns.
+    lead: f32,
+    /// Time that the items take together, in ns.
+    pub busy: f32,
+}
+
+/// One level.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// Entries are at most `2^shift` ns wide (unless they are one item).
+    pub shift: u32,
+    /// The entries, the last is a sentinel that ends the one before.
+    pub entries: Vec<Entry>,
+}
+
+/// The levels of a row, finest first.
+#[derive(Clone, Debug, Default)]
+pub struct Lod {
+    levels: Vec<Level>,
+}
+
+impl Lod {
+    /// The pyramid of a row, where it is worth one.
+    pub fn new_if<R: Row>(is_worth: bool, row: impl FnOnce() -> R) -> Option<Lod> {
+        is_worth.then(|| Lod::new(&row()))
+    }
+
+    /// The pyramid of a row.
+    #[must_use]
+    pub fn new(row: &impl Row) -> Lod {
+        let count = row.len();
+        let Some(last) = count.checked_sub(1) else {
+            return Lod::default();
+        };
+        let span = (row.end(last).min(row.start(last).saturating_add(1 << 40)) as i128
+            - row.start(0) as i128)
+            .max(1);
+        let mean = (span / i128::from(count)).max(1) as u64;
+        let mut shift = 63 - mean.leading_zeros() + 1;
+        let mut level = base_level(row, shift);
+        let mut levels: Vec<Level> = Vec::new();
+        loop {
+            let entries = level.entries.len();
+            let is_small = entries <= 64;
+            if entries as u32 <= count / 8 || is_small {
+                let next = coarser(row, &level);
+                level.entries.shrink_to_fit();
+                levels.push(level);
+                if is_small {
+                    break;
+                }
+                level = next;
+            } else {
+                level = coarser(row, &level);
+            }
+            shift = level.shift;
+            if shift >= 62 {
+                break;
+            }
+        }
+        Lod { levels }
+    }
+
+    /// The coarsest level whose entries are at most `width` ns wide; `None`: walk the row itself.
+    #[must_use]
+    pub fn level(&self, width: i64) -> Option<&Level> {
+        let after = self
+            .levels
+            .partition_point(|level| 1_i64 << level.shift <= width);
+        self.levels.get(after.checked_sub(1)?)
+    }
+
+    /// The finest level, to skip along with.
+    #[must_use]
+    pub fn finest(&self) -> Option<&Level> {
+        self.levels.first()
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.levels
+            .iter()
+            .map(|level| (level.entries.capacity() * size_of::<Entry>()) as u64)
+            .sum()
+    }
+}
+
+fn base_level(row: &impl Row, shift: u32) -> Level {
+    let width = 1_i64 << shift;
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut open_bucket: Option<i64> = None;
+    for i in 0..row.len() {
+        let start = row.start(i);
+        let length = row.end(i).saturating_sub(start);
+        let (busy, label) = (length as f32, row.label(i));
+        let bucket = start >> shift;
+        if length < width {
+            if open_bucket == Some(bucket)
+                && let Some(open) = entries.last_mut()
+            {
+                open.busy += busy;
+                vote(open, label, busy);
+                continue;
+            }
+            open_bucket = Some(bucket);
+        } else {
+            open_bucket = None;
+        }
+        entries.push(Entry {
+            first: i,
+            label,
+            lead: busy.max(1.0),
+            busy,
+        });
+    }
+    entries.push(Entry {
+        first: row.len(),
+        label: 0,
+        lead: 0.0,
+        busy: 0.0,
+    });
+    Level { shift, entries }
+}
+
+fn vote(entry: &mut Entry, label: u32, weight: f32) {
+    let weight = weight.max(1.0);
+    if entry.label == label {
+        entry.lead += weight;
+    } else if entry.lead >= weight {
+        entry.lead -= weight;
+    } else {
+        entry.label = label;
+        entry.lead = weight - entry.lead;
+    }
+}
+
+fn coarser(row: &impl Row, finer: &Level) -> Level {
+    let shift = finer.shift + 1;
+    let width = 1_i64 << shift;
+    let mut entries: Vec<Entry> = Vec::with_capacity(finer.entries.len() / 2 + 2);
+    let mut open_bucket: Option<i64> = None;
+    for pair in finer.entries.windows(2) {
+        let entry = pair[0];
+        let start = row.start(entry.first);
+        let is_one = pair[1].first - entry.first == 1;
+        let is_short = !is_one || row.end(entry.first).saturating_sub(start) < width;
+        let bucket = start >> shift;
+        if is_short {
+            if open_bucket == Some(bucket)
+                && let Some(open) = entries.last_mut()
+            {
+                open.busy += entry.busy;
+                vote(open, entry.label, entry.lead);
+                continue;
+            }
+            open_bucket = Some(bucket);
+        } else {
+            open_bucket = None;
+        }
+        entries.push(entry);
+    }
+    entries.push(Entry {
+        first: row.len(),
+        label: 0,
+        lead: 0.0,
+        busy: 0.0,
+    });
+    Level { shift, entries }
+}
+
+/// A row of slices.
+#[derive(Clone, Copy, Debug)]
+pub struct SliceRowView<'a> {
+    starts: &'a [i64],
+    ends: &'a [i64],
+    labels: &'a [u32],
+    trace_end: i64,
+}
+
+impl<'a> SliceRowView<'a> {
+    /// The row's slices; unfinished ones last to the trace's end.
+    #[must_use]
+    pub fn new(trace: &'a Trace, row: &SliceRow) -> SliceRowView<'a> {
+        let range = row.slices.start as usize..row.slices.end as usize;
+        SliceRowView {
+            starts: &trace.slices.starts[range.clone()],
+            ends: &trace.slices.ends[range.clone()],
+            labels: &trace.slices.label_ids[range],
+            trace_end: trace.span.end.0,
+        }
+    }
+}
+
+impl Row for SliceRowView<'_> {
+    fn len(&self) -> u32 {
+        self.starts.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.starts[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.ends[i as usize]
+            .min(self.trace_end)
+            .max(self.starts[i as usize])
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.labels[i as usize]
+    }
+}
+
+/// The runs of a CPU; the label is the thread.
+#[derive(Clone, Copy, Debug)]
+pub struct RunRow<'a> {
+    starts: &'a [i64],
+    ends: &'a [i64],
+    threads: &'a [u32],
+    trace_end: i64,
+}
+
+impl<'a> RunRow<'a> {
+    /// The runs of `cpu`.
+    #[must_use]
+    pub fn new(trace: &'a Trace, cpu: CpuId) -> RunRow<'a> {
+        let range = trace.runs.on(cpu);
+        let range = range.start as usize..range.end as usize;
+        RunRow {
+            starts: &trace.runs.starts[range.clone()],
+            ends: &trace.runs.ends[range.clone()],
+            threads: &trace.runs.threads[range],
+            trace_end: trace.span.end.0,
+        }
+    }
+}
+
+impl Row for RunRow<'_> {
+    fn len(&self) -> u32 {
+        self.starts.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.starts[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.ends[i as usize]
+            .min(self.trace_end)
+            .max(self.starts[i as usize])
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.threads[i as usize]
+    }
+}
+
+/// The states of a thread; the label is the state's number.
+#[derive(Clone, Copy, Debug)]
+pub struct StateRow<'a> {
+    starts: &'a [i64],
+    ends: &'a [i64],
+    states: &'a [crate::trace::ThreadState],
+    trace_end: i64,
+}
+
+impl<'a> StateRow<'a> {
+    /// The states of `thread`.
+    #[must_use]
+    pub fn new(trace: &'a Trace, thread: ThreadId) -> StateRow<'a> {
+        let range = trace.states.of(thread);
+        let range = range.start as usize..range.end as usize;
+        StateRow {
+            starts: &trace.states.starts[range.clone()],
+            ends: &trace.states.ends[range.clone()],
+            states: &trace.states.states[range],
+            trace_end: trace.span.end.0,
+        }
+    }
+}
+
+impl Row for StateRow<'_> {
+    fn len(&self) -> u32 {
+        self.starts.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.starts[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.ends[i as usize]
+            .min(self.trace_end)
+            .max(self.starts[i as usize])
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.states[i as usize] as u32
+    }
+}
+
+/// The instants of a track; the label is the kind.
+#[derive(Clone, Copy, Debug)]
+pub struct InstantRow<'a> {
+    trace: &'a Trace,
+    events: &'a [u32],
+}
+
+impl<'a> InstantRow<'a> {
+    /// The instants of `track`.
+    #[must_use]
+    pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
+        let events = trace.tracks.get(track.0 as usize).map_or(&[][..], |track| {
+            &trace.instants.events[track.instants.start as usize..track.instants.end as usize]
+        });
+        InstantRow { trace, events }
+    }
+}
+
+impl Row for InstantRow<'_> {
+    fn len(&self) -> u32 {
+        self.events.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.trace
+            .events
+            .time(crate::trace::EventId(self.events[i as usize]))
+            .0
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.start(i)
+    }
+    fn label(&self, i: u32) -> u32 {
+        u32::from(
+            self.trace
+                .events
+                .kind(crate::trace::EventId(self.events[i as usize]))
+                .0,
+        )
+    }
+}
+
+/// The pyramid of a counter: smallest and largest value of runs of samples.
+#[derive(Clone, Debug, Default)]
+pub struct CounterLod {
+    levels: Vec<CounterLevel>,
+}
+
+/// One level of it.
+#[derive(Clone, Debug, Default)]
+pub struct CounterLevel {
+    /// Samples of one entry lie in the same bucket of `2^shift` ns.
+    pub shift: u32,
+    /// Entries; the last is a sentinel.
+    pub entries: Vec<CounterEntry>,
+}
+
+/// A run of samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CounterEntry {
+    /// The first sample, counted from the track's first.
+    pub first: u32,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+impl CounterLod {
+    /// The pyramid of a counter track, where it is worth one.
+    #[must_use]
+    pub fn new_if(is_worth: bool, trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
+        if !is_worth {
+            return None;
+        }
+        let range = track.samples.start as usize..track.samples.end as usize;
+        let times = &trace.counters.times[range.clone()];
+        let values = &trace.counters.values[range];
+        let count = times.len() as u32;
+        let span = (i128::from(times[times.len() - 1]) - i128::from(times[0])).max(1);
+        let mean = (span / i128::from(count)).max(1) as u64;
+        let mut shift = (63 - mean.leading_zeros() + 3).min(62);
+        let mut entries: Vec<CounterEntry> = (0..count)
+            .map(|i| CounterEntry {
+                first: i,
+                min: values[i as usize],
+                max: values[i as usize],
+            })
+            .collect();
+        let mut levels = Vec::new();
+        while shift < 62 {
+            entries = merge_counters(&entries, times, shift);
+            let is_small = entries.len() <= 64;
+            if entries.len() as u32 <= count / 8 || is_small {
+                let mut kept = entries.clone();
+                kept.push(CounterEntry {
+                    first: count,
+                    min: 0.0,
+                    max: 0.0,
+                });
+                levels.push(CounterLevel {
+                    shift,
+                    entries: kept,
+                });
+            }
+            if is_small {
+                break;
+            }
+            shift += 1;
+        }
+        Some(CounterLod { levels })
+    }
+
+    /// The coarsest level whose buckets are at most `width` ns wide; `None`: walk the samples.
+    #[must_use]
+    pub fn level(&self, width: i64) -> Option<&CounterLevel> {
+        let after = self
+            .levels
+            .partition_point(|level| 1_i64 << level.shift <= width);
+        self.levels.get(after.checked_sub(1)?)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.levels
+            .iter()
+            .map(|level| (level.entries.capacity() * size_of::<CounterEntry>()) as u64)
+            .sum()
+    }
+}
+
+fn merge_counters(finer: &[CounterEntry], times: &[i64], shift: u32) -> Vec<CounterEntry> {
+    let mut entries: Vec<CounterEntry> = Vec::with_capacity(finer.len() / 2 + 1);
+    let mut open_bucket = None;
+    for entry in finer {
+        let bucket = times[entry.first as usize] >> shift;
+        match entries.last_mut().filter(|_| open_bucket == Some(bucket)) {
+            Some(open) => {
+                open.min = open.min.min(entry.min);
+                open.max = open.max.max(entry.max);
+            }
+            None => {
+                open_bucket = Some(bucket);
+                entries.push(*entry);
+            }
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain(Vec<(i64, i64, u32)>);
+
+    impl Row for Plain {
+        fn len(&self) -> u32 {
+            self.0.len() as u32
+        }
+        fn start(&self, i: u32) -> i64 {
+            self.0[i as usize].0
+        }
+        fn end(&self, i: u32) -> i64 {
+            self.0[i as usize].1
+        }
+        fn label(&self, i: u32) -> u32 {
+            self.0[i as usize].2
+        }
+    }
+
+    #[test]
+    fn every_level_holds_every_item_once_and_all_their_time() {
+        let mut items = Vec::new();
+        let mut time = 1000;
+        for i in 0..5000_u32 {
+            let length = if i % 97 == 0 { 5000 } else { i64::from(i % 7) };
+            items.push((time, time + length, i % 3));
+            time += length + i64::from(i % 11) * if i % 500 < 250 { 1 } else { 400 };
+        }
+        let row = Plain(items);
+        let busy: i64 = row.0.iter().map(|item| item.1 - item.0).sum();
+        let lod = Lod::new(&row);
+        assert!(lod.levels.len() > 3);
+        for level in &lod.levels {
+            assert!(
+                level
+                    .entries
+                    .windows(2)
+                    .all(|pair| pair[0].first < pair[1].first)
+            );
+            assert_eq!(level.entries.last().map(|entry| entry.first), Some(5000));
+            let sum: f64 = level
+                .entries
+                .iter()
+                .map(|entry| f64::from(entry.busy))
+                .sum();
+            assert!((sum - busy as f64).abs() < busy as f64 * 1e-4);
+            for pair in level.entries.windows(2) {
+                if pair[1].first - pair[0].first > 1 {
+                    let (start, end) = (row.start(pair[0].first), row.end(pair[1].first - 1));
+                    assert!(
+                        end - start <= 2 << level.shift,
+                        "an entry is wider than it may be"
+                    );
+                }
+            }
+        }
+        let widths: Vec<u32> = lod.levels.iter().map(|level| level.shift).collect();
+        assert!(widths.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(lod.level(0).is_none());
+    }
+}

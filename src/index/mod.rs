@@ -1,0 +1,128 @@
+//! What makes every question about a [`Trace`] quick at any zoom: pyramids over rows, a tree over what
+//! overlaps, and the density of the whole.
+
+pub mod interval_tree;
+pub mod lod;
+pub mod overview;
+
+use rayon::prelude::*;
+
+use crate::trace::{CpuId, ThreadId, Trace, TrackId};
+use interval_tree::IntervalTree;
+use lod::{CounterLod, InstantRow, Lod, RunRow, SliceRowView, StateRow};
+use overview::Overview;
+
+/// Rows shorter than this are walked as they are.
+const SMALL_ROW: usize = 512;
+
+/// The pyramids and trees of one trace.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// By row of [`Slices::rows`](crate::trace::Slices::rows).
+    pub slice_rows: Vec<Option<Lod>>,
+    /// By CPU.
+    pub runs: Vec<Option<Lod>>,
+    /// By thread.
+    pub states: Vec<Option<Lod>>,
+    /// By track.
+    pub instants: Vec<Option<Lod>>,
+    /// By counter track.
+    pub counters: Vec<Option<CounterLod>>,
+    /// Flows by the time they are under way.
+    pub flows: IntervalTree,
+    /// The whole trace at a glance.
+    pub overview: Overview,
+}
+
+impl Index {
+    /// Indexes a trace, in parallel over its rows.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Index {
+        let flows = || {
+            IntervalTree::new(trace.flows.rows.iter().map(|flow| {
+                let (a, b) = (flow.from.time, flow.to.time);
+                (a.min(b).0, a.max(b).0.saturating_add(1))
+            }))
+        };
+        let slice_rows = || {
+            let rows = trace.slices.rows.par_iter();
+            rows.map(|row| {
+                Lod::new_if(row.slices.len() >= SMALL_ROW, || {
+                    SliceRowView::new(trace, row)
+                })
+            })
+            .collect()
+        };
+        let runs = || {
+            let cpus = (0..trace.cpus.len() as u32).into_par_iter().map(CpuId);
+            cpus.map(|cpu| {
+                Lod::new_if(trace.runs.on(cpu).len() >= SMALL_ROW, || {
+                    RunRow::new(trace, cpu)
+                })
+            })
+            .collect()
+        };
+        let states = || {
+            let threads = (0..trace.threads.len() as u32)
+                .into_par_iter()
+                .map(ThreadId);
+            threads
+                .map(|id| {
+                    Lod::new_if(trace.states.of(id).len() >= SMALL_ROW, || {
+                        StateRow::new(trace, id)
+                    })
+                })
+                .collect()
+        };
+        let instants = || {
+            let tracks = (0..trace.tracks.len() as u32).into_par_iter().map(TrackId);
+            tracks
+                .map(|id| {
+                    let count = trace.tracks[id.0 as usize].instants.len();
+                    Lod::new_if(count >= SMALL_ROW, || InstantRow::new(trace, id))
+                })
+                .collect()
+        };
+        let counters = || {
+            let tracks = trace.counters.tracks.par_iter();
+            tracks
+                .map(|track| CounterLod::new_if(track.samples.len() >= SMALL_ROW, trace, track))
+                .collect()
+        };
+        let ((slice_rows, instants), (runs, states)) = rayon::join(
+            || rayon::join(slice_rows, instants),
+            || rayon::join(runs, states),
+        );
+        let ((counters, flows), overview) =
+            rayon::join(|| (counters(), flows()), || Overview::new(trace));
+        Index {
+            slice_rows,
+            runs,
+            states,
+            instants,
+            counters,
+            flows,
+            overview,
+        }
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let pyramids = [&self.slice_rows, &self.runs, &self.states, &self.instants];
+        let rows: u64 = pyramids
+            .iter()
+            .map(|list| {
+                let held: u64 = list.iter().flatten().map(Lod::memory_bytes).sum();
+                held + (list.capacity() * size_of::<Option<Lod>>()) as u64
+            })
+            .sum();
+        let counters: u64 = self
+            .counters
+            .iter()
+            .flatten()
+            .map(CounterLod::memory_bytes)
+            .sum();
+        rows + counters + self.flows.memory_bytes() + self.overview.memory_bytes()
+    }
+}

@@ -1,0 +1,131 @@
+//! The whole trace at a glance: how many events, and how busy the CPUs, in each of some thousand steps.
+
+use rayon::prelude::*;
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::trace::{CpuId, Trace};
+
+/// How many steps the trace is cut into.
+pub const STEPS: usize = 2048;
+
+/// Densities by step; empty for an empty trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overview {
+    /// Events in each step.
+    pub events: Vec<u32>,
+    /// Share of CPU time used in each step, 0 to 1 over all CPUs; empty where nothing is known of CPUs.
+    pub cpu_use: Vec<f32>,
+}
+
+impl Overview {
+    /// Counts.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Overview {
+        let span = trace.span;
+        if span.is_empty() {
+            return Overview::default();
+        }
+        let length = i128::from(span.end.0) - i128::from(span.start.0);
+        let edge = |step: usize| {
+            Timestamp((i128::from(span.start.0) + length * step as i128 / STEPS as i128) as i64)
+        };
+        let mut events = vec![0_u32; STEPS];
+        for segment in trace.events.segments() {
+            let columns = &segment.columns;
+            let (first, last) = (columns.time(0), columns.time(columns.len() as u32 - 1));
+            let step_of = |time: Timestamp| {
+                let step = (i128::from(time.0) - i128::from(span.start.0)) * STEPS as i128 / length;
+                (step.max(0) as usize).min(STEPS - 1)
+            };
+            let mut before = 0;
+            for (step, count) in events
+                .iter_mut()
+                .enumerate()
+                .take(step_of(last) + 1)
+                .skip(step_of(first))
+            {
+                let until = if step + 1 == STEPS {
+                    columns.len() as u32
+                } else {
+                    columns.lower_bound(edge(step + 1))
+                };
+                *count += until - before;
+                before = until;
+            }
+        }
+        Overview {
+            events,
+            cpu_use: cpu_use(trace, &edge),
+        }
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.events.capacity() * 4 + self.cpu_use.capacity() * 4) as u64
+    }
+}
+
+fn cpu_use(trace: &Trace, edge: &(dyn Fn(usize) -> Timestamp + Sync)) -> Vec<f32> {
+    if trace.runs.is_empty() {
+        return Vec::new();
+    }
+    let cpu_count = trace.cpus.len().max(1);
+    let sums: Vec<Vec<i64>> = (0..trace.cpus.len() as u32)
+        .into_par_iter()
+        .map(|cpu| {
+            let mut busy = vec![0_i64; STEPS];
+            let range = trace.runs.on(CpuId(cpu));
+            let mut step = 0;
+            for run in range {
+                let mut start = trace.runs.starts[run as usize];
+                let end = trace.runs.ends[run as usize].min(trace.span.end.0);
+                while start < end && step < STEPS {
+                    let limit = if step + 1 == STEPS {
+                        i64::MAX
+                    } else {
+                        edge(step + 1).0
+                    };
+                    if limit <= start {
+                        step += 1;
+                        continue;
+                    }
+                    busy[step] += end.min(limit) - start;
+                    start = end.min(limit);
+                }
+            }
+            busy
+        })
+        .collect();
+    (0..STEPS)
+        .map(|step| {
+            let width = (edge(step + 1).0 - edge(step).0).max(1);
+            let busy: i64 = sums.iter().map(|sum| sum[step]).sum();
+            (busy as f64 / (width as f64 * cpu_count as f64)).min(1.0) as f32
+        })
+        .collect()
+}
+
+/// The steps of a density that was only sampled: (lane, time, bytes from here to the lane's next entry).
+#[must_use]
+pub fn steps_of_density(span: TimeSpan, density: &[(u32, Timestamp, u32)]) -> Vec<u32> {
+    let length = (i128::from(span.end.0) - i128::from(span.start.0)).max(1);
+    let mut steps = vec![0_u32; if density.is_empty() { 0 } else { STEPS }];
+    let step_of = |time: Timestamp| {
+        let step = (i128::from(time.0) - i128::from(span.start.0)) * STEPS as i128 / length;
+        (step.max(0) as usize).min(STEPS - 1)
+    };
+    for (at, &(lane, time, bytes)) in density.iter().enumerate() {
+        let first = step_of(time);
+        let next = density
+            .get(at + 1)
+            .filter(|next| next.0 == lane)
+            .map_or(span.end, |next| next.1);
+        let last = step_of(next).max(first);
+        let share = bytes / (last - first + 1) as u32;
+        for step in &mut steps[first..=last] {
+            *step = step.saturating_add(share);
+        }
+    }
+    steps
+}

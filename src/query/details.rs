@@ -1,0 +1,443 @@
+//! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
+
+use crate::base::{Nanos, Timestamp};
+use crate::event::EventDetail;
+use crate::formats::{EventRef, Reader};
+use crate::trace::{EventId, FlowId, SliceId, ThreadId, Trace};
+
+use super::item::Item;
+
+/// An item in full.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// What it is called.
+    pub title: String,
+    /// What sort of thing it is, e.g. `slice · raw_syscalls`.
+    pub subtitle: String,
+    /// Its facts, in groups.
+    pub sections: Vec<Section>,
+}
+
+/// A group of facts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Its heading; empty for the first.
+    pub title: String,
+    /// The facts.
+    pub rows: Vec<DetailRow>,
+}
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetailRow {
+    /// Its name.
+    pub name: String,
+    /// Its value as text.
+    pub value: String,
+    /// What it points to.
+    pub link: Option<Item>,
+}
+
+impl Section {
+    fn new(title: &str) -> Section {
+        Section {
+            title: title.to_owned(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, name: &str, value: impl Into<String>) -> &mut Section {
+        self.rows.push(DetailRow {
+            name: name.to_owned(),
+            value: value.into(),
+            link: None,
+        });
+        self
+    }
+
+    fn link(&mut self, name: &str, value: impl Into<String>, item: Item) -> &mut Section {
+        self.rows.push(DetailRow {
+            name: name.to_owned(),
+            value: value.into(),
+            link: Some(item),
+        });
+        self
+    }
+}
+
+/// Decodes an event in full.
+#[must_use]
+pub fn describe(trace: &Trace, reader: &dyn Reader, id: EventId) -> EventDetail {
+    let event = trace.events.get(id);
+    let mut detail = reader.describe(EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
+    });
+    if detail.cpu.is_none() {
+        detail.cpu = event
+            .cpu
+            .and_then(|cpu| trace.cpus.get(cpu as usize))
+            .map(|cpu| cpu.number);
+    }
+    detail
+}
+
+/// All that is known of `item`; an empty answer if there is no such item.
+#[must_use]
+pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
+    let has_item = item.span(trace).is_some() || matches!(item, Item::Cpu(_) | Item::Track(_));
+    if !has_item {
+        return Details::default();
+    }
+    match item {
+        Item::Slice(id) => slice_details(trace, reader, id),
+        Item::Run(id) => {
+            let run = trace.runs.get(id);
+            let mut facts = Section::new("");
+            times(&mut facts, trace, run.start, run.end);
+            facts.link(
+                "thread",
+                thread_text(trace, run.thread),
+                Item::Thread(run.thread),
+            );
+            process_row(&mut facts, trace, run.thread);
+            let number = trace
+                .cpus
+                .get(run.cpu.0 as usize)
+                .map_or(0, |cpu| cpu.number);
+            facts.link("cpu", number.to_string(), Item::Cpu(run.cpu));
+            facts.row("priority", run.priority.to_string());
+            facts.row(
+                "afterwards",
+                crate::trace::ThreadState::from(run.end_state).word(),
+            );
+            let title = trace.thread_name(run.thread);
+            with_events(
+                trace,
+                reader,
+                title,
+                "run".to_owned(),
+                facts,
+                &[("switch in", run.event)],
+            )
+        }
+        Item::State(id) => {
+            let state = trace.states.get(id);
+            let mut facts = Section::new("");
+            times(&mut facts, trace, state.start, state.end);
+            facts.link(
+                "thread",
+                thread_text(trace, state.thread),
+                Item::Thread(state.thread),
+            );
+            process_row(&mut facts, trace, state.thread);
+            if let Some(waker) = state.waker {
+                facts.link("woken by", thread_text(trace, waker), Item::Thread(waker));
+            }
+            if let Some(cpu) = state.cpu.and_then(|cpu| trace.cpus.get(cpu as usize)) {
+                facts.row("cpu", cpu.number.to_string());
+            }
+            let subtitle = format!("state of {}", trace.thread_name(state.thread));
+            with_events(
+                trace,
+                reader,
+                state.state.word().to_owned(),
+                subtitle,
+                facts,
+                &[("event", state.event)],
+            )
+        }
+        Item::Event(id) => event_details(trace, reader, id),
+        Item::Flow(id) => flow_details(trace, id),
+        Item::Sample(track, row) => {
+            let track = &trace.counters.tracks[track.0 as usize];
+            let mut facts = Section::new("");
+            facts.row(
+                "time",
+                trace_time(trace, Timestamp(trace.counters.times[row as usize])),
+            );
+            facts.row("value", trace.counters.values[row as usize].to_string());
+            let event = EventId(trace.counters.events[row as usize]);
+            let title = trace.text(track.name).into_owned();
+            with_events(
+                trace,
+                reader,
+                title,
+                "counter".to_owned(),
+                facts,
+                &[("event", Some(event))],
+            )
+        }
+        Item::Thread(id) => thread_details(trace, id),
+        Item::Process(id) => process_details(trace, id),
+        Item::Cpu(id) => {
+            let mut facts = Section::new("");
+            facts.row("runs", trace.runs.on(id).len().to_string());
+            let number = trace.cpus.get(id.0 as usize).map_or(id.0, |cpu| cpu.number);
+            Details {
+                title: format!("CPU {number}"),
+                subtitle: "processor".to_owned(),
+                sections: vec![facts],
+            }
+        }
+        Item::Track(id) => {
+            let mut facts = Section::new("");
+            let Some(track) = trace.tracks.get(id.0 as usize) else {
+                return Details::default();
+            };
+            facts.row("rows", track.rows.len().to_string());
+            facts.row("instants", track.instants.len().to_string());
+            Details {
+                title: trace.text(track.name).into_owned(),
+                subtitle: "track".to_owned(),
+                sections: vec![facts],
+            }
+        }
+    }
+}
+
+fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
+    let slice = trace.slices.get(id);
+    let label = trace.slices.label(id);
+    let mut facts = Section::new("");
+    times(&mut facts, trace, slice.start, slice.end);
+    if let Some(thread) = Item::Slice(id).thread(trace) {
+        facts.link("thread", thread_text(trace, thread), Item::Thread(thread));
+        process_row(&mut facts, trace, thread);
+    }
+    facts.row("depth", trace.slices.depth(id).to_string());
+    if let Some(parent) = slice.parent {
+        let name = trace.text(trace.slices.label(parent).name).into_owned();
+        facts.link("inside", name, Item::Slice(parent));
+    }
+    for flow in trace.flows.of_slice(id) {
+        let row = &trace.flows.rows[flow.0 as usize];
+        let (word, other) = if row.from.slice == Some(id) {
+            ("flow to", row.to)
+        } else {
+            ("flow from", row.from)
+        };
+        let name = other.slice.map_or_else(
+            || thread_text(trace, other.thread),
+            |other| trace.text(trace.slices.label(other).name).into_owned(),
+        );
+        facts.link(
+            word,
+            name,
+            other.slice.map_or(Item::Flow(flow), Item::Slice),
+        );
+    }
+    let title = trace.text(label.name).into_owned();
+    let subtitle = format!("slice · {}", trace.text(label.category));
+    let ends = [("begin", Some(slice.begin)), ("end", slice.finish)];
+    with_events(trace, reader, title, subtitle, facts, &ends)
+}
+
+fn event_details(trace: &Trace, reader: &dyn Reader, id: EventId) -> Details {
+    let event = trace.events.get(id);
+    let thread = trace.events.thread(id);
+    let mut facts = Section::new("");
+    facts.row("time", trace_time(trace, event.row.time));
+    if let Some(cpu) = event.cpu.and_then(|cpu| trace.cpus.get(cpu as usize)) {
+        facts.row("cpu", cpu.number.to_string());
+    }
+    if thread != ThreadId::NONE {
+        facts.link("thread", thread_text(trace, thread), Item::Thread(thread));
+        process_row(&mut facts, trace, thread);
+    }
+    let detail = describe(trace, reader, id);
+    let title = detail.name.clone();
+    let subtitle = format!("event · {}", detail.category);
+    let mut sections = vec![facts];
+    push_event(&mut sections, "", &detail);
+    Details {
+        title,
+        subtitle,
+        sections,
+    }
+}
+
+fn flow_details(trace: &Trace, id: FlowId) -> Details {
+    let flow = &trace.flows.rows[id.0 as usize];
+    let mut facts = Section::new("");
+    for (word, point) in [("from", flow.from), ("to", flow.to)] {
+        facts.row(&format!("{word}: time"), trace_time(trace, point.time));
+        facts.link(
+            &format!("{word}: thread"),
+            thread_text(trace, point.thread),
+            Item::Thread(point.thread),
+        );
+        if let Some(slice) = point.slice {
+            let name = trace.text(trace.slices.label(slice).name).into_owned();
+            facts.link(&format!("{word}: slice"), name, Item::Slice(slice));
+        }
+    }
+    facts.row("latency", (flow.to.time - flow.from.time).to_string());
+    let title = trace.text(flow.name).into_owned();
+    Details {
+        title,
+        subtitle: format!("flow {}", flow.key),
+        sections: vec![facts],
+    }
+}
+
+fn thread_details(trace: &Trace, id: ThreadId) -> Details {
+    let thread = trace.thread(id);
+    let mut facts = Section::new("");
+    facts.row("tid", thread.tid.to_string());
+    if thread.key != thread.tid {
+        facts.row("key", thread.key.to_string());
+    }
+    process_row(&mut facts, trace, id);
+    facts.row(
+        "started",
+        thread.start.map_or("before the trace".to_owned(), |time| {
+            trace_time(trace, time)
+        }),
+    );
+    facts.row(
+        "ended",
+        thread
+            .end
+            .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
+    );
+    let runs = trace.runs.of(id);
+    let end_of = |run: u32| trace.runs.ends[run as usize].min(trace.span.end.0);
+    let ran: i64 = runs
+        .iter()
+        .map(|&run| end_of(run) - trace.runs.starts[run as usize])
+        .sum();
+    facts.row("runs", runs.len().to_string());
+    facts.row("time on CPUs", Nanos(ran).to_string());
+    Details {
+        title: trace.thread_name(id),
+        subtitle: "thread".to_owned(),
+        sections: vec![facts],
+    }
+}
+
+fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
+    let process = &trace.processes[id.0 as usize];
+    let mut facts = Section::new("");
+    facts.row("pid", process.pid.to_string());
+    if process.key != process.pid {
+        facts.row("key", process.key.to_string());
+    }
+    if let Some(parent) = process
+        .parent
+        .and_then(|parent| trace.processes.get(parent.0 as usize))
+    {
+        let text = format!("{} ({})", trace.text(parent.name), parent.pid);
+        facts.link("parent", text, Item::Process(process.parent.unwrap_or(id)));
+    }
+    facts.row(
+        "started",
+        process.start.map_or("before the trace".to_owned(), |time| {
+            trace_time(trace, time)
+        }),
+    );
+    facts.row(
+        "ended",
+        process
+            .end
+            .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
+    );
+    if let Some(status) = process.exit_status {
+        facts.row("exit status", status.to_string());
+    }
+    if let Some(signal) = process.exit_signal {
+        facts.row("killed by signal", signal.to_string());
+    }
+    facts.row("files opened", process.opens.to_string());
+    let mut sections = vec![facts];
+    for image in &process.images {
+        let mut program = Section::new("program");
+        program.row("loaded", trace_time(trace, image.start));
+        program.row("path", trace.text(image.program));
+        if !image.arguments.is_empty() {
+            let arguments: Vec<_> = image.arguments.iter().map(|&id| trace.text(id)).collect();
+            program.row("arguments", arguments.join(" "));
+        }
+        if image.directory != crate::base::StringId::EMPTY {
+            program.row("directory", trace.text(image.directory));
+        }
+        sections.push(program);
+    }
+    Details {
+        title: trace.text(process.name).into_owned(),
+        subtitle: "process".to_owned(),
+        sections,
+    }
+}
+
+fn with_events(
+    trace: &Trace,
+    reader: &dyn Reader,
+    title: String,
+    subtitle: String,
+    facts: Section,
+    events: &[(&str, Option<EventId>)],
+) -> Details {
+    let mut sections = vec![facts];
+    for (word, event) in events {
+        if let Some(event) = event.filter(|event| (event.0 as usize) < trace.events.len()) {
+            let detail = describe(trace, reader, event);
+            push_event(&mut sections, &format!("{word}: {}", detail.name), &detail);
+        }
+    }
+    Details {
+        title,
+        subtitle,
+        sections,
+    }
+}
+
+fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
+    let mut fields = Section::new(if title.is_empty() { "fields" } else { title });
+    for field in &detail.fields {
+        fields.row(&field.name, field.text());
+    }
+    if !detail.text.is_empty() {
+        fields.row("as text", detail.text.clone());
+    }
+    if !fields.rows.is_empty() {
+        sections.push(fields);
+    }
+    if !detail.stack.is_empty() {
+        let mut stack = Section::new("stack");
+        for (depth, frame) in detail.stack.iter().enumerate() {
+            stack.row(&depth.to_string(), frame.clone());
+        }
+        sections.push(stack);
+    }
+}
+
+fn times(facts: &mut Section, trace: &Trace, start: Timestamp, end: Option<Timestamp>) {
+    facts.row("start", trace_time(trace, start));
+    match end {
+        Some(end) => facts.row("duration", (end - start).to_string()),
+        None => facts.row(
+            "duration",
+            format!("{} or more: not finished", trace.span.end - start),
+        ),
+    };
+}
+
+fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) {
+    if let (Some(process), Some(id)) = (trace.process_of(thread), trace.thread(thread).process) {
+        let text = format!("{} ({})", trace.text(process.name), process.pid);
+        facts.link("process", text, Item::Process(id));
+    }
+}
+
+fn thread_text(trace: &Trace, id: ThreadId) -> String {
+    format!("{} ({})", trace.thread_name(id), trace.thread(id).tid)
+}
+
+/// A time as since the trace's start, with the trace's own clock behind it.
+fn trace_time(trace: &Trace, time: Timestamp) -> String {
+    format!("{} ({time})", time - trace.span.start)
+}

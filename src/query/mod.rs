@@ -1,0 +1,10 @@
+//! Questions about a trace: what a row shows at this zoom, what an item is in full, who made whom, what a
+//! range adds up to. Answers are plain lists: no pixels, no colours, no window.
+
+pub mod details;
+pub mod item;
+pub mod process_tree;
+pub mod stats;
+pub mod visible;
+
+pub use item::Item;

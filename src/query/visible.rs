@@ -1,0 +1,466 @@
+//! What a row shows in a span at so many pixels: the draw lists of the timeline.
+//!
+//! An item at least a pixel wide is a block by itself; neighbours that are thinner and start in the same
+//! pixel-wide bucket are one block that knows how many they are and how much of its time they take. Nothing
+//! vanishes, and a list is never longer than a few blocks a pixel. Buckets lie at multiples of the pixel's
+//! width in time, so that blocks keep their places when the view is moved.
+
+use crate::base::TimeSpan;
+use crate::index::Index;
+use crate::index::lod::{InstantRow, Lod, Row, RunRow, SliceRowView, StateRow};
+use crate::trace::slices::SliceRow;
+use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId};
+
+/// One or several neighbouring items of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block {
+    /// First nanosecond; may lie before the span asked for.
+    pub start: i64,
+    /// First nanosecond after; may lie after the span asked for.
+    pub end: i64,
+    /// What it is called or coloured by: slices: [`LabelId`](crate::trace::LabelId), runs:
+    /// [`ThreadId`], states: the number of the [`ThreadState`](crate::trace::ThreadState), instants:
+    /// [`KindId`](crate::event::KindId). Of several, the one that takes most of the time.
+    pub label: u32,
+    /// Row number of the (first) item: [`SliceId`](crate::trace::SliceId) and so on.
+    pub first: u32,
+    /// How many items it stands for.
+    pub count: u32,
+    /// The share of its time that the items take, 0 to 1; of one item always 1.
+    pub busy: f32,
+}
+
+/// A counter's values over a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CounterStep {
+    /// First nanosecond.
+    pub start: i64,
+    /// First nanosecond after: the next step's start.
+    pub end: i64,
+    /// The smallest value in it.
+    pub min: f64,
+    /// The largest value in it.
+    pub max: f64,
+    /// The value at its end.
+    pub last: f64,
+    /// Row number of its first sample.
+    pub first: u32,
+    /// How many samples it stands for.
+    pub count: u32,
+}
+
+/// The slices of a row. `out` is emptied first.
+pub fn slices(
+    trace: &Trace,
+    index: &Index,
+    row: &SliceRow,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<Block>,
+) {
+    let number = trace
+        .slices
+        .rows
+        .partition_point(|other| other.slices.start < row.slices.start);
+    let lod = index.slice_rows.get(number).and_then(Option::as_ref);
+    blocks(
+        &SliceRowView::new(trace, row),
+        lod,
+        row.slices.start,
+        span,
+        pixels,
+        out,
+    );
+}
+
+/// The runs of a CPU. `out` is emptied first.
+pub fn runs(
+    trace: &Trace,
+    index: &Index,
+    cpu: CpuId,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<Block>,
+) {
+    let lod = index.runs.get(cpu.0 as usize).and_then(Option::as_ref);
+    blocks(
+        &RunRow::new(trace, cpu),
+        lod,
+        trace.runs.on(cpu).start,
+        span,
+        pixels,
+        out,
+    );
+}
+
+/// The states of a thread. `out` is emptied first.
+pub fn states(
+    trace: &Trace,
+    index: &Index,
+    thread: ThreadId,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<Block>,
+) {
+    let lod = index.states.get(thread.0 as usize).and_then(Option::as_ref);
+    blocks(
+        &StateRow::new(trace, thread),
+        lod,
+        trace.states.of(thread).start,
+        span,
+        pixels,
+        out,
+    );
+}
+
+/// The instants of a track. `out` is emptied first.
+pub fn instants(
+    trace: &Trace,
+    index: &Index,
+    track: TrackId,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<Block>,
+) {
+    let lod = index
+        .instants
+        .get(track.0 as usize)
+        .and_then(Option::as_ref);
+    let first = trace
+        .tracks
+        .get(track.0 as usize)
+        .map_or(0, |track| track.instants.start);
+    blocks(
+        &InstantRow::new(trace, track),
+        lod,
+        first,
+        span,
+        pixels,
+        out,
+    );
+}
+
+/// A stretch of neighbouring items while a list is made.
+#[derive(Clone, Copy)]
+struct Piece {
+    first: u32,
+    count: u32,
+    start: i64,
+    end: i64,
+    busy: f32,
+    label: u32,
+    lead: f32,
+}
+
+fn blocks<R: Row>(
+    row: &R,
+    lod: Option<&Lod>,
+    base: u32,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<Block>,
+) {
+    out.clear();
+    if span.is_empty() || row.is_empty() {
+        return;
+    }
+    let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
+    let mut joiner = Joiner {
+        width,
+        open: None,
+        base,
+        out,
+    };
+    match lod.and_then(|lod| lod.level(width)) {
+        Some(level) => {
+            let entries = &level.entries;
+            let runs = &entries[..entries.len().saturating_sub(1)];
+            // Only the last entry that starts before the span can reach into it.
+            let after = runs.partition_point(|entry| row.start(entry.first) <= span.start.0);
+            for at in after.saturating_sub(1)..runs.len() {
+                let (entry, next) = (entries[at], entries[at + 1]);
+                let (start, end) = (row.start(entry.first), row.end(next.first - 1));
+                if start >= span.end.0 {
+                    break;
+                }
+                if end <= span.start.0 && !(start == end && start == span.start.0) {
+                    continue;
+                }
+                let count = next.first - entry.first;
+                let (busy, label) = (entry.busy, entry.label);
+                joiner.push(Piece {
+                    first: entry.first,
+                    count,
+                    start,
+                    end,
+                    busy,
+                    label,
+                    lead: busy.max(1.0),
+                });
+            }
+        }
+        None => walk_items(row, lod, span, &mut joiner),
+    }
+    joiner.flush();
+}
+
+/// Items one by one; where a finest entry of the pyramid lies within one bucket, it is taken whole.
+fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut Joiner<'_>) {
+    let (mut low, mut high) = (0, row.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        if row.end(middle) <= span.start.0 && row.start(middle) < span.start.0 {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let entries = lod
+        .and_then(Lod::finest)
+        .map_or(&[][..], |level| &level.entries);
+    let mut next_entry = entries.partition_point(|entry| entry.first < low);
+    let mut at = low;
+    while at < row.len() {
+        let start = row.start(at);
+        if start >= span.end.0 {
+            break;
+        }
+        while entries
+            .get(next_entry)
+            .is_some_and(|entry| entry.first < at)
+        {
+            next_entry += 1;
+        }
+        if let (Some(entry), Some(after)) = (entries.get(next_entry), entries.get(next_entry + 1))
+            && entry.first == at
+            && after.first - at > 1
+        {
+            let end = row.end(after.first - 1);
+            if start.div_euclid(joiner.width) == end.div_euclid(joiner.width) {
+                let (count, busy, label) = (after.first - at, entry.busy, entry.label);
+                joiner.push(Piece {
+                    first: at,
+                    count,
+                    start,
+                    end,
+                    busy,
+                    label,
+                    lead: busy.max(1.0),
+                });
+                at = after.first;
+                continue;
+            }
+        }
+        let end = row.end(at);
+        let busy = (end - start) as f32;
+        joiner.push(Piece {
+            first: at,
+            count: 1,
+            start,
+            end,
+            busy,
+            label: row.label(at),
+            lead: busy.max(1.0),
+        });
+        at += 1;
+    }
+}
+
+/// Joins thin neighbours of one bucket.
+struct Joiner<'a> {
+    width: i64,
+    open: Option<(i64, Piece)>,
+    base: u32,
+    out: &'a mut Vec<Block>,
+}
+
+impl Joiner<'_> {
+    fn push(&mut self, piece: Piece) {
+        let is_thin = piece.end.saturating_sub(piece.start) < self.width;
+        let bucket = piece.start.div_euclid(self.width);
+        if let Some((open_bucket, open)) = &mut self.open
+            && is_thin
+            && *open_bucket == bucket
+        {
+            open.count += piece.count;
+            open.end = open.end.max(piece.end);
+            open.busy += piece.busy;
+            if open.label == piece.label {
+                open.lead += piece.lead;
+            } else if open.lead >= piece.lead {
+                open.lead -= piece.lead;
+            } else {
+                open.label = piece.label;
+                open.lead = piece.lead - open.lead;
+            }
+            return;
+        }
+        self.flush();
+        if is_thin {
+            self.open = Some((bucket, piece));
+        } else {
+            self.emit(piece);
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some((_, piece)) = self.open.take() {
+            self.emit(piece);
+        }
+    }
+
+    fn emit(&mut self, piece: Piece) {
+        let length = (piece.end - piece.start) as f32;
+        let busy = if piece.count == 1 || length <= 0.0 {
+            1.0
+        } else {
+            (piece.busy / length).clamp(0.0, 1.0)
+        };
+        self.out.push(Block {
+            start: piece.start,
+            end: piece.end,
+            label: piece.label,
+            first: self.base + piece.first,
+            count: piece.count,
+            busy,
+        });
+    }
+}
+
+/// The values of a counter. `out` is emptied first.
+pub fn counter(
+    trace: &Trace,
+    index: &Index,
+    track: CounterTrackId,
+    span: TimeSpan,
+    pixels: u32,
+    out: &mut Vec<CounterStep>,
+) {
+    out.clear();
+    let number = track.0 as usize;
+    let Some(track) = trace.counters.tracks.get(number) else {
+        return;
+    };
+    if span.is_empty() || track.samples.is_empty() {
+        return;
+    }
+    let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
+    let (times, values) = (&trace.counters.times, &trace.counters.values);
+    let base = track.samples.start;
+    let level = index
+        .counters
+        .get(number)
+        .and_then(Option::as_ref)
+        .and_then(|lod| lod.level(width));
+    let mut push = |first: u32, until: u32, min: f64, max: f64| {
+        let start = times[(base + first) as usize];
+        let end = if base + until < track.samples.end {
+            times[(base + until) as usize]
+        } else {
+            trace.span.end.0
+        };
+        let last = values[(base + until - 1) as usize];
+        if let Some(open) = out.last_mut()
+            && open.start.div_euclid(width) == start.div_euclid(width)
+        {
+            open.end = end;
+            open.min = open.min.min(min);
+            open.max = open.max.max(max);
+            open.last = last;
+            open.count += until - first;
+            return;
+        }
+        out.push(CounterStep {
+            start,
+            end,
+            min,
+            max,
+            last,
+            first: base + first,
+            count: until - first,
+        });
+    };
+    if let Some(level) = level {
+        let entries = &level.entries;
+        let runs = &entries[..entries.len().saturating_sub(1)];
+        let after =
+            runs.partition_point(|entry| times[(base + entry.first) as usize] <= span.start.0);
+        for at in after.saturating_sub(1)..runs.len() {
+            let (entry, next) = (entries[at], entries[at + 1]);
+            if times[(base + entry.first) as usize] >= span.end.0 {
+                break;
+            }
+            push(entry.first, next.first, entry.min, entry.max);
+        }
+    } else {
+        for row in trace.counters.in_force(track, span) {
+            let value = values[row as usize];
+            push(row - base, row - base + 1, value, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Timestamp;
+    use proptest::prelude::*;
+
+    struct Plain(Vec<(i64, i64, u32)>);
+
+    impl Row for Plain {
+        fn len(&self) -> u32 {
+            self.0.len() as u32
+        }
+        fn start(&self, i: u32) -> i64 {
+            self.0[i as usize].0
+        }
+        fn end(&self, i: u32) -> i64 {
+            self.0[i as usize].1
+        }
+        fn label(&self, i: u32) -> u32 {
+            self.0[i as usize].2
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_vanishes_at_any_zoom(
+            steps in prop::collection::vec((0_i64..50, 0_i64..40, 0_u32..4), 600..1500),
+            from in 0_i64..20_000, length in 1_i64..60_000, pixels in 1_u32..900,
+        ) {
+            let mut time = 0;
+            let items: Vec<_> = steps.into_iter().map(|(gap, length, label)| {
+                let start = time + gap;
+                time = start + length;
+                (start, time, label)
+            }).collect();
+            let row = Plain(items);
+            let lod = Lod::new(&row);
+            let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
+            let mut out = Vec::new();
+            blocks(&row, Some(&lod), 0, span, pixels, &mut out);
+            // Every item that meets the span is in exactly one block, and blocks stand in order.
+            let mut covered = vec![0; row.0.len()];
+            for block in &out {
+                for item in block.first..block.first + block.count {
+                    covered[item as usize] += 1;
+                }
+                if block.count == 1 {
+                    prop_assert_eq!((block.start, block.end), (row.start(block.first), row.end(block.first)));
+                }
+                prop_assert!(block.busy >= 0.0 && block.busy <= 1.0);
+            }
+            prop_assert!(out.windows(2).all(|pair| pair[0].first + pair[0].count <= pair[1].first));
+            for (item, &(start, end, _)) in row.0.iter().enumerate() {
+                let is_inside = start < from + length && (end > from || (start == end && start >= from));
+                prop_assert!(covered[item] <= 1);
+                if is_inside {
+                    prop_assert_eq!(covered[item], 1, "item {} {}..{}", item, start, end);
+                }
+            }
+            let width = (length / i64::from(pixels)).max(1);
+            prop_assert!(out.len() as i64 <= 3 * (length / width + 2), "{} blocks", out.len());
+        }
+    }
+}
