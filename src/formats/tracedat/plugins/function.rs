@@ -1,0 +1,218 @@
+//! The function tracer and the stack traces: system `ftrace`.
+
+use super::super::print_fmt::printf::{push_hex, push_hex_digits, push_many, push_signed};
+use super::{Event, Plugin, State, Then, Times};
+use crate::formats::tracedat::event_format::read_number;
+
+pub(super) const PLUGINS: &[Plugin] = &[
+    Plugin {
+        system: "ftrace",
+        event: "function",
+        fields: &["ip", "parent_ip"],
+        show: show_function,
+    },
+    Plugin {
+        system: "ftrace",
+        event: "func_repeats",
+        fields: &[
+            "ip",
+            "parent_ip",
+            "count",
+            "top_delta_ts",
+            "bottom_delta_ts",
+        ],
+        show: show_repeats,
+    },
+    Plugin {
+        system: "ftrace",
+        event: "kernel_stack",
+        fields: &["caller"],
+        show: show_stack,
+    },
+    Plugin {
+        system: "ftrace",
+        event: "raw_data",
+        fields: &["id", "buf"],
+        show: show_raw_data,
+    },
+];
+
+/// Most CPUs for which callers are remembered.
+const MAX_CPUS: usize = 65_536;
+
+/// Most callers remembered for one CPU.
+const MAX_DEPTH: usize = 256;
+
+/// Per CPU, the functions that were last seen calling each other: a function is indented below its caller.
+#[derive(Debug, Default)]
+pub struct Callers {
+    stacks: Vec<Vec<Vec<u8>>>,
+}
+
+impl Callers {
+    /// How deep `function` is when `parent` calls it.
+    fn depth(&mut self, parent: &[u8], function: Option<&[u8]>, cpu: u32) -> usize {
+        let cpu = cpu as usize;
+        if cpu >= MAX_CPUS {
+            return 0;
+        }
+        if self.stacks.len() <= cpu {
+            self.stacks.resize(cpu + 1, Vec::new());
+        }
+        let Some(stack) = self.stacks.get_mut(cpu) else {
+            return 0;
+        };
+        if let Some(at) = stack.iter().position(|name| name == parent) {
+            set(stack, at + 1, function);
+            return at;
+        }
+        set(stack, 0, Some(parent));
+        set(stack, 1, function);
+        0
+    }
+}
+
+fn set(stack: &mut Vec<Vec<u8>>, at: usize, name: Option<&[u8]>) {
+    let Some(name) = name else {
+        return;
+    };
+    match stack.get_mut(at) {
+        Some(slot) => {
+            slot.clear();
+            slot.extend_from_slice(name);
+        }
+        None if at < MAX_DEPTH => stack.push(name.to_vec()),
+        None => {}
+    }
+}
+
+fn show_function(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
+    let Some(address) = event.require(out, 0) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    let function = event.function(address).map(|(name, _)| name);
+    let Some(parent) = event.require(out, 1) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    if let Some((parent, _)) = event.function(parent) {
+        let depth = state.callers.depth(parent, function, event.cpu);
+        push_many(out, b' ', depth * 3);
+    }
+    match function {
+        Some(name) => out.extend_from_slice(name),
+        None => {
+            out.extend_from_slice(b"0x");
+            push_hex(out, address);
+        }
+    }
+    Then::Done
+}
+
+fn show_repeats(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
+    show_function(out, event, state);
+    let values = [2, 3, 4].map(|index| event.require(out, index));
+    let [Some(count), Some(top), Some(bottom)] = values else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    out.extend_from_slice(b" (count: ");
+    push_signed(out, count as i64);
+    out.extend_from_slice(b"  last_ts: ");
+    let time = event.time.wrapping_sub(top << 32 | bottom);
+    push_time(out, time, event.times);
+    out.push(b')');
+    Then::Done
+}
+
+/// A time as it stands in the report's lines.
+pub fn push_time(out: &mut Vec<u8>, time: u64, times: Times) {
+    use crate::formats::tracedat::print_fmt::printf::push_decimal;
+    let (unit, digits) = match times {
+        Times::Nanoseconds => (1_000_000_000, 9),
+        Times::Microseconds => (1_000_000, 6),
+        Times::Counts => {
+            let start = out.len();
+            push_decimal(out, time);
+            return pad_left(out, start, 12);
+        }
+    };
+    let time = if times == Times::Microseconds {
+        time.wrapping_add(500) / 1000
+    } else {
+        time
+    };
+    let start = out.len();
+    push_decimal(out, time / unit);
+    pad_left(out, start, 5);
+    out.push(b'.');
+    let mut rest = time % unit;
+    let at = out.len();
+    push_many(out, b'0', digits);
+    for slot in out.get_mut(at..).unwrap_or(&mut []).iter_mut().rev() {
+        *slot = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+}
+
+/// Puts blanks before what was appended since `start`, so that it is `width` wide.
+pub fn pad_left(out: &mut Vec<u8>, start: usize, width: usize) {
+    let length = out.len().saturating_sub(start);
+    if length < width {
+        push_many(out, b' ', width - length);
+        if let Some(text) = out.get_mut(start..) {
+            text.rotate_right(width - length);
+        }
+    }
+}
+
+fn show_stack(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
+    let Some(field) = event.field(0) else {
+        out.extend_from_slice(b"<CANT FIND FIELD caller>");
+        return Then::Done;
+    };
+    out.extend_from_slice(b"<stack trace >\n");
+    let size = event.scope.long_size as usize;
+    let frames = event
+        .scope
+        .record
+        .get(field.offset as usize..)
+        .unwrap_or(&[]);
+    for frame in frames.chunks_exact(size.max(1)) {
+        let address = read_number(frame, event.scope.endian).unwrap_or(u64::MAX);
+        if (size == 8 && address == u64::MAX) || address as u32 == u32::MAX {
+            break;
+        }
+        out.extend_from_slice(b"=> ");
+        if let Some((name, _)) = event.function(address) {
+            out.extend_from_slice(name);
+            out.extend_from_slice(b" (");
+            push_hex(out, address);
+            out.extend_from_slice(b")\n");
+        } else {
+            push_hex(out, address);
+            out.push(b'\n');
+        }
+    }
+    Then::Done
+}
+
+fn show_raw_data(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
+    let Some(id) = event.require(out, 0) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    out.extend_from_slice(b"# ");
+    push_hex(out, id);
+    let Some(field) = event.field(1) else {
+        out.extend_from_slice(b"<CANT FIND FIELD buf>");
+        return Then::Done;
+    };
+    let bytes = event.scope.record.get(field.offset as usize..);
+    for &byte in bytes.unwrap_or(&[]) {
+        out.push(b' ');
+        push_hex_digits(out, u64::from(byte), 2);
+    }
+    Then::Done
+}

@@ -1,0 +1,169 @@
+//! The scheduler's events: `comm:pid [prio] STATE ==> comm:pid [prio]`.
+
+use super::super::print_fmt::expr::Expr;
+use super::super::print_fmt::printf::{push_decimal, push_signed};
+use super::{Event, Plugin, State, Then};
+use crate::formats::tracedat::decoder::Kind;
+
+pub(super) const PLUGINS: &[Plugin] = &[
+    Plugin {
+        system: "sched",
+        event: "sched_switch",
+        fields: &[
+            "prev_comm",
+            "prev_pid",
+            "prev_prio",
+            "prev_state",
+            "next_comm",
+            "next_pid",
+            "next_prio",
+        ],
+        show: show_switch,
+    },
+    Plugin {
+        system: "sched",
+        event: "sched_wakeup",
+        fields: &["comm", "pid", "prio", "success", "target_cpu"],
+        show: show_wakeup,
+    },
+    Plugin {
+        system: "sched",
+        event: "sched_wakeup_new",
+        fields: &["comm", "pid", "prio", "success", "target_cpu"],
+        show: show_wakeup,
+    },
+];
+
+/// The letters of the states of kernels whose format does not tell them.
+const STATES: &[u8] = b"SDTtXZPI";
+
+/// The letter of each bit of a thread's state, as the print fmt of `kind` (sched_switch) names them.
+#[must_use]
+pub fn state_letters(kind: &Kind) -> Vec<u8> {
+    let Some(field) = kind
+        .format
+        .fields
+        .iter()
+        .position(|field| field.name == "prev_state")
+    else {
+        return STATES.to_vec();
+    };
+    let print_fmt = kind.print_fmt();
+    let rows = u16::try_from(field)
+        .ok()
+        .and_then(|field| match print_fmt.naming_of(field) {
+            Some(Expr::Flags(_, _, rows)) => Some(rows),
+            _ => None,
+        });
+    let Some(rows) = rows else {
+        return STATES.to_vec();
+    };
+    let mut letters = Vec::new();
+    for row in rows {
+        let (Some(mask), Some(&letter)) = (row.value, row.text.first()) else {
+            continue;
+        };
+        let bit = mask.trailing_zeros() as usize;
+        if mask == 0 || bit > 31 {
+            continue;
+        }
+        if letters.len() <= bit {
+            letters.resize(bit + 1, 0);
+        }
+        if let Some(slot) = letters.get_mut(bit) {
+            *slot = letter;
+        }
+    }
+    // The letters end at the first bit without one.
+    let known = letters.iter().position(|&letter| letter == 0);
+    letters.truncate(known.unwrap_or(letters.len()));
+    letters
+}
+
+fn show_switch(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
+    let Some(previous) = event.require(out, 1) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    push_name(out, event, 0, previous, state);
+    push_signed(out, previous as i64);
+    out.push(b' ');
+    if event.require(out, 2).is_some() {
+        out.push(b'[');
+        push_signed(out, event.signed(2).unwrap_or(0));
+        out.extend_from_slice(b"] ");
+    }
+    if let Some(value) = event.require(out, 3) {
+        push_state(out, event.kind.state_letters(), value);
+    }
+    out.extend_from_slice(b" ==> ");
+    let Some(next) = event.require(out, 5) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    push_name(out, event, 4, next, state);
+    push_signed(out, next as i64);
+    if event.require(out, 6).is_some() {
+        out.extend_from_slice(b" [");
+        push_signed(out, event.signed(6).unwrap_or(0));
+        out.push(b']');
+    }
+    Then::Done
+}
+
+fn push_state(out: &mut Vec<u8>, letters: &[u8], state: u64) {
+    let mut is_first = true;
+    for (bit, &letter) in letters.iter().enumerate() {
+        if state >> bit & 1 == 0 {
+            continue;
+        }
+        if !is_first {
+            out.push(b'|');
+        }
+        is_first = false;
+        out.push(letter);
+    }
+    if is_first {
+        out.push(b'R');
+    }
+}
+
+fn show_wakeup(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
+    let Some(pid) = event.require(out, 1) else {
+        out.push(b'!');
+        return Then::PrintFmt;
+    };
+    push_name(out, event, 0, pid, state);
+    push_signed(out, pid as i64);
+    if event.require(out, 2).is_some() {
+        out.extend_from_slice(b" [");
+        push_signed(out, event.signed(2).unwrap_or(0));
+        out.push(b']');
+    }
+    if let Some(success) = event.value(3) {
+        out.extend_from_slice(b" success=");
+        push_signed(out, success as i64);
+    }
+    if let Some(cpu) = event.require(out, 4) {
+        out.extend_from_slice(b" CPU:");
+        let zeros = usize::from(cpu < 100) + usize::from(cpu < 10);
+        out.extend_from_slice(b"00".get(..zeros).unwrap_or(b""));
+        push_decimal(out, cpu);
+    }
+    Then::Done
+}
+
+/// A thread's name and a colon; the name is remembered for lines that follow.
+fn push_name(out: &mut Vec<u8>, event: &Event<'_>, index: usize, pid: u64, state: &mut State<'_>) {
+    let Some(field) = event.field(index) else {
+        return;
+    };
+    let name = field
+        .data(event.scope.record, event.scope.endian)
+        .unwrap_or(&[]);
+    let length = memchr::memchr(0, name).unwrap_or(name.len());
+    let name = name.get(..length).unwrap_or(name);
+    out.extend_from_slice(name);
+    out.push(b':');
+    (state.learn_name)(pid as i32, name);
+}

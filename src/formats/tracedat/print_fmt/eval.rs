@@ -1,0 +1,182 @@
+//! An expression and a record in, its value as a 64-bit number out, by the rules of C.
+
+use super::expr::{Binary, Expr, Int, NumberAt, Unary, Width};
+use crate::base::Endian;
+use crate::formats::tracedat::event_format::FieldFormat;
+
+/// What names addresses: symbols of the kernel, and its constant strings.
+pub trait Lookup {
+    /// The function that holds `address`: its name and where it starts.
+    fn symbol(&self, address: u64) -> Option<(&[u8], u64)>;
+    /// Where the symbol of that name is.
+    fn symbol_address(&self, name: &str) -> Option<u64>;
+    /// The constant string at `address` (printk formats).
+    fn printk(&self, address: u64) -> Option<&[u8]>;
+}
+
+/// A record with all that is needed to evaluate expressions over it.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The event's bytes.
+    pub record: &'a [u8],
+    /// The fields of its kind.
+    pub fields: &'a [FieldFormat],
+    /// Byte order of the file.
+    pub endian: Endian,
+    /// Bytes of the kernel's `long`.
+    pub long_size: u32,
+    /// Names of addresses.
+    pub lookup: &'a dyn Lookup,
+}
+
+impl Scope<'_> {
+    /// The value of `expr`; what is not in the record counts as 0.
+    #[must_use]
+    pub fn number(&self, expr: &Expr) -> u64 {
+        match expr {
+            Expr::Constant(value, _) => *value,
+            Expr::Number(_, at) => self.number_at(*at),
+            Expr::Symbol(name) => self.lookup.symbol_address(name).unwrap_or(0),
+            Expr::Unary(op, int, inner) => unary(*op, *int, self.number(inner)),
+            Expr::Binary(Binary::AndAlso, _, left, right) => {
+                u64::from(self.number(left) != 0 && self.number(right) != 0)
+            }
+            Expr::Binary(Binary::OrElse, _, left, right) => {
+                u64::from(self.number(left) != 0 || self.number(right) != 0)
+            }
+            Expr::Binary(op, int, left, right) => {
+                binary(*op, *int, self.number(left), self.number(right))
+            }
+            Expr::Choice(int, parts) => {
+                let (condition, yes, no) = &**parts;
+                int.hold(if self.number(condition) != 0 {
+                    self.number(yes)
+                } else {
+                    self.number(no)
+                })
+            }
+            Expr::Cast(width, inner) => width.hold(self.number(inner)),
+            Expr::Pointer(_, inner) => self.number(inner),
+            Expr::Element(field, width, index) => self.element(*field, *width, index).unwrap_or(0),
+            Expr::DataLength(field) => self.data_length(*field),
+            Expr::Call(function, arguments) => super::call::number(self, *function, arguments),
+            _ => 0,
+        }
+    }
+
+    fn number_at(&self, at: NumberAt) -> u64 {
+        let offset = at.offset as usize;
+        let Some(bytes) = self.record.get(offset..) else {
+            return 0;
+        };
+        let value = match at.size {
+            1 => bytes.first().map(|&byte| u64::from(byte)),
+            2 => bytes.first_chunk().map(|b| u64::from(self.endian.u16(*b))),
+            4 => bytes.first_chunk().map(|b| u64::from(self.endian.u32(*b))),
+            _ => bytes.first_chunk().map(|b| self.endian.u64(*b)),
+        };
+        let value = value.unwrap_or(0);
+        if at.is_signed {
+            Width {
+                size: at.size,
+                is_signed: true,
+            }
+            .hold(value)
+        } else {
+            value
+        }
+    }
+
+    fn element(&self, field: u16, width: Width, index: &Expr) -> Option<u64> {
+        let data = self.data(field)?;
+        let start = usize::try_from(self.number(index))
+            .ok()?
+            .checked_mul(usize::from(width.size))?;
+        let bytes = data.get(start..start.checked_add(usize::from(width.size))?)?;
+        let value = crate::formats::tracedat::event_format::read_number(bytes, self.endian)?;
+        Some(width.hold(value))
+    }
+
+    /// The bytes that a field stands for, if they are all in the record.
+    #[must_use]
+    pub fn data(&self, field: u16) -> Option<&[u8]> {
+        self.fields
+            .get(usize::from(field))?
+            .data(self.record, self.endian)
+    }
+
+    fn data_length(&self, field: u16) -> u64 {
+        self.data(field).map_or(0, |data| data.len() as u64)
+    }
+
+    /// The bytes that an argument stands for where bytes are wanted (`%pI4`, `__print_hex`).
+    #[must_use]
+    pub fn bytes<'s>(&'s self, expr: &'s Expr) -> Option<&'s [u8]> {
+        match expr {
+            Expr::Number(field, _) | Expr::Field(field) | Expr::Data(field) => self.data(*field),
+            Expr::String(field) => self.data(*field),
+            Expr::Pointer(_, inner) | Expr::Cast(_, inner) => self.bytes(inner),
+            Expr::Text(text) => Some(text),
+            Expr::Choice(_, parts) => {
+                let (condition, yes, no) = &**parts;
+                self.bytes(if self.number(condition) != 0 { yes } else { no })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `op x` in type `int`.
+#[must_use]
+pub fn unary(op: Unary, int: Int, value: u64) -> u64 {
+    match op {
+        Unary::Minus => int.hold(value.wrapping_neg()),
+        Unary::Not => int.hold(!value),
+        Unary::IsZero => u64::from(value == 0),
+    }
+}
+
+/// `left op right` in type `int`; dividing by zero gives 0.
+#[must_use]
+pub fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
+    let shift = right as u32;
+    let left = int.hold(left);
+    if !matches!(op, Binary::Shl | Binary::Shr) {
+        let right = int.hold(right);
+        let order = if int.is_signed {
+            (left as i64).cmp(&(right as i64))
+        } else {
+            left.cmp(&right)
+        };
+        let value = match op {
+            Binary::Mul => left.wrapping_mul(right),
+            Binary::Div if right == 0 => 0,
+            Binary::Rem if right == 0 => 0,
+            Binary::Div if int.is_signed => (left as i64).wrapping_div(right as i64) as u64,
+            Binary::Rem if int.is_signed => (left as i64).wrapping_rem(right as i64) as u64,
+            Binary::Div => left / right,
+            Binary::Rem => left % right,
+            Binary::Add => left.wrapping_add(right),
+            Binary::Sub => left.wrapping_sub(right),
+            Binary::And => left & right,
+            Binary::Xor => left ^ right,
+            Binary::Or => left | right,
+            Binary::Lt => return u64::from(order.is_lt()),
+            Binary::Gt => return u64::from(order.is_gt()),
+            Binary::Le => return u64::from(order.is_le()),
+            Binary::Ge => return u64::from(order.is_ge()),
+            Binary::Eq => return u64::from(order.is_eq()),
+            Binary::Ne => return u64::from(order.is_ne()),
+            Binary::AndAlso => return u64::from(left != 0 && right != 0),
+            Binary::OrElse => return u64::from(left != 0 || right != 0),
+            Binary::Shl | Binary::Shr => 0,
+        };
+        return int.hold(value);
+    }
+    let value = match (op, int.is_signed) {
+        (Binary::Shl, _) => left.checked_shl(shift).unwrap_or(0),
+        (_, true) => ((left as i64) >> shift.min(63)) as u64,
+        (_, false) => left.checked_shr(shift).unwrap_or(0),
+    };
+    int.hold(value)
+}

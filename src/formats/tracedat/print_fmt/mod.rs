@@ -1,0 +1,199 @@
+//! An event's `print fmt` in, the text that it makes of a record out.
+//!
+//! A print fmt is parsed once ([`PrintFmt::new`]) and then evaluated per event into a buffer that the
+//! caller keeps ([`PrintFmt::push`]), without asking for memory. What cannot be evaluated (statements,
+//! functions that only the kernel has) becomes a list of the fields.
+
+pub mod binary;
+pub mod call;
+pub mod eval;
+pub mod expr;
+pub mod parse;
+pub mod pointer;
+pub mod printf;
+pub mod raw;
+pub mod text;
+pub mod token;
+
+pub use eval::{Lookup, Scope};
+pub use pointer::Addresses;
+
+use binary::set_amounts;
+use expr::{Expr, Int, Width};
+use printf::{Amount, Conversion, Length, Piece};
+
+use super::event_format::EventFormat;
+
+/// A print fmt, ready to be evaluated.
+#[derive(Clone, Debug, Default)]
+pub struct PrintFmt {
+    /// Its pieces; `None` if it cannot be evaluated.
+    steps: Option<Vec<Step>>,
+    /// Whether trace-cmd's library cannot parse it.
+    is_beyond_reference: bool,
+}
+
+/// A piece of text or one conversion with its arguments.
+#[derive(Clone, Debug)]
+enum Step {
+    Text(Box<[u8]>),
+    Show(Box<Show>),
+}
+
+#[derive(Clone, Debug)]
+struct Show {
+    conversion: Conversion,
+    /// Whether the conversion is nothing but its letter (and length).
+    width: Option<Expr>,
+    precision: Option<Expr>,
+    argument: Expr,
+}
+
+impl PrintFmt {
+    /// Parses the print fmt of `format`; never fails (see the module's header).
+    #[must_use]
+    pub fn new(format: &EventFormat, long_size: u32) -> PrintFmt {
+        let Some(parsed) = parse::parse(format, long_size) else {
+            return PrintFmt {
+                steps: None,
+                is_beyond_reference: true,
+            };
+        };
+        let mut arguments = parsed.arguments.into_iter();
+        let mut steps = Vec::new();
+        for piece in printf::pieces(&token::unescape(&parsed.format)) {
+            match piece {
+                Piece::Text(text) => steps.push(Step::Text(text.into_boxed_slice())),
+                Piece::Conversion(conversion) => {
+                    let mut amount = |amount: Amount| match amount {
+                        Amount::None => Some(None),
+                        Amount::Fixed(value) => Some(Some(Expr::Constant(value as u64, Int::INT))),
+                        Amount::Argument => arguments.next().map(Some),
+                    };
+                    let show = amount(conversion.width)
+                        .zip(amount(conversion.precision))
+                        .and_then(|(width, precision)| {
+                            Some(Show {
+                                argument: arguments.next()?,
+                                width,
+                                precision,
+                                conversion,
+                            })
+                        });
+                    let Some(show) = show else {
+                        return PrintFmt {
+                            steps: None,
+                            is_beyond_reference: true,
+                        };
+                    };
+                    steps.push(Step::Show(Box::new(show)));
+                }
+            }
+        }
+        PrintFmt {
+            steps: Some(steps),
+            is_beyond_reference: parsed.is_beyond_reference,
+        }
+    }
+
+    /// Appends the text of the record in `scope`.
+    pub fn push(&self, out: &mut Vec<u8>, scope: &Scope<'_>) {
+        let Some(steps) = &self.steps else {
+            let start = out.len();
+            raw::push_fields(out, scope, self, &mut raw::Seen::default());
+            if out.get(start) == Some(&b' ') {
+                out.remove(start);
+            }
+            return;
+        };
+        for step in steps {
+            match step {
+                Step::Text(text) => out.extend_from_slice(text),
+                Step::Show(show) => show.push(out, scope, Addresses::Named),
+            }
+        }
+    }
+
+    /// The arguments that stand for one field alone, where trace-cmd can parse the format.
+    fn table_of(&self, field: u16) -> Option<&Expr> {
+        self.steps.iter().flatten().find_map(|step| match step {
+            Step::Show(show) => named_field(&show.argument, field),
+            Step::Text(_) => None,
+        })
+    }
+
+    /// The `__print_flags` or `__print_symbolic` that this format applies to a field.
+    #[must_use]
+    pub fn naming_of(&self, field: u16) -> Option<&Expr> {
+        self.table_of(field)
+    }
+}
+
+/// Finds the flags or symbolic expression over `field` inside `expr`.
+fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
+    match expr {
+        Expr::Flags(value, ..) | Expr::Symbolic(value, _) => mentions(value, field).then_some(expr),
+        Expr::Pointer(_, inner) | Expr::Cast(_, inner) => named_field(inner, field),
+        Expr::Choice(_, parts) => {
+            named_field(&parts.1, field).or_else(|| named_field(&parts.2, field))
+        }
+        _ => None,
+    }
+}
+
+fn mentions(expr: &Expr, field: u16) -> bool {
+    match expr {
+        Expr::Number(found, _) | Expr::Field(found) => *found == field,
+        Expr::Unary(_, _, inner) | Expr::Pointer(_, inner) | Expr::Cast(_, inner) => {
+            mentions(inner, field)
+        }
+        Expr::Binary(_, _, left, right) => mentions(left, field) || mentions(right, field),
+        _ => false,
+    }
+}
+
+impl Show {
+    fn push(&self, out: &mut Vec<u8>, scope: &Scope<'_>, addresses: Addresses) {
+        let conversion = &self.conversion;
+        let mut layout = conversion.layout;
+        if self.width.is_some() || self.precision.is_some() {
+            let amount = |expr: &Option<Expr>| {
+                expr.as_ref()
+                    .map(|expr| i64::from(scope.number(expr) as u32 as i32))
+            };
+            set_amounts(&mut layout, amount(&self.width), amount(&self.precision));
+        }
+        match conversion.letter {
+            b's' => text::push_string(out, scope, &layout, &self.argument),
+            b'p' => {
+                let width = self.width.as_ref().map(|expr| scope.number(expr));
+                pointer::push_pointer(
+                    out,
+                    scope,
+                    &conversion.extension,
+                    width,
+                    &self.argument,
+                    addresses,
+                );
+            }
+            b'c' => {
+                let byte = scope.number(&self.argument) as u8;
+                printf::push_text(out, &layout, &[byte]);
+            }
+            letter => {
+                let width = Width {
+                    size: match conversion.length {
+                        Length::Char => 1,
+                        Length::Short => 2,
+                        Length::Int => 4,
+                        Length::Long => scope.long_size as u8,
+                        Length::LongLong => 8,
+                    },
+                    is_signed: matches!(letter, b'd' | b'i'),
+                };
+                let value = width.hold(scope.number(&self.argument));
+                printf::push_number(out, &layout, letter, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What an argument of `%s` prints.
+
+use super::eval::Scope;
+use super::expr::{Expr, Named};
+use super::pointer::{push_bit_list, push_bitmap, push_bytes};
+use super::printf::{Layout, push_hex, push_text};
+use crate::formats::tracedat::event_format::{Shape, loc_range};
+
+/// Most elements of an array that are printed.
+const MAX_ELEMENTS: u64 = 65_536;
+
+/// Prints `argument` as `%s` with `layout` does.
+pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argument: &Expr) {
+    match argument {
+        Expr::Text(text) => push_text(out, layout, text),
+        Expr::Symbol(name) => push_text(out, layout, name.as_bytes()),
+        Expr::String(field) => {
+            // A length of 0 is no string; else it ends at its NUL.
+            let is_empty = scope.data(*field).is_none_or(<[u8]>::is_empty);
+            if !is_empty {
+                push_text(out, layout, to_end(scope, *field));
+            }
+        }
+        Expr::StringOf(field, index) => push_text(out, layout, string_of(scope, *field, *index)),
+        Expr::Field(field) => {
+            let shape = scope.fields.get(usize::from(*field)).map(|f| f.shape);
+            let data = scope.data(*field).unwrap_or(&[]);
+            if shape == Some(Shape::DataLocs) {
+                push_text(out, layout, string_of(scope, *field, 0));
+            } else {
+                push_text(out, layout, data);
+            }
+        }
+        Expr::Data(field) => push_text(out, layout, scope.data(*field).unwrap_or(&[])),
+        Expr::Number(field, at) => {
+            if u32::from(at.size) == scope.long_size {
+                // A pointer to one of the kernel's constant strings.
+                let address = scope.number(argument);
+                match scope.lookup.printk(address) {
+                    Some(text) => out.extend_from_slice(text),
+                    None => push_hex(out, address),
+                }
+            } else {
+                push_text(out, layout, scope.data(*field).unwrap_or(&[]));
+            }
+        }
+        Expr::Pointer(_, inner) => push_string(out, scope, layout, inner),
+        Expr::Choice(_, parts) => {
+            let (condition, yes, no) = &**parts;
+            let chosen = if scope.number(condition) != 0 {
+                yes
+            } else {
+                no
+            };
+            push_string(out, scope, layout, chosen);
+        }
+        Expr::Flags(value, delimiter, rows) => {
+            push_flags(out, layout, scope.number(value), delimiter, rows);
+        }
+        Expr::Symbolic(value, rows) => push_symbolic(out, layout, scope.number(value), rows),
+        Expr::Hex(data, length, separator) => {
+            let length = usize::try_from(scope.number(length)).unwrap_or(usize::MAX);
+            let bytes = scope.bytes(data).unwrap_or(&[]);
+            push_bytes(
+                out,
+                bytes.get(..length).unwrap_or(bytes),
+                separator.as_bytes(),
+            );
+        }
+        Expr::Array(data, count, size) => push_array(out, scope, data, count, size),
+        Expr::Bitmask(field) => {
+            let bytes = scope.data(*field).unwrap_or(&[]);
+            let mut text = Vec::new();
+            push_bitmap(&mut text, bytes, bytes.len() * 8, scope.endian);
+            push_text(out, layout, &text);
+        }
+        Expr::CpuList(field) => {
+            let bytes = scope.data(*field).unwrap_or(&[]);
+            let mut text = Vec::new();
+            push_bit_list(&mut text, bytes, bytes.len() * 8, scope.endian);
+            push_text(out, layout, &text);
+        }
+        Expr::Call(function, arguments) => super::call::push(out, scope, *function, arguments),
+        Expr::Cast(_, inner) => push_string(out, scope, layout, inner),
+        Expr::Constant(..)
+        | Expr::Element(..)
+        | Expr::DataLength(_)
+        | Expr::Unary(..)
+        | Expr::Binary(..) => {}
+    }
+}
+
+/// A dynamic string's bytes to the end of the record: it ends at its NUL, not at its length.
+fn to_end<'a>(scope: &Scope<'a>, field: u16) -> &'a [u8] {
+    scope
+        .fields
+        .get(usize::from(field))
+        .and_then(|f| f.data_range(scope.record, scope.endian))
+        .and_then(|range| scope.record.get(range.start..))
+        .unwrap_or(&[])
+}
+
+fn string_of<'a>(scope: &Scope<'a>, field: u16, index: u32) -> &'a [u8] {
+    let found = scope.fields.get(usize::from(field)).and_then(|f| {
+        let step = usize::try_from(index).ok()?.checked_mul(4)?;
+        if step >= f.size as usize {
+            return None;
+        }
+        let at = (f.offset as usize).checked_add(step)?;
+        scope
+            .record
+            .get(loc_range(scope.record, at, 0, scope.endian)?)
+    });
+    found.unwrap_or(&[])
+}
+
+/// The names of all bits that are set; what has no name as a number.
+pub fn push_flags(
+    out: &mut Vec<u8>,
+    layout: &Layout,
+    mut value: u64,
+    delimiter: &[u8],
+    rows: &[Named],
+) {
+    let mut is_first = true;
+    for row in rows {
+        match row.value {
+            None if value == 0 => {
+                push_text(out, layout, &row.text);
+                break;
+            }
+            Some(mask) if mask != 0 && value & mask == mask => {
+                if !is_first {
+                    out.extend_from_slice(delimiter);
+                }
+                is_first = false;
+                push_text(out, layout, &row.text);
+                value &= !mask;
+            }
+            _ => {}
+        }
+    }
+    if value != 0 {
+        if !is_first {
+            out.extend_from_slice(delimiter);
+        }
+        out.extend_from_slice(b"0x");
+        push_hex(out, value);
+    }
+}
+
+/// The name of `value`, or `value` as a number.
+pub fn push_symbolic(out: &mut Vec<u8>, layout: &Layout, value: u64, rows: &[Named]) {
+    let same = |row: &&Named| row.value.map_or(value == u64::MAX, |known| known == value);
+    match rows.iter().find(same) {
+        Some(row) => push_text(out, layout, &row.text),
+        None => {
+            out.extend_from_slice(b"0x");
+            push_hex(out, value);
+        }
+    }
+}
+
+fn push_array(out: &mut Vec<u8>, scope: &Scope<'_>, data: &Expr, count: &Expr, size: &Expr) {
+    let bytes = scope.bytes(data).unwrap_or(&[]);
+    let count = scope.number(count).min(MAX_ELEMENTS) as usize;
+    let size = scope.number(size);
+    out.push(b'{');
+    if let Ok(size @ (1 | 2 | 4 | 8)) = usize::try_from(size) {
+        for (i, element) in bytes.chunks_exact(size).take(count).enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            let value = crate::formats::tracedat::event_format::read_number(element, scope.endian);
+            out.extend_from_slice(b"0x");
+            push_hex(out, value.unwrap_or(0));
+        }
+    }
+    out.push(b'}');
+}
