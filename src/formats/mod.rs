@@ -1,9 +1,10 @@
 //! The formats: what one is (`format`), and the rows (`FORMATS`).
 
 pub mod format;
+pub mod fxt;
 pub mod tracedat;
 
 pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
 
 /// Every format that can be opened, asked in this order.
-pub const FORMATS: &[Format] = &[];
+pub const FORMATS: &[Format] = &[fxt::FORMAT];

@@ -1,0 +1,471 @@
+//! One record in full: its place in, an `EventDetail` with every argument typed out.
+//!
+//! Decodes the record again with the tables as they stood at its place. Words that records carry outside
+//! their arguments (a counter's id, an instant's scope, weights) come first, with types of their own:
+//! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
+
+use crate::event::{EventDetail, Field, ThreadKey, Value};
+use crate::formats::EventRef;
+
+use super::args::{Arg, ArgValue, Args};
+use super::emit::unresolved_text;
+use super::header::{
+    Order, TextRef, Words, bits, read_text, record_type, scheduling_type, without_nuls,
+};
+use super::kinds::Sort;
+use super::profiler::{Profile, read_profile};
+use super::scan::{Scan, string_bytes};
+use super::scheduling::{IDLE_WEIGHT, end_state};
+use super::tables::ProviderSlot;
+
+/// Payloads up to this size are given as bytes; of longer ones only the size.
+const MOST_SHOWN_BYTES: usize = 1 << 16;
+
+/// Describes the record that `event` refers to.
+#[must_use]
+pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDetail {
+    let file = Words::<O>::new(bytes);
+    let slot = scan.tables.provider_at(event.place);
+    let mut describer = Describer {
+        file,
+        scan,
+        slot,
+        place: event.place,
+        detail: EventDetail {
+            time: event.time,
+            ..EventDetail::default()
+        },
+    };
+    let read = describer.read(event);
+    let mut detail = describer.detail;
+    if read.is_none() {
+        detail.text = "this record cannot be decoded".to_owned();
+        return detail;
+    }
+    let fields = detail.fields.iter();
+    let said: Vec<String> = fields
+        .map(|field| format!("{}={}", field.name, field.text()))
+        .collect();
+    if detail.text.is_empty() {
+        detail.text = said.join(", ");
+    }
+    detail
+}
+
+/// A field whose value prints as it is.
+fn field(name: &str, type_name: &str, value: Value) -> Field {
+    Field {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        value,
+        shown: String::new(),
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+struct Describer<'f, O> {
+    file: Words<'f, O>,
+    scan: &'f Scan,
+    slot: ProviderSlot,
+    place: u64,
+    detail: EventDetail,
+}
+
+impl<'f, O: Order> Describer<'f, O> {
+    /// `None`: there is no such record, or it is too short for what it says.
+    fn read(&mut self, event: EventRef) -> Option<()> {
+        let record = self.file.record_at(self.place)?;
+        let header = record.get(0)?;
+        self.set_thread(event.thread);
+        match bits(header, 0, 3) {
+            record_type::EVENT => self.event(header, record),
+            record_type::SCHEDULING => self.scheduling(header, record),
+            record_type::LOG => self.log(header, record),
+            record_type::BLOB => self.blob(header, record),
+            record_type::USERSPACE_OBJECT => self.userspace_object(header, record),
+            record_type::PROFILER => self.profiler(record),
+            record_type::LARGE => self.large(header, record),
+            _ => None,
+        }
+    }
+
+    fn set_thread(&mut self, thread: ThreadKey) {
+        self.detail.tid = self.scan.entities.koids_of(thread).1.unwrap_or(0);
+        self.detail.thread_name = self.scan.entities.thread_name(thread);
+    }
+
+    fn push(&mut self, name: &str, type_name: &str, value: Value) {
+        self.detail.fields.push(field(name, type_name, value));
+    }
+
+    fn text(&self, text: TextRef<'f>) -> String {
+        match text {
+            TextRef::Inline(bytes) => lossy(bytes),
+            TextRef::Index(0) => String::new(),
+            TextRef::Index(index) => self
+                .scan
+                .tables
+                .string_at(self.slot, index, self.place)
+                .and_then(|place| string_bytes(self.file, place))
+                .map_or_else(|| unresolved_text(index), lossy),
+        }
+    }
+
+    fn thread_text(&self, thread: ThreadKey, koid: Option<u64>) -> String {
+        let name = self.scan.entities.thread_name(thread);
+        match (name.is_empty(), koid) {
+            (true, Some(koid)) => koid.to_string(),
+            (false, Some(koid)) if thread != ThreadKey::IDLE => format!("{name} ({koid})"),
+            _ => name,
+        }
+    }
+
+    /// The process koid of the record's thread reference; `next` is moved past an inline one.
+    fn process_of(&self, reference: u64, record: Words<'f, O>, next: &mut usize) -> Option<u64> {
+        if reference & 0xff == 0 {
+            let process = record.get(*next);
+            *next += 2;
+            return process;
+        }
+        let tables = &self.scan.tables;
+        let key = tables.thread_at(self.slot, reference as u8, self.place)?;
+        self.scan.entities.koids_of(key).0
+    }
+
+    fn event(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        let sort = Sort::from_event_type(bits(header, 16, 19))?;
+        let mut next = 2;
+        let process = self.process_of(bits(header, 24, 31), record, &mut next);
+        let category = read_text(header >> 32, record, &mut next)?;
+        let name = read_text(header >> 48, record, &mut next)?;
+        self.detail.category = self.text(category);
+        self.detail.name = self.text(name);
+        let count = bits(header, 20, 23);
+        let behind = Args::new(record, next, count).skip_all();
+        if let Some(word) = behind.and_then(|behind| record.get(behind)) {
+            match sort {
+                Sort::Instant => {
+                    let scope = match word {
+                        1 => "process",
+                        2 => "global",
+                        _ => "thread",
+                    };
+                    self.push("scope", "instant scope", Value::Text(scope.to_owned()));
+                }
+                Sort::Counter => self.push("id", "counter id", Value::UInt(word)),
+                Sort::Complete => self.push("end", "ticks", Value::UInt(word)),
+                Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd => {
+                    self.push("id", "async id", Value::UInt(word));
+                }
+                Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => {
+                    self.push("id", "flow id", Value::UInt(word));
+                }
+                _ => {}
+            }
+        }
+        self.args(record, next, count, process);
+        Some(())
+    }
+
+    fn args(&mut self, record: Words<'f, O>, at: usize, count: u64, process: Option<u64>) {
+        for arg in Args::new(record, at, count) {
+            let field = self.arg(arg, process);
+            self.detail.fields.push(field);
+        }
+    }
+
+    fn arg(&self, arg: Arg<'f>, process: Option<u64>) -> Field {
+        let mut shown = String::new();
+        let (type_name, value) = match arg.value {
+            ArgValue::Null => ("null", Value::Null),
+            ArgValue::Int32(value) => ("int32", Value::Int(i64::from(value))),
+            ArgValue::UInt32(value) => ("uint32", Value::UInt(u64::from(value))),
+            ArgValue::Int64(value) => ("int64", Value::Int(value)),
+            ArgValue::UInt64(value) => ("uint64", Value::UInt(value)),
+            ArgValue::Double(value) => ("double", Value::Double(value)),
+            ArgValue::Text(text) => ("string", Value::Text(self.text(text))),
+            ArgValue::Pointer(pointer) => {
+                let name = process.and_then(|process| self.object_name(process, pointer));
+                if let Some(name) = name {
+                    shown = format!("{pointer:#x} ({name})");
+                }
+                ("pointer", Value::Pointer(pointer))
+            }
+            ArgValue::Koid(koid) => {
+                let name = self.scan.entities.object_text(koid);
+                if !name.is_empty() {
+                    shown = format!("{koid} ({name})");
+                }
+                ("koid", Value::Koid(koid))
+            }
+            ArgValue::Bool(value) => ("bool", Value::Bool(value)),
+            ArgValue::Blob(bytes) => ("blob", Value::Bytes(bytes.to_vec())),
+            ArgValue::Unknown(number) => {
+                shown = format!("a value of type {number}, which this version does not know");
+                ("unknown", Value::Null)
+            }
+        };
+        Field {
+            name: self.text(arg.name),
+            type_name: type_name.to_owned(),
+            value,
+            shown,
+        }
+    }
+
+    /// The name that the last userspace object record before here gave to a pointer of a process.
+    fn object_name(&self, process: u64, pointer: u64) -> Option<String> {
+        let objects = &self.scan.objects;
+        let key = (process, pointer, self.place);
+        let after = objects.partition_point(|object| *object <= key);
+        let &(found_process, found_pointer, place) = objects.get(after.checked_sub(1)?)?;
+        if (found_process, found_pointer) != (process, pointer) {
+            return None;
+        }
+        let record = self.file.record_at(place)?;
+        let header = record.get(0)?;
+        let mut next = 2 + usize::from(bits(header, 16, 23) == 0);
+        let name = read_text(bits(header, 24, 39), record, &mut next)?;
+        let there = Describer {
+            file: self.file,
+            scan: self.scan,
+            slot: self.scan.tables.provider_at(place),
+            place,
+            detail: EventDetail::default(),
+        };
+        Some(there.text(name))
+    }
+
+    fn scheduling(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        self.detail.category = Sort::Switch.category().to_owned();
+        match bits(header, 60, 63) {
+            scheduling_type::LEGACY_SWITCH => self.legacy_switch(header, record),
+            scheduling_type::CONTEXT_SWITCH => {
+                self.detail.name = Sort::Switch.text().to_owned();
+                let cpu = bits(header, 20, 35);
+                self.detail.cpu = Some(cpu as u32);
+                let args: Vec<Arg<'f>> = Args::new(record, 4, bits(header, 16, 19)).collect();
+                let is_idle = |side: &str| {
+                    args.iter().any(|arg| {
+                        arg.value == ArgValue::Int32(IDLE_WEIGHT) && self.text(arg.name) == side
+                    })
+                };
+                let idle = [is_idle("outgoing_weight"), is_idle("incoming_weight")];
+                let sides = [("outgoing", record.get(2)?), ("incoming", record.get(3)?)];
+                for ((name, koid), is_idle) in sides.into_iter().zip(idle) {
+                    let key = if is_idle {
+                        ThreadKey::IDLE
+                    } else {
+                        self.scan.entities.find_tid(koid)
+                    };
+                    self.koid_field(name, koid, self.thread_text(key, Some(koid)));
+                }
+                self.state_field(bits(header, 36, 39));
+                self.args(record, 4, bits(header, 16, 19), None);
+                Some(())
+            }
+            scheduling_type::WAKEUP => {
+                self.detail.name = Sort::Wakeup.text().to_owned();
+                self.detail.cpu = Some(bits(header, 20, 35) as u32);
+                let koid = record.get(2)?;
+                let key = self.scan.entities.find_tid(koid);
+                self.koid_field("thread", koid, self.thread_text(key, Some(koid)));
+                self.args(record, 3, bits(header, 16, 19), None);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn legacy_switch(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        self.detail.name = Sort::Switch.text().to_owned();
+        self.detail.cpu = Some(bits(header, 16, 23) as u32);
+        let mut next = 2;
+        for (name, first) in [("outgoing", 28), ("incoming", 36)] {
+            let reference = bits(header, first, first + 7);
+            let key = if reference == 0 {
+                let key = self
+                    .scan
+                    .entities
+                    .known_pair(record.get(next)?, record.get(next + 1)?);
+                next += 2;
+                key
+            } else {
+                let tables = &self.scan.tables;
+                tables.thread_at(self.slot, reference as u8, self.place)
+            };
+            let koid = key.and_then(|key| self.scan.entities.koids_of(key).1);
+            let text = key.map_or_else(
+                || format!("<thread {reference}?>"),
+                |key| self.thread_text(key, koid),
+            );
+            self.koid_field(name, koid.unwrap_or(0), text);
+        }
+        self.state_field(bits(header, 24, 27));
+        let priorities = [
+            ("outgoing_priority", bits(header, 44, 51)),
+            ("incoming_priority", bits(header, 52, 59)),
+        ];
+        for (name, priority) in priorities {
+            self.push(name, "priority", Value::UInt(priority));
+        }
+        Some(())
+    }
+
+    fn koid_field(&mut self, name: &str, koid: u64, shown: String) {
+        self.detail.fields.push(Field {
+            name: name.to_owned(),
+            type_name: "koid".to_owned(),
+            value: Value::Koid(koid),
+            shown,
+        });
+    }
+
+    fn state_field(&mut self, state: u64) {
+        self.detail.fields.push(Field {
+            name: "outgoing_state".to_owned(),
+            type_name: "state".to_owned(),
+            value: Value::UInt(state),
+            shown: end_state(state).letters().to_owned(),
+        });
+    }
+
+    fn log(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        let at = if bits(header, 32, 39) == 0 { 4 } else { 2 };
+        let message = lossy(record.text(at, bits(header, 16, 30) as usize)?);
+        self.detail.name = Sort::Log.text().to_owned();
+        self.detail.category = Sort::Log.category().to_owned();
+        self.detail.text.clone_from(&message);
+        self.push("message", "string", Value::Text(message));
+        Some(())
+    }
+
+    fn payload(&mut self, payload: &[u8]) {
+        self.push("size", "bytes", Value::UInt(payload.len() as u64));
+        if payload.len() <= MOST_SHOWN_BYTES {
+            let shown = format!("{} bytes", payload.len());
+            self.detail.fields.push(Field {
+                name: "payload".to_owned(),
+                type_name: "blob".to_owned(),
+                value: Value::Bytes(payload.to_vec()),
+                shown,
+            });
+        }
+    }
+
+    fn blob(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        let mut next = 1;
+        let name = read_text(bits(header, 16, 31), record, &mut next)?;
+        self.detail.name = self.text(name);
+        self.detail.category = Sort::Blob.category().to_owned();
+        let blob_type = bits(header, 48, 55);
+        self.detail.fields.push(Field {
+            name: "type".to_owned(),
+            type_name: "blob type".to_owned(),
+            value: Value::UInt(blob_type),
+            shown: blob_type_name(blob_type).to_owned(),
+        });
+        // Some writers put the size elsewhere: what the record has is what there is.
+        let left = record.count().saturating_sub(next) * 8;
+        let length = (bits(header, 32, 46) as usize).min(left);
+        self.payload(record.text(next, length)?);
+        Some(())
+    }
+
+    fn userspace_object(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        let mut next = 2;
+        let reference = bits(header, 16, 23);
+        let process = if reference == 0 {
+            next = 3;
+            record.get(2)
+        } else {
+            self.process_of(reference, record, &mut next)
+        };
+        let name = read_text(bits(header, 24, 39), record, &mut next)?;
+        self.detail.name = self.text(name);
+        self.detail.category = Sort::Object.category().to_owned();
+        self.push("pointer", "pointer", Value::Pointer(record.get(1)?));
+        if let Some(process) = process {
+            let shown = self.scan.entities.object_text(process);
+            let shown = if shown.is_empty() {
+                shown
+            } else {
+                format!("{process} ({shown})")
+            };
+            self.koid_field("process", process, shown);
+        }
+        self.args(record, next, bits(header, 40, 43), process);
+        Some(())
+    }
+
+    fn profiler(&mut self, record: Words<'f, O>) -> Option<()> {
+        self.detail.category = Sort::Module.category().to_owned();
+        match read_profile(record)? {
+            Profile::Module { id, name, build_id } => {
+                self.detail.name = Sort::Module.text().to_owned();
+                self.push("module", "module id", Value::UInt(id));
+                let name = lossy(without_nuls(name));
+                self.push("name", "string", Value::Text(name));
+                self.push("build_id", "blob", Value::Bytes(build_id.to_vec()));
+            }
+            Profile::Mapping {
+                module,
+                flags,
+                start,
+                length,
+                module_address,
+            } => {
+                self.detail.name = Sort::Mapping.text().to_owned();
+                self.push("module", "module id", Value::UInt(module));
+                self.push("flags", "mmap flags", Value::UInt(flags));
+                self.push("start", "pointer", Value::Pointer(start));
+                self.push("length", "bytes", Value::UInt(length));
+                self.push("module_address", "pointer", Value::Pointer(module_address));
+            }
+            Profile::Backtrace(addresses) => {
+                self.detail.name = Sort::Backtrace.text().to_owned();
+                self.detail.stack = addresses
+                    .iter()
+                    .map(|address| format!("{address:#x}"))
+                    .collect();
+                let list = addresses.into_iter().map(Value::Pointer).collect();
+                self.push("addresses", "pointer", Value::List(list));
+            }
+        }
+        Some(())
+    }
+
+    fn large(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
+        let fields = record.get(1)?;
+        let mut next = 2;
+        let category = read_text(bits(fields, 0, 15), record, &mut next)?;
+        let name = read_text(bits(fields, 16, 31), record, &mut next)?;
+        self.detail.category = self.text(category);
+        self.detail.name = self.text(name);
+        if bits(header, 40, 43) == 0 {
+            next += 1;
+            let process = self.process_of(bits(fields, 36, 43), record, &mut next);
+            let count = bits(fields, 32, 35);
+            self.args(record, next, count, process);
+            next = Args::new(record, next, count).skip_all()?;
+        }
+        let left = record.count().saturating_sub(next + 1) * 8;
+        let length = usize::try_from(record.get(next)?).unwrap_or(left).min(left);
+        self.payload(record.text(next + 1, length)?);
+        Some(())
+    }
+}
+
+/// What blobs of a type hold.
+#[must_use]
+pub fn blob_type_name(blob_type: u64) -> &'static str {
+    match blob_type {
+        1 => "data",
+        2 => "last branch record",
+        3 => "Perfetto trace",
+        _ => "unknown",
+    }
+}

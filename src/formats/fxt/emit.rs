@@ -1,0 +1,599 @@
+//! The bulk pass: the records of one part in, its columns out.
+//!
+//! Nothing is allocated or hashed for an ordinary event: string and thread indices are resolved once a
+//! registration into small direct tables, and (sort, category, name) to kind and label through a
+//! direct-mapped cache. What a damaged record cannot say becomes a diagnostic; the record is then dropped,
+//! or kept with what it does say.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
+use crate::event::pairs;
+use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
+
+use super::entities::LateThread;
+use super::header::{Order, TextRef, Words, bits, read_text, record_type, size_bytes};
+use super::kinds::{Kinds, Sort};
+use super::scan::{Scan, string_bytes};
+use super::tables::ProviderSlot;
+use super::ticks::TickScale;
+
+const CHECK_BYTES: u64 = 1 << 20;
+const KIND_CACHE_BITS: u32 = 10;
+/// In a provider's string entries: nothing was registered under this index.
+const UNRESOLVED: u32 = 1 << 31;
+const NO_LABEL: u32 = u32::MAX;
+
+/// Reads the records from `start` to `end`, which are cut points of the scan.
+///
+/// # Errors
+/// Only if the job was cancelled.
+pub fn emit<O: Order>(
+    bytes: &[u8],
+    scan: &Scan,
+    kinds: &Kinds,
+    (start, end): (u64, u64),
+    job: &Job,
+) -> Result<LaneColumns, ReadError> {
+    let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, start);
+    let length = end.saturating_sub(start);
+    emitter.out.events.reserve((length / 56) as usize);
+    let mut at = start;
+    let mut next_check = start;
+    while at < end {
+        if at >= next_check {
+            job.check()?;
+            job.advance((at - start).min(CHECK_BYTES));
+            next_check = at + CHECK_BYTES;
+        }
+        let Some(rest) = usize::try_from(at).ok().and_then(|at| bytes.get(at..)) else {
+            break;
+        };
+        let Some(&chunk) = rest.first_chunk::<8>() else {
+            break;
+        };
+        let header = O::word(chunk);
+        let Some(size) = size_bytes(header) else {
+            // A zero word; the scan has counted it.
+            at += 8;
+            continue;
+        };
+        let Some(record) = rest.get(..size) else {
+            break;
+        };
+        emitter.record(at, header, Words::new(record));
+        at += size as u64;
+    }
+    Ok(emitter.finish(start, end))
+}
+
+/// What the current provider's indices mean here.
+pub(super) struct Local {
+    /// `StringId + 1`; 0: not looked up yet.
+    strings: Vec<u32>,
+    threads: [Option<ThreadKey>; 256],
+    pub(super) scale: TickScale,
+}
+
+#[derive(Clone, Copy)]
+struct CachedKind {
+    key: u64,
+    kind: KindId,
+    label: u32,
+}
+
+/// Names that arguments of scheduling records have by convention.
+pub(super) struct WellKnown {
+    pub(super) incoming_weight: StringId,
+    pub(super) outgoing_weight: StringId,
+    pub(super) waker: StringId,
+}
+
+pub(super) struct Emitter<'f, O> {
+    file: Words<'f, O>,
+    pub(super) scan: &'f Scan,
+    kinds: &'f Kinds,
+    pub(super) out: LaneColumns,
+    slot: ProviderSlot,
+    pub(super) local: Box<Local>,
+    parked: FxHashMap<ProviderSlot, Box<Local>>,
+    recent_kinds: Vec<CachedKind>,
+    all_kinds: FxHashMap<u64, (KindId, u32)>,
+    pub(super) end_label: Option<u32>,
+    all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
+    recent_pair: (u64, u64, ThreadKey),
+    pairs: FxHashMap<(u64, u64), ThreadKey>,
+    tids: FxHashMap<u64, ThreadKey>,
+    pub(super) well_known: WellKnown,
+}
+
+impl<'f, O: Order> Emitter<'f, O> {
+    fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, start: u64) -> Self {
+        let mut out = LaneColumns::new(3);
+        let well_known = WellKnown {
+            incoming_weight: out.strings.intern_text("incoming_weight"),
+            outgoing_weight: out.strings.intern_text("outgoing_weight"),
+            waker: out.strings.intern_text("waker"),
+        };
+        let slot = scan.tables.provider_at(start);
+        Emitter {
+            file,
+            scan,
+            kinds,
+            out,
+            slot,
+            local: Local::at(scan, slot, start),
+            parked: FxHashMap::default(),
+            recent_kinds: vec![
+                CachedKind {
+                    key: u64::MAX,
+                    kind: KindId(0),
+                    label: NO_LABEL,
+                };
+                1 << KIND_CACHE_BITS
+            ],
+            all_kinds: FxHashMap::default(),
+            end_label: None,
+            all_series: FxHashMap::default(),
+            recent_pair: (0, 0, ThreadKey::IDLE),
+            pairs: FxHashMap::default(),
+            tids: FxHashMap::default(),
+            well_known,
+        }
+    }
+
+    fn finish(mut self, start: u64, end: u64) -> LaneColumns {
+        let gaps = &self.scan.gaps;
+        let first = gaps.partition_point(|(place, _)| *place < start);
+        let gaps = gaps
+            .iter()
+            .skip(first)
+            .take_while(|(place, _)| *place < end);
+        self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
+        self.out.sort_by_time();
+        self.out.events.shrink();
+        self.out
+    }
+
+    fn record(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        match bits(header, 0, 3) {
+            record_type::EVENT => self.event(at, header, record),
+            record_type::SCHEDULING => self.scheduling(at, header, record),
+            record_type::STRING => self.string_record(at, header),
+            record_type::THREAD => self.thread_record(at, header, record),
+            record_type::METADATA => self.metadata(at),
+            record_type::INITIALIZATION => {
+                if let Some(rate) = record.get(1) {
+                    self.local.scale = TickScale::new(rate);
+                }
+            }
+            record_type::LOG => self.log(at, header, record),
+            record_type::BLOB => {
+                let mut next = 1;
+                let name = read_text(bits(header, 16, 31), record, &mut next);
+                self.untimed(
+                    at,
+                    Sort::Blob,
+                    ThreadKey::UNKNOWN,
+                    Some(TextRef::Index(0)),
+                    name,
+                );
+            }
+            record_type::USERSPACE_OBJECT => {
+                let reference = bits(header, 16, 23) as u8;
+                let mut next = 2 + usize::from(reference == 0);
+                let thread = match reference {
+                    0 => ThreadKey::UNKNOWN,
+                    index => self.indexed_thread(index, at),
+                };
+                let name = read_text(bits(header, 24, 39), record, &mut next);
+                self.untimed(at, Sort::Object, thread, Some(TextRef::Index(0)), name);
+            }
+            record_type::PROFILER => self.profiler(at, header, record),
+            record_type::LARGE => self.large(at, header, record),
+            _ => {}
+        }
+    }
+
+    /// Notes that something of the record at `at` is wrong.
+    #[cold]
+    pub(super) fn note(&mut self, code: &'static str, at: u64, message: impl FnOnce() -> String) {
+        self.out
+            .diagnostics
+            .note(code, Severity::Error, Location::Byte(at), message);
+    }
+
+    #[cold]
+    pub(super) fn short(&mut self, at: u64, what: &'static str) {
+        self.note("short_record", at, || {
+            format!("{what} is too short for what its header says and was dropped")
+        });
+    }
+
+    /// The time of a tick; a diagnostic and `None` if it is beyond the axis.
+    #[inline]
+    pub(super) fn time(&mut self, ticks: u64, at: u64) -> Option<i64> {
+        let time = self.local.scale.nanos(ticks);
+        if time.is_none() {
+            self.bad_time(ticks, at);
+        }
+        time
+    }
+
+    #[cold]
+    fn bad_time(&mut self, ticks: u64, at: u64) {
+        let rate = self.local.scale.ticks_per_second();
+        self.note("timestamp_overflow", at, || {
+            format!("{ticks} ticks at {rate} a second are no time that can be shown; the record was dropped")
+        });
+    }
+
+    fn metadata(&mut self, at: u64) {
+        let Some(slot) = self.scan.tables.provider_from(at) else {
+            return;
+        };
+        if slot == self.slot {
+            return;
+        }
+        let entered = self.parked.remove(&slot);
+        let entered = entered.unwrap_or_else(|| Local::at(self.scan, slot, at + 1));
+        let left = std::mem::replace(&mut self.local, entered);
+        self.parked.insert(self.slot, left);
+        self.slot = slot;
+    }
+
+    fn string_record(&mut self, at: u64, header: u64) {
+        let index = bits(header, 16, 30) as u16;
+        if index == 0 {
+            return;
+        }
+        let provider = self.scan.tables.providers().get(self.slot as usize);
+        if provider.is_some_and(|provider| provider.first_string() == Some(at)) {
+            // From here on nothing of the implicit provider holds.
+            self.local.strings.clear();
+        }
+        let text = string_bytes(self.file, at).unwrap_or(&[]);
+        let id = self.out.strings.intern(text);
+        *self.local.string_entry(index) = id.0 + 1;
+    }
+
+    fn thread_record(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        if record.get(2).is_none() {
+            return self.short(at, "a thread record");
+        }
+        let index = bits(header, 16, 23) as usize;
+        let provider = self.scan.tables.providers().get(self.slot as usize);
+        if provider.is_some_and(|provider| provider.first_thread() == Some(at)) {
+            self.local.threads = [None; 256];
+        }
+        // It is looked up in the tables when an event needs it: many never do.
+        if let Some(entry) = self.local.threads.get_mut(index) {
+            *entry = None;
+        }
+    }
+
+    /// The part's number for a text.
+    #[inline]
+    pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
+        match text {
+            TextRef::Inline(bytes) => self.out.strings.intern(bytes),
+            TextRef::Index(0) => StringId::EMPTY,
+            TextRef::Index(index) => match self.local.strings.get(usize::from(index)) {
+                Some(&entry) if entry != 0 && entry & UNRESOLVED == 0 => StringId(entry - 1),
+                _ => self.look_up_string(index, at),
+            },
+        }
+    }
+
+    #[cold]
+    fn look_up_string(&mut self, index: u16, at: u64) -> StringId {
+        let place = self.scan.tables.string_at(self.slot, index, at);
+        if let Some(text) = place.and_then(|place| string_bytes(self.file, place)) {
+            let id = self.out.strings.intern(text);
+            *self.local.string_entry(index) = id.0 + 1;
+            return id;
+        }
+        self.note("unresolved_string", at, || {
+            format!("string {index} was not registered")
+        });
+        let id = self.out.strings.intern_text(&unresolved_text(index));
+        *self.local.string_entry(index) = (id.0 + 1) | UNRESOLVED;
+        id
+    }
+
+    /// The thread that the record's 8-bit reference means; `next` is moved past an inline one.
+    #[inline]
+    pub(super) fn thread(
+        &mut self,
+        reference: u64,
+        record: Words<'f, O>,
+        next: &mut usize,
+        at: u64,
+    ) -> Option<ThreadKey> {
+        if reference & 0xff == 0 {
+            let (process, tid) = (record.get(*next)?, record.get(*next + 1)?);
+            *next += 2;
+            return Some(self.inline_thread(process, tid));
+        }
+        Some(self.indexed_thread(reference as u8, at))
+    }
+
+    #[inline]
+    pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> ThreadKey {
+        let (recent_process, recent_tid, recent) = self.recent_pair;
+        if recent_process == process && recent_tid == tid && recent != ThreadKey::IDLE {
+            return recent;
+        }
+        let scan = self.scan;
+        let key = *self
+            .pairs
+            .entry((process, tid))
+            .or_insert_with(|| scan.entities.find_pair(process, tid));
+        self.recent_pair = (process, tid, key);
+        key
+    }
+
+    #[inline]
+    pub(super) fn indexed_thread(&mut self, index: u8, at: u64) -> ThreadKey {
+        match self.local.threads.get(usize::from(index)) {
+            Some(Some(key)) => *key,
+            _ => self.look_up_thread(index, at),
+        }
+    }
+
+    #[cold]
+    fn look_up_thread(&mut self, index: u8, at: u64) -> ThreadKey {
+        if let Some(key) = self.scan.tables.thread_at(self.slot, index, at) {
+            let key = self.scan.entities.use_thread(key);
+            if let Some(entry) = self.local.threads.get_mut(usize::from(index)) {
+                *entry = Some(key);
+            }
+            return key;
+        }
+        self.note("unresolved_thread", at, || {
+            format!("thread {index} was not registered")
+        });
+        let provider = self.scan.tables.providers().get(self.slot as usize);
+        let provider = provider.map_or(0, |provider| provider.id);
+        self.scan
+            .entities
+            .find_late(LateThread::Unresolved { provider, index })
+    }
+
+    /// The thread that an index means, if any was registered, without claiming an event for it.
+    pub(super) fn peek_thread(&self, index: u8, at: u64) -> Option<ThreadKey> {
+        let known = self.local.threads.get(usize::from(index)).copied();
+        known
+            .flatten()
+            .or_else(|| self.scan.tables.thread_at(self.slot, index, at))
+    }
+
+    /// The thread of a scheduling record, which names no process.
+    #[inline]
+    pub(super) fn tid(&mut self, tid: u64) -> ThreadKey {
+        let scan = self.scan;
+        *self
+            .tids
+            .entry(tid)
+            .or_insert_with(|| scan.entities.find_tid(tid))
+    }
+
+    /// The kind of a record, and the label of the slice that it is or begins.
+    #[inline]
+    pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
+        let key = u64::from(name.0) << 36 | u64::from(category.0) << 5 | sort as u64;
+        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KIND_CACHE_BITS)) as usize;
+        match self.recent_kinds.get(slot) {
+            Some(cached) if cached.key == key => (cached.kind, cached.label),
+            _ => self.look_up_kind(key, slot, sort, (category, name)),
+        }
+    }
+
+    fn look_up_kind(
+        &mut self,
+        key: u64,
+        slot: usize,
+        sort: Sort,
+        (category, name): (StringId, StringId),
+    ) -> (KindId, u32) {
+        let (kind, label) = match self.all_kinds.get(&key) {
+            Some(&known) => known,
+            None => {
+                let strings = &self.out.strings;
+                let kind = self
+                    .kinds
+                    .intern(sort, strings.bytes(category), strings.bytes(name));
+                let label = if matches!(sort, Sort::Begin | Sort::Complete) {
+                    self.label(category, name)
+                } else {
+                    NO_LABEL
+                };
+                self.all_kinds.insert(key, (kind, label));
+                (kind, label)
+            }
+        };
+        if let Some(cached) = self.recent_kinds.get_mut(slot) {
+            *cached = CachedKind { key, kind, label };
+        }
+        (kind, label)
+    }
+
+    pub(super) fn label(&mut self, category: StringId, name: StringId) -> u32 {
+        self.out.labels.push(Label {
+            family: pairs::DURATIONS,
+            name,
+            category,
+            key: 0,
+        });
+        self.out.labels.len() as u32 - 1
+    }
+
+    /// The series of an argument of a counter event.
+    pub(super) fn series(
+        &mut self,
+        (event, argument): (StringId, StringId),
+        id: u64,
+        scope: SeriesScope,
+    ) -> u32 {
+        let key = (event, argument, id, scope);
+        if let Some(&series) = self.all_series.get(&key) {
+            return series;
+        }
+        let mut name = self.out.strings.bytes(event).to_vec();
+        if argument != event && argument != StringId::EMPTY {
+            name.push(b':');
+            name.extend_from_slice(self.out.strings.bytes(argument));
+        }
+        if id != 0 {
+            name.extend_from_slice(format!(":{id}").as_bytes());
+        }
+        let name = self.out.strings.intern(&name);
+        self.out.series.push(Series { name, scope });
+        let series = self.out.series.len() as u32 - 1;
+        self.all_series.insert(key, series);
+        series
+    }
+
+    fn log(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        let mut next = 2;
+        let Some(ticks) = record.get(1) else {
+            return self.short(at, "a log record");
+        };
+        let Some(time) = self.time(ticks, at) else {
+            return;
+        };
+        let length = bits(header, 16, 30) as usize;
+        let thread = self.thread(bits(header, 32, 39), record, &mut next, at);
+        let (Some(thread), Some(message)) = (thread, record.text(next, length)) else {
+            return self.short(at, "a log record");
+        };
+        let message = self.out.strings.intern(message);
+        let event = self
+            .out
+            .events
+            .push(time, at, Sort::Log.generic_kind(), thread);
+        self.out.logs.push(LogRow {
+            event,
+            severity: StringId::EMPTY,
+            message,
+        });
+    }
+
+    /// An event that takes its time from the record before it, as the scan found it.
+    fn untimed(
+        &mut self,
+        at: u64,
+        sort: Sort,
+        thread: ThreadKey,
+        category: Option<TextRef<'f>>,
+        name: Option<TextRef<'f>>,
+    ) {
+        let (Some(category), Some(name)) = (category, name) else {
+            return self.short(at, sort.text());
+        };
+        let found = self.scan.untimed.binary_search_by_key(&at, |entry| entry.0);
+        let time = found.ok().and_then(|index| self.scan.untimed.get(index));
+        let time = time.map_or(0, |entry| entry.1);
+        let (category, name) = (self.text(category, at), self.text(name, at));
+        let (kind, _) = self.kind(sort, category, name);
+        self.out.events.push(time, at, kind, thread);
+    }
+
+    fn profiler(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        let sort = match bits(header, 16, 19) {
+            0 => Sort::Module,
+            1 => Sort::Mapping,
+            2 => Sort::Backtrace,
+            other => {
+                self.out.diagnostics.note(
+                    "unknown_record_type",
+                    Severity::Info,
+                    Location::Byte(at),
+                    || format!("a profiler record of subtype {other} was skipped"),
+                );
+                return;
+            }
+        };
+        let Some(ticks) = record.get(1) else {
+            return self.short(at, "a profiler record");
+        };
+        let Some(time) = self.time(ticks, at) else {
+            return;
+        };
+        let reference = bits(header, 20, 27);
+        let thread = if reference != 0 {
+            self.indexed_thread(reference as u8, at)
+        } else if super::profiler::has_two_word_thread(header, record) {
+            self.thread(0, record, &mut 2, at)
+                .unwrap_or(ThreadKey::UNKNOWN)
+        } else {
+            ThreadKey::UNKNOWN
+        };
+        if super::profiler::read_profile(record).is_none() {
+            return self.short(at, "a profiler record");
+        }
+        self.out.events.push(time, at, sort.generic_kind(), thread);
+    }
+
+    fn large(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        if bits(header, 36, 39) != 0 {
+            return;
+        }
+        let Some(fields) = record.get(1) else {
+            return self.short(at, "a large record");
+        };
+        let mut next = 2;
+        let category = read_text(bits(fields, 0, 15), record, &mut next);
+        let name = read_text(bits(fields, 16, 31), record, &mut next);
+        match bits(header, 40, 43) {
+            0 => {
+                let (Some(category), Some(name), Some(ticks)) = (category, name, record.get(next))
+                else {
+                    return self.short(at, "a large record");
+                };
+                next += 1;
+                let Some(time) = self.time(ticks, at) else {
+                    return;
+                };
+                let reference = bits(fields, 36, 43);
+                let Some(thread) = self.thread(reference, record, &mut next, at) else {
+                    return self.short(at, "a large record");
+                };
+                let (category, name) = (self.text(category, at), self.text(name, at));
+                let (kind, _) = self.kind(Sort::Blob, category, name);
+                self.out.events.push(time, at, kind, thread);
+            }
+            1 => self.untimed(at, Sort::Blob, ThreadKey::UNKNOWN, category, name),
+            _ => {}
+        }
+    }
+
+    /// For what is odd but loses nothing.
+    pub(super) fn diagnostics(&mut self) -> &mut Diagnostics {
+        &mut self.out.diagnostics
+    }
+}
+
+impl Local {
+    fn at(scan: &Scan, slot: ProviderSlot, place: u64) -> Box<Local> {
+        Box::new(Local {
+            strings: Vec::new(),
+            threads: [None; 256],
+            scale: scan.tables.scale_at(slot, place),
+        })
+    }
+
+    fn string_entry(&mut self, index: u16) -> &mut u32 {
+        let index = usize::from(index);
+        if self.strings.len() <= index {
+            self.strings.resize(index + 1, 0);
+        }
+        &mut self.strings[index]
+    }
+}
+
+/// What stands for a string that was never registered.
+#[must_use]
+pub fn unresolved_text(index: u16) -> String {
+    format!("<string {index}?>")
+}

@@ -1,0 +1,452 @@
+//! Threads, processes and named kernel objects: koids in, the keys of our columns and the directory out.
+//!
+//! The scan registers every (process, thread) pair and every thread that was scheduled, in file order, so
+//! that keys are the same in every run and the parallel parts only look up. Scheduling records of the
+//! newer form name threads without their processes; a kernel object record or any reference to the same
+//! thread koid tells, wherever in the file it stands. What only the parts can find (a table index that
+//! nothing was registered under, a waker that never ran) is added late, behind a lock.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::base::{StringId, Strings};
+use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
+
+/// `ZX_OBJ_TYPE_PROCESS`.
+const OBJECT_PROCESS: u64 = 1;
+/// `ZX_OBJ_TYPE_THREAD`.
+const OBJECT_THREAD: u64 = 2;
+
+/// What kernel objects of a type are called, by `ZX_OBJ_TYPE`.
+#[must_use]
+pub fn object_type_name(object_type: u64) -> &'static str {
+    match object_type {
+        OBJECT_PROCESS => "process",
+        OBJECT_THREAD => "thread",
+        3 => "vmo",
+        4 => "channel",
+        5 => "event",
+        6 => "port",
+        9 => "interrupt",
+        11 => "pci device",
+        12 => "debug log",
+        14 => "socket",
+        15 => "resource",
+        16 => "event pair",
+        17 => "job",
+        18 => "vmar",
+        19 => "fifo",
+        20 => "guest",
+        21 => "vcpu",
+        22 => "timer",
+        23 => "iommu",
+        24 => "bti",
+        25 => "profile",
+        26 => "pmt",
+        27 => "suspend token",
+        28 => "pager",
+        29 => "exception",
+        30 => "clock",
+        31 => "stream",
+        32 => "msi",
+        _ => "object",
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Thread {
+    process: Option<ProcessKey>,
+    process_koid: u64,
+    tid: u64,
+}
+
+/// A thread that only the bulk pass could find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LateThread {
+    /// A koid that the scan did not meet as a thread.
+    Koid(u64),
+    /// A table index under which nothing was registered.
+    Unresolved {
+        /// The provider's id.
+        provider: u32,
+        /// The index.
+        index: u8,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Late {
+    keys: FxHashMap<LateThread, ThreadKey>,
+    order: Vec<LateThread>,
+}
+
+/// The types among which koids are unique in practice: some writers give a process and its main thread
+/// the same number.
+const OBJECT_OTHER: u64 = 0;
+
+/// A name with the type of object it names.
+#[derive(Clone, Copy, Debug)]
+struct ObjectName {
+    object_type: u64,
+    name: StringId,
+}
+
+/// All threads, processes and named objects of a file.
+#[derive(Debug, Default)]
+pub struct Entities {
+    threads: Vec<Thread>,
+    pairs: FxHashMap<(u64, u64), ThreadKey>,
+    by_tid: FxHashMap<u64, ThreadKey>,
+    processes: Vec<u64>,
+    process_keys: FxHashMap<u64, ProcessKey>,
+    scheduled: Vec<u64>,
+    is_scheduled: FxHashSet<u64>,
+    object_threads: Vec<(u64, ThreadKey)>,
+    /// By koid and by process, thread or other.
+    objects: FxHashMap<(u64, u64), ObjectName>,
+    thread_names: FxHashMap<ThreadKey, StringId>,
+    strings: Strings,
+    /// By thread: whether any event is its own. Threads without events and names are not listed.
+    used: Vec<AtomicBool>,
+    late: Mutex<Late>,
+}
+
+impl Entities {
+    /// The key of a process, new or known.
+    pub fn process(&mut self, koid: u64) -> ProcessKey {
+        let next = ProcessKey(self.processes.len() as u32);
+        let key = *self.process_keys.entry(koid).or_insert(next);
+        if key == next {
+            self.processes.push(koid);
+        }
+        key
+    }
+
+    /// The key of a thread, new or known.
+    pub fn pair(&mut self, process_koid: u64, tid: u64) -> ThreadKey {
+        if let Some(&key) = self.pairs.get(&(process_koid, tid)) {
+            return key;
+        }
+        let process = Some(self.process(process_koid));
+        let key = self.push(Thread {
+            process,
+            process_koid,
+            tid,
+        });
+        self.pairs.insert((process_koid, tid), key);
+        key
+    }
+
+    fn push(&mut self, thread: Thread) -> ThreadKey {
+        self.threads.push(thread);
+        // Key 0 is the idle thread's.
+        ThreadKey(self.threads.len() as u32)
+    }
+
+    /// A scheduling record names a thread without its process.
+    pub fn add_scheduled(&mut self, tid: u64) {
+        if self.is_scheduled.insert(tid) {
+            self.scheduled.push(tid);
+        }
+    }
+
+    /// A kernel object record: its type, its name, and the process koid that it gives for a thread.
+    pub fn add_object(&mut self, koid: u64, object_type: u64, name: &[u8], process: Option<u64>) {
+        let id = self.strings.intern(name);
+        let sort = match object_type {
+            OBJECT_PROCESS | OBJECT_THREAD => object_type,
+            _ => OBJECT_OTHER,
+        };
+        let known = self.objects.get(&(koid, sort)).copied();
+        // Names are cut short by some providers: the longest one is the whole.
+        if known.is_none_or(|known| self.strings.bytes(known.name).len() <= name.len()) {
+            let entry = ObjectName {
+                object_type,
+                name: id,
+            };
+            self.objects.insert((koid, sort), entry);
+        }
+        match (object_type, process) {
+            (OBJECT_PROCESS, _) => {
+                self.process(koid);
+            }
+            (OBJECT_THREAD, Some(process)) => {
+                let key = self.pair(process, koid);
+                self.object_threads.push((koid, key));
+                let old = self.thread_names.get(&key).copied();
+                if old.is_none_or(|old| self.strings.bytes(old).len() <= name.len()) {
+                    self.thread_names.insert(key, id);
+                }
+            }
+            (OBJECT_THREAD, None) => self.add_scheduled(koid),
+            _ => {}
+        }
+    }
+
+    /// Ends the scan: finds the processes of threads that were scheduled. Must be called once.
+    pub fn finish(&mut self) {
+        for (tid, key) in &self.object_threads {
+            self.by_tid.insert(*tid, *key);
+        }
+        for wants_process in [true, false] {
+            for (index, thread) in self.threads.iter().enumerate() {
+                if (thread.process_koid != 0) == wants_process {
+                    let key = ThreadKey(index as u32 + 1);
+                    self.by_tid.entry(thread.tid).or_insert(key);
+                }
+            }
+        }
+        for tid in std::mem::take(&mut self.scheduled) {
+            if !self.by_tid.contains_key(&tid) {
+                let key = self.push(Thread {
+                    process: None,
+                    process_koid: 0,
+                    tid,
+                });
+                self.by_tid.insert(tid, key);
+            }
+        }
+        self.is_scheduled = FxHashSet::default();
+        self.used
+            .resize_with(self.threads.len(), AtomicBool::default);
+    }
+
+    fn mark_used(&self, key: ThreadKey) {
+        if let Some(used) = self.used.get((key.0 as usize).wrapping_sub(1)) {
+            used.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The key of a thread whose process is known, for an event of its own.
+    #[must_use]
+    pub fn find_pair(&self, process_koid: u64, tid: u64) -> ThreadKey {
+        match self.pairs.get(&(process_koid, tid)) {
+            Some(&key) => {
+                self.mark_used(key);
+                key
+            }
+            None => self.find_late(LateThread::Koid(tid)),
+        }
+    }
+
+    /// The key of a thread whose process is known, if the scan met it.
+    #[must_use]
+    pub fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
+        self.pairs.get(&(process_koid, tid)).copied()
+    }
+
+    /// The key of a thread that is known by its koid alone, for an event of its own.
+    #[must_use]
+    pub fn find_tid(&self, tid: u64) -> ThreadKey {
+        match self.by_tid.get(&tid) {
+            Some(&key) => {
+                self.mark_used(key);
+                key
+            }
+            None => self.find_late(LateThread::Koid(tid)),
+        }
+    }
+
+    /// A thread table's entry has an event of its own.
+    #[must_use]
+    pub fn use_thread(&self, key: ThreadKey) -> ThreadKey {
+        self.mark_used(key);
+        key
+    }
+
+    /// The key of a thread that the scan did not know, new or known.
+    #[must_use]
+    pub fn find_late(&self, thread: LateThread) -> ThreadKey {
+        let mut late = self.late();
+        let next = ThreadKey((self.threads.len() + late.order.len()) as u32 + 1);
+        let key = *late.keys.entry(thread).or_insert(next);
+        if key == next {
+            late.order.push(thread);
+        }
+        key
+    }
+
+    fn late(&self) -> MutexGuard<'_, Late> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process of a thread, where the file says.
+    #[must_use]
+    pub fn process_of(&self, key: ThreadKey) -> Option<ProcessKey> {
+        self.known(key)?.process
+    }
+
+    fn known(&self, key: ThreadKey) -> Option<&Thread> {
+        self.threads.get((key.0 as usize).checked_sub(1)?)
+    }
+
+    /// The process koid and koid of a thread, as far as the file says.
+    #[must_use]
+    pub fn koids_of(&self, key: ThreadKey) -> (Option<u64>, Option<u64>) {
+        if let Some(thread) = self.known(key) {
+            return (
+                thread.process.map(|_| thread.process_koid),
+                Some(thread.tid),
+            );
+        }
+        let late = self.late();
+        let index = (key.0 as usize).wrapping_sub(self.threads.len() + 1);
+        match late.order.get(index) {
+            Some(LateThread::Koid(tid)) => (None, Some(*tid)),
+            _ => (None, None),
+        }
+    }
+
+    /// The name of a thread; empty if there is none.
+    #[must_use]
+    pub fn thread_name(&self, key: ThreadKey) -> String {
+        if key == ThreadKey::IDLE {
+            return "idle".to_owned();
+        }
+        if let Some(thread) = self.known(key) {
+            return self
+                .name_id(key, thread.tid)
+                .map_or_else(String::new, |id| self.strings.text(id).into_owned());
+        }
+        let late = self.late();
+        let index = (key.0 as usize).wrapping_sub(self.threads.len() + 1);
+        late.order
+            .get(index)
+            .map_or_else(String::new, |thread| late_name(*thread))
+    }
+
+    fn name_id(&self, key: ThreadKey, tid: u64) -> Option<StringId> {
+        let own = self.thread_names.get(&key).copied();
+        own.or_else(|| Some(self.objects.get(&(tid, OBJECT_THREAD))?.name))
+    }
+
+    /// What a koid is: `thread render`, `process 12`; empty if no record names it.
+    #[must_use]
+    pub fn object_text(&self, koid: u64) -> String {
+        [OBJECT_OTHER, OBJECT_PROCESS, OBJECT_THREAD]
+            .into_iter()
+            .find_map(|sort| self.objects.get(&(koid, sort)))
+            .map_or_else(String::new, |object| {
+                let name = self.strings.text(object.name);
+                format!("{} {name}", object_type_name(object.object_type))
+            })
+    }
+
+    /// Lists what is known into a directory that has its kinds already.
+    pub fn list_into(&self, directory: &mut Directory) {
+        let name_of = |strings: &mut Strings, id: StringId| strings.intern(self.strings.bytes(id));
+        let mut lists_process = vec![false; self.processes.len()];
+        for (index, thread) in self.threads.iter().enumerate() {
+            let key = ThreadKey(index as u32 + 1);
+            let name = self.name_id(key, thread.tid);
+            let is_used = self
+                .used
+                .get(index)
+                .is_some_and(|used| used.load(Ordering::Relaxed));
+            if !is_used && name.is_none() {
+                continue;
+            }
+            if let Some(listed) = thread
+                .process
+                .and_then(|process| lists_process.get_mut(process.0 as usize))
+            {
+                *listed = true;
+            }
+            let name = name.map(|id| name_of(&mut directory.strings, id));
+            directory.threads.push(ThreadEntry {
+                key,
+                tid: thread.tid,
+                file_key: thread.tid,
+                process: thread.process,
+                name,
+            });
+        }
+        for (&koid, listed) in self.processes.iter().zip(lists_process) {
+            let named = self.objects.get(&(koid, OBJECT_PROCESS));
+            let Some(&key) = self.process_keys.get(&koid) else {
+                continue;
+            };
+            if listed || named.is_some() {
+                let name = named.map(|object| name_of(&mut directory.strings, object.name));
+                directory.processes.push(ProcessEntry {
+                    key,
+                    pid: koid,
+                    file_key: koid,
+                    name,
+                });
+            }
+        }
+        self.list_late_into(directory);
+    }
+
+    fn list_late_into(&self, directory: &mut Directory) {
+        let late = self.late();
+        for (index, thread) in late.order.iter().enumerate() {
+            let (tid, name) = match thread {
+                LateThread::Koid(tid) => (*tid, None),
+                LateThread::Unresolved { index, .. } => {
+                    let name = directory.strings.intern_text(&late_name(*thread));
+                    (u64::from(*index), Some(name))
+                }
+            };
+            directory.threads.push(ThreadEntry {
+                key: ThreadKey((self.threads.len() + index) as u32 + 1),
+                tid,
+                file_key: tid,
+                process: None,
+                name,
+            });
+        }
+    }
+
+    /// Heap bytes held, roughly.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let threads = self.threads.capacity() * 80 + self.objects.capacity() * 40;
+        threads as u64 + self.strings.memory_bytes()
+    }
+}
+
+fn late_name(thread: LateThread) -> String {
+    match thread {
+        LateThread::Koid(_) => String::new(),
+        LateThread::Unresolved { index, .. } => format!("<thread {index}?>"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_name_wins_and_processes_are_found_from_later_records() {
+        let mut entities = Entities::default();
+        entities.add_scheduled(20);
+        entities.add_scheduled(99);
+        entities.add_object(20, OBJECT_THREAD, b"render", Some(10));
+        entities.add_object(20, OBJECT_THREAD, b"rend", Some(10));
+        entities.add_object(10, OBJECT_PROCESS, b"game", None);
+        entities.finish();
+        let render = entities.find_tid(20);
+        let unknown = entities.find_tid(99);
+        let late = entities.find_tid(5);
+        assert_eq!(entities.find_tid(5), late);
+        let mut directory = Directory::default();
+        entities.list_into(&mut directory);
+        let listed: Vec<_> = directory
+            .threads
+            .iter()
+            .map(|thread| (thread.key, thread.tid, thread.process.is_some()))
+            .collect();
+        assert_eq!(
+            listed,
+            vec![(render, 20, true), (unknown, 99, false), (late, 5, false)]
+        );
+        assert_eq!(entities.thread_name(render), "render");
+        assert_eq!(entities.object_text(10), "process game");
+        assert_eq!(directory.processes.len(), 1);
+        assert_ne!(render, ThreadKey::IDLE);
+    }
+}

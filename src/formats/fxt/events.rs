@@ -1,0 +1,207 @@
+//! Event records (type 4): one record in, an event and the typed row that its type calls for out.
+//!
+//! ```text
+//! header: 16..19 event type | 20..23 argument count | 24..31 thread | 32..47 category | 48..63 name
+//! ticks | [process, thread] | [category] | [name] | arguments | a word by type: counter id, end ticks, id
+//! ```
+//!
+//! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the
+//! argument has no name or the same. Flows and ends of asynchronous events are bound by `build`.
+
+use crate::base::{Location, Severity, StringId};
+use crate::event::{
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowMark, FlowOp, Mark, MarkOp, Sample, SeriesScope,
+    ThreadKey,
+};
+
+use super::args::{ArgValue, Args};
+use super::emit::Emitter;
+use super::header::{Order, Words, bits, read_text};
+use super::kinds::Sort;
+
+/// What an event record says before its arguments.
+struct Head {
+    at: u64,
+    time: i64,
+    thread: ThreadKey,
+    category: StringId,
+    name: StringId,
+    event: u32,
+    label: u32,
+}
+
+impl<'f, O: Order> Emitter<'f, O> {
+    pub(super) fn event(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        let Some(sort) = Sort::from_event_type(bits(header, 16, 19)) else {
+            let event_type = bits(header, 16, 19);
+            self.diagnostics().note(
+                "unknown_event_type",
+                Severity::Info,
+                Location::Byte(at),
+                || format!("an event of type {event_type} was skipped"),
+            );
+            return;
+        };
+        let Some(ticks) = record.get(1) else {
+            return self.short(at, "an event record");
+        };
+        let Some(time) = self.time(ticks, at) else {
+            return;
+        };
+        let mut next = 2;
+        let Some(thread) = self.thread(header >> 24, record, &mut next, at) else {
+            return self.short(at, "an event record");
+        };
+        let category = read_text(header >> 32, record, &mut next);
+        let name = read_text(header >> 48, record, &mut next);
+        let (Some(category), Some(name)) = (category, name) else {
+            return self.short(at, "an event record");
+        };
+        let (category, name) = (self.text(category, at), self.text(name, at));
+        let arg_count = bits(header, 20, 23);
+        if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
+            let (kind, label) = self.kind(sort, category, name);
+            let event = self.out.events.push(time, at, kind, thread);
+            match sort {
+                Sort::Begin => self.out.marks.push(Mark::new(event, label, MarkOp::Begin)),
+                Sort::End => self.end(event),
+                _ => {}
+            }
+            if arg_count > 0 && Args::new(record, next, arg_count).skip_all().is_none() {
+                self.bad_argument(at);
+            }
+            return;
+        }
+        let behind = Args::new(record, next, arg_count).skip_all();
+        if behind.is_none() {
+            self.bad_argument(at);
+        }
+        let trailing = behind.and_then(|behind| record.get(behind));
+        let is_needed = !matches!(sort, Sort::Counter | Sort::Complete) || behind.is_some();
+        if trailing.is_none() && is_needed {
+            return self.short(at, "an event record");
+        }
+        let end = match (sort, trailing) {
+            (Sort::Complete, Some(ticks)) => match self.time(ticks, at) {
+                Some(end) => end,
+                None => return,
+            },
+            _ => time,
+        };
+        let (kind, label) = self.kind(sort, category, name);
+        let head = Head {
+            at,
+            time,
+            thread,
+            category,
+            name,
+            event: self.out.events.push(time, at, kind, thread),
+            label,
+        };
+        let id = trailing.unwrap_or(0);
+        match sort {
+            Sort::Counter => self.counter(&head, id, Args::new(record, next, arg_count)),
+            Sort::Complete => self.complete(&head, end),
+            Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id),
+            Sort::AsyncInstant => self.async_mark(&head, AsyncOp::Instant, id),
+            Sort::AsyncEnd => self.async_mark(&head, AsyncOp::End, id),
+            Sort::FlowBegin => self.flow(&head, FlowOp::Begin, id),
+            Sort::FlowStep => self.flow(&head, FlowOp::Step, id),
+            _ => self.flow(&head, FlowOp::End, id),
+        }
+    }
+
+    fn end(&mut self, event: u32) {
+        let label = match self.end_label {
+            Some(label) => label,
+            None => {
+                let label = self.label(StringId::EMPTY, StringId::EMPTY);
+                self.end_label = Some(label);
+                label
+            }
+        };
+        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+    }
+
+    #[cold]
+    pub(super) fn bad_argument(&mut self, at: u64) {
+        self.note("bad_argument", at, || {
+            "an argument's size is 0 or reaches past its record: the arguments from there on are lost"
+                .to_owned()
+        });
+    }
+
+    fn complete(&mut self, head: &Head, end: i64) {
+        if end < head.time {
+            self.note("end_before_begin", head.at, || {
+                "a complete event ends before it begins: it is shown with no length".to_owned()
+            });
+        }
+        self.out.completes.push(Complete {
+            event: head.event,
+            label: head.label,
+            duration_ns: end.saturating_sub(head.time).max(0),
+        });
+    }
+
+    fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64) {
+        let scope = match self.scan.entities.process_of(head.thread) {
+            Some(process) => AsyncScope::Process(process),
+            None => AsyncScope::ProcessOf(head.thread),
+        };
+        self.out.asyncs.push(AsyncMark {
+            event: head.event,
+            op,
+            scope,
+            id,
+            name: head.name,
+            category: head.category,
+            group: StringId::EMPTY,
+        });
+    }
+
+    fn flow(&mut self, head: &Head, op: FlowOp, id: u64) {
+        self.out.flows.push(FlowMark {
+            event: head.event,
+            op,
+            id,
+            name: head.name,
+            category: head.category,
+        });
+    }
+
+    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) {
+        let scope = match self.scan.entities.process_of(head.thread) {
+            Some(process) => SeriesScope::Process(process),
+            None => SeriesScope::Thread(head.thread),
+        };
+        while let Some(arg) = args.next() {
+            let value = match arg.value {
+                ArgValue::Int32(value) => f64::from(value),
+                ArgValue::UInt32(value) => f64::from(value),
+                ArgValue::Int64(value) => value as f64,
+                ArgValue::UInt64(value) => value as f64,
+                ArgValue::Double(value) => value,
+                _ => {
+                    self.diagnostics().note(
+                        "counter_not_a_number",
+                        Severity::Info,
+                        Location::Byte(head.at),
+                        || "an argument of a counter is not a number".to_owned(),
+                    );
+                    continue;
+                }
+            };
+            let argument = self.text(arg.name, head.at);
+            let series = self.series((head.name, argument), id, scope);
+            self.out.samples.push(Sample {
+                event: head.event,
+                series,
+                value,
+            });
+        }
+        if args.is_bad() {
+            self.bad_argument(head.at);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Kinds of FXT events: one for each (sort of record, category, name), shared by all parts.
+//!
+//! There is room for 65,000. Each sort has a generic kind for what comes after; kinds that are drawn by
+//! their own rows (slices, counters ...) may take only the first 40,000, so that instants, whose name is
+//! their kind's, keep room. `describe` always has the true name.
+
+use std::sync::{PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{StringId, Strings};
+use crate::event::{EventKind, KindId, Role};
+
+const MOST_KINDS: usize = 65_000;
+const MOST_CONSUMED: usize = 40_000;
+
+/// The sorts of records that are events: the number is that of the sort's generic kind, for event records
+/// also that of the event type in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Sort {
+    Instant,
+    Counter,
+    Begin,
+    End,
+    Complete,
+    AsyncBegin,
+    AsyncInstant,
+    AsyncEnd,
+    FlowBegin,
+    FlowStep,
+    FlowEnd,
+    Switch,
+    Wakeup,
+    Log,
+    Object,
+    Blob,
+    Module,
+    Mapping,
+    Backtrace,
+}
+
+/// All sorts, in the order of their generic kinds, with the generic kind's category and name.
+const SORTS: [(Sort, &str, &str); 19] = [
+    (Sort::Instant, "event", "instant"),
+    (Sort::Counter, "event", "counter"),
+    (Sort::Begin, "event", "duration_begin"),
+    (Sort::End, "event", "duration_end"),
+    (Sort::Complete, "event", "duration_complete"),
+    (Sort::AsyncBegin, "event", "async_begin"),
+    (Sort::AsyncInstant, "event", "async_instant"),
+    (Sort::AsyncEnd, "event", "async_end"),
+    (Sort::FlowBegin, "event", "flow_begin"),
+    (Sort::FlowStep, "event", "flow_step"),
+    (Sort::FlowEnd, "event", "flow_end"),
+    (Sort::Switch, "scheduling", "context_switch"),
+    (Sort::Wakeup, "scheduling", "thread_wakeup"),
+    (Sort::Log, "log", "log"),
+    (Sort::Object, "object", "userspace_object"),
+    (Sort::Blob, "blob", "blob"),
+    (Sort::Module, "profiler", "module"),
+    (Sort::Mapping, "profiler", "mmap"),
+    (Sort::Backtrace, "profiler", "backtrace"),
+];
+
+impl Sort {
+    /// The sort of an event record by its event type.
+    #[inline]
+    #[must_use]
+    pub fn from_event_type(event_type: u64) -> Option<Sort> {
+        SORTS
+            .get(usize::try_from(event_type).ok()?)
+            .map(|row| row.0)
+            .filter(|&sort| sort <= Sort::FlowEnd)
+    }
+
+    /// What the record is called in the specification.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        SORTS.get(self as usize).map_or("", |row| row.2)
+    }
+
+    /// The category of the generic kind.
+    #[must_use]
+    pub fn category(self) -> &'static str {
+        SORTS.get(self as usize).map_or("", |row| row.1)
+    }
+
+    /// The kind of records of this sort that have no kind by name.
+    #[must_use]
+    pub fn generic_kind(self) -> KindId {
+        KindId(u16::from(self as u8))
+    }
+
+    fn role(self) -> Role {
+        match self {
+            Sort::Instant
+            | Sort::Log
+            | Sort::Object
+            | Sort::Blob
+            | Sort::Module
+            | Sort::Mapping
+            | Sort::Backtrace => Role::Instant,
+            _ => Role::Consumed,
+        }
+    }
+}
+
+/// The table of kinds; looked up only when a part meets a name for the first time.
+#[derive(Debug)]
+pub struct Kinds {
+    inner: RwLock<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    strings: Strings,
+    kinds: Vec<EventKind>,
+    by_name: FxHashMap<(Sort, StringId, StringId), KindId>,
+}
+
+impl Inner {
+    fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
+        let category = self.strings.find(category)?;
+        let name = self.strings.find(name)?;
+        self.by_name.get(&(sort, category, name)).copied()
+    }
+
+    fn has_room(&self, sort: Sort) -> bool {
+        match sort.role() {
+            Role::Consumed => self.kinds.len() < MOST_CONSUMED,
+            _ => self.kinds.len() < MOST_KINDS,
+        }
+    }
+}
+
+impl Default for Kinds {
+    fn default() -> Kinds {
+        let mut inner = Inner::default();
+        for (sort, category, name) in SORTS {
+            let kind = EventKind {
+                name: inner.strings.intern_text(name),
+                category: inner.strings.intern_text(category),
+                role: sort.role(),
+            };
+            inner.kinds.push(kind);
+        }
+        Kinds {
+            inner: RwLock::new(inner),
+        }
+    }
+}
+
+impl Kinds {
+    /// The kind of a sort of records with this category and name, new or known.
+    #[must_use]
+    pub fn intern(&self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
+        {
+            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(kind) = inner.find(sort, category, name) {
+                return kind;
+            }
+            if !inner.has_room(sort) {
+                return sort.generic_kind();
+            }
+        }
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kind) = inner.find(sort, category, name) {
+            return kind;
+        }
+        if !inner.has_room(sort) {
+            return sort.generic_kind();
+        }
+        let id = KindId(inner.kinds.len() as u16);
+        let category = inner.strings.intern(category);
+        let name = inner.strings.intern(name);
+        inner.kinds.push(EventKind {
+            name,
+            category,
+            role: sort.role(),
+        });
+        inner.by_name.insert((sort, category, name), id);
+        id
+    }
+
+    /// All kinds so far, with the strings that they refer to.
+    #[must_use]
+    pub fn list(&self) -> (Vec<EventKind>, Strings) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        (inner.kinds.clone(), inner.strings.clone())
+    }
+
+    /// Heap bytes held, roughly.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_stand_where_their_numbers_say() {
+        for (index, (sort, _, _)) in SORTS.iter().enumerate() {
+            assert_eq!(*sort as usize, index);
+        }
+        assert_eq!(Sort::from_event_type(4), Some(Sort::Complete));
+        assert_eq!(Sort::from_event_type(11), None);
+    }
+
+    #[test]
+    fn too_many_names_share_a_generic_kind_and_leave_room_for_instants() {
+        let kinds = Kinds::default();
+        let first = kinds.intern(Sort::Begin, b"", b"n0");
+        for i in 0..MOST_KINDS {
+            let _ = kinds.intern(Sort::Begin, b"", format!("n{i}").as_bytes());
+        }
+        let late = kinds.intern(Sort::Begin, b"", b"later");
+        assert_eq!(late, Sort::Begin.generic_kind());
+        assert_eq!(kinds.intern(Sort::Begin, b"", b"n0"), first);
+        let instant = kinds.intern(Sort::Instant, b"", b"later");
+        assert_eq!(usize::from(instant.0), MOST_CONSUMED);
+    }
+}

@@ -1,0 +1,271 @@
+//! Fuchsia's trace format (FXT): a stream of records, each of whole 64-bit words.
+//!
+//! ```text
+//! magic record | { provider info | ticks per second | string | thread | kernel object | event | ... } until the end
+//! every record: header word (type, size in words, fields by type), then its words and padded texts
+//! ```
+//!
+//! Specification: "Fuchsia trace format" of the Fuchsia project; what real writers do beyond it is said
+//! where it is dealt with. Opening runs one pass over all record headers (`scan`) that collects string and
+//! thread tables with their places (`tables`), names (`entities`) and cut points; the parts between them
+//! are read in parallel (`emit`, `events`, `scheduling`), and any record again in full by `describe`.
+//!
+//! The axis is the trace's own clock: ticks as nanoseconds, also where an initialization record of four
+//! words tells the wall clock. Both byte orders are read, and files that lack the magic record.
+
+mod args;
+mod describe;
+mod emit;
+mod entities;
+mod events;
+mod header;
+mod kinds;
+mod profiler;
+mod scan;
+mod scheduling;
+mod sniff;
+mod tables;
+mod ticks;
+
+use crate::base::{
+    Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, TimeSpan, Timestamp,
+};
+use crate::event::part::ClockUnit;
+use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
+use crate::formats::{EventRef, Format, Input, Reader};
+
+use header::{Big, Little, Order, Words, bits, record_type};
+use kinds::Kinds;
+use scan::Scan;
+use sniff::Magic;
+
+/// This format's row in `FORMATS`.
+pub const FORMAT: Format = Format {
+    name: "Fuchsia (FXT)",
+    extensions: &["fxt"],
+    sniff: sniff::sniff,
+    open,
+};
+
+/// How many blobs the file's facts list.
+const MOST_LISTED_BLOBS: usize = 32;
+
+fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
+    Ok(Box::new(FxtReader::open(input, job)?))
+}
+
+/// An opened FXT file.
+#[derive(Debug)]
+struct FxtReader {
+    input: Input,
+    endian: Endian,
+    scan: Scan,
+    kinds: Kinds,
+    info: TraceInfo,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+    diagnostics: Diagnostics,
+}
+
+impl FxtReader {
+    fn open(input: Input, job: &Job) -> Result<FxtReader, ReadError> {
+        let head = input.bytes();
+        let (endian, magic) = sniff::order_of(head.get(..1 << 16).unwrap_or(head))
+            .ok_or_else(|| ReadError::at_byte(0, "FXT magic record", Problem::BadMagic))?;
+        let scan = match endian {
+            Endian::Little => scan::scan::<Little>(input.bytes(), job)?,
+            Endian::Big => scan::scan::<Big>(input.bytes(), job)?,
+        };
+        let mut diagnostics = Diagnostics::default();
+        if magic == Magic::Absent {
+            diagnostics.note("no_magic_record", Severity::Info, Location::Byte(0), || {
+                "the file does not start with the magic record; its records look like FXT"
+                    .to_owned()
+            });
+        }
+        diagnostics.merge(scan.diagnostics.clone());
+        let parts = scan
+            .cuts
+            .iter()
+            .zip(scan.cuts.iter().skip(1))
+            .map(|(start, end)| Part {
+                lane: 0,
+                size_bytes: end - start,
+            })
+            .collect();
+        let mut reader = FxtReader {
+            input,
+            endian,
+            scan,
+            kinds: Kinds::default(),
+            info: TraceInfo::default(),
+            lanes: vec![Lane {
+                name: "FXT records".to_owned(),
+                cpu: None,
+            }],
+            parts,
+            diagnostics,
+        };
+        reader.info = match endian {
+            Endian::Little => reader.facts::<Little>(),
+            Endian::Big => reader.facts::<Big>(),
+        };
+        Ok(reader)
+    }
+
+    fn facts<O: Order>(&self) -> TraceInfo {
+        let mut facts = Vec::new();
+        let order = match self.endian {
+            Endian::Little => "little-endian",
+            Endian::Big => "big-endian",
+        };
+        facts.push(("byte order".to_owned(), order.to_owned()));
+        facts.push(("records".to_owned(), self.scan.record_count.to_string()));
+        for (slot, provider) in self.scan.tables.providers().iter().enumerate() {
+            if slot == 0 && provider.rates().is_empty() {
+                continue;
+            }
+            let name = match slot {
+                0 => "before the first provider".to_owned(),
+                _ => format!("provider {}", provider.id),
+            };
+            let rate = provider.rates().last().map_or_else(
+                || "no tick rate of its own".to_owned(),
+                |(_, scale)| format!("{} ticks/s", scale.ticks_per_second()),
+            );
+            let text = String::from_utf8_lossy(&provider.name);
+            facts.push((name, format!("{text} ({rate})")));
+        }
+        for &place in self.scan.blobs.iter().take(MOST_LISTED_BLOBS) {
+            facts.push(("blob".to_owned(), self.blob_text::<O>(place)));
+        }
+        let more = self.scan.blobs.len().saturating_sub(MOST_LISTED_BLOBS);
+        if more > 0 {
+            facts.push(("more blobs".to_owned(), more.to_string()));
+        }
+        let prefix = match self.endian {
+            Endian::Little => "",
+            Endian::Big => "big-endian ",
+        };
+        TraceInfo {
+            format: format!("{prefix}FXT"),
+            clock: String::new(),
+            clock_unit: ClockUnit::Nanoseconds,
+            wall_clock_zero_ns: self
+                .scan
+                .wall_clock
+                .and_then(|(base, wall)| i64::try_from(i128::from(wall) - i128::from(base)).ok()),
+            cpu_count: None,
+            facts,
+        }
+    }
+
+    /// A blob in a few words: name, size and where it is.
+    fn blob_text<O: Order>(&self, place: u64) -> String {
+        let event = EventRef {
+            part: 0,
+            place,
+            time: Timestamp(0),
+            kind: kinds::Sort::Blob.generic_kind(),
+            thread: crate::event::ThreadKey::UNKNOWN,
+        };
+        let detail = describe::describe::<O>(self.input.bytes(), &self.scan, event);
+        let find = |name: &str| {
+            let found = detail.fields.iter().find(|field| field.name == name);
+            found.map(|field| field.text())
+        };
+        let sort = find("type").unwrap_or_else(|| "large".to_owned());
+        let size = find("size").unwrap_or_else(|| "?".to_owned());
+        format!("{} ({sort}, {size} bytes) at byte {place:#x}", detail.name)
+    }
+
+    /// The time of the record at `place`, which has its time where events have theirs.
+    fn time_of<O: Order>(&self, place: u64) -> Option<i64> {
+        let record = Words::<O>::new(self.input.bytes()).record_at(place)?;
+        if bits(record.get(0)?, 0, 3) == record_type::LARGE {
+            return None;
+        }
+        let tables = &self.scan.tables;
+        let scale = tables.scale_at(tables.provider_at(place), place);
+        scale.nanos(record.get(1)?)
+    }
+}
+
+impl Reader for FxtReader {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        let mut density: Vec<(u32, Timestamp, u32)> = self
+            .parts
+            .iter()
+            .zip(&self.scan.first_timed)
+            .filter_map(|(part, place)| {
+                let time = match self.endian {
+                    Endian::Little => self.time_of::<Little>((*place)?),
+                    Endian::Big => self.time_of::<Big>((*place)?),
+                };
+                let size = u32::try_from(part.size_bytes).unwrap_or(u32::MAX);
+                Some((0, Timestamp(time?), size))
+            })
+            .collect();
+        density.sort_by_key(|entry| entry.1);
+        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+        Coarse {
+            span: TimeSpan::new(first, last.saturating_add(crate::base::Nanos(1))),
+            density,
+        }
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let index = part as usize;
+        let (Some(&start), Some(&end)) = (self.scan.cuts.get(index), self.scan.cuts.get(index + 1))
+        else {
+            return Ok(LaneColumns::new(3));
+        };
+        let (bytes, range) = (self.input.bytes(), (start, end));
+        match self.endian {
+            Endian::Little => emit::emit::<Little>(bytes, &self.scan, &self.kinds, range, job),
+            Endian::Big => emit::emit::<Big>(bytes, &self.scan, &self.kinds, range, job),
+        }
+    }
+
+    fn directory(&self) -> Directory {
+        let (kinds, strings) = self.kinds.list();
+        let mut directory = Directory {
+            kinds,
+            strings,
+            ..Directory::default()
+        };
+        self.scan.entities.list_into(&mut directory);
+        directory
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.diagnostics.clone()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        match self.endian {
+            Endian::Little => describe::describe::<Little>(self.input.bytes(), &self.scan, event),
+            Endian::Big => describe::describe::<Big>(self.input.bytes(), &self.scan, event),
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.scan.tables.memory_bytes()
+            + self.scan.entities.memory_bytes()
+            + self.kinds.memory_bytes()
+            + (self.scan.untimed.capacity() * 16 + self.scan.objects.capacity() * 24) as u64
+    }
+}

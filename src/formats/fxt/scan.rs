@@ -1,0 +1,579 @@
+//! The one pass over all record headers: the file's bytes in, tables, names and cut points out.
+//!
+//! It reads the header of every record and more only of those that set tables or name threads, so it runs
+//! at the speed of memory. What needs every event in full is left to the parts (`emit`), which the cut
+//! points let run in parallel: between two records, about every 4 MB.
+
+use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
+use crate::event::{Gap, ThreadKey};
+
+use super::args::{ArgValue, Args};
+use super::entities::Entities;
+use super::header::{
+    MAGIC, Order, TextRef, Words, bits, metadata_type, read_text, record_type, scheduling_type,
+    size_bytes, without_nuls,
+};
+use super::tables::{ProviderSlot, Tables};
+use super::ticks::TickScale;
+
+/// Parts are cut at the first record at or past each multiple of this.
+const PART_BYTES: usize = 4 << 20;
+const CHECK_BYTES: usize = 1 << 20;
+/// How many records are searched for the first event after a hole.
+const GAP_SEARCH_RECORDS: usize = 100_000;
+
+/// What the pass over headers found.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Strings, threads, rates and providers by place.
+    pub tables: Tables,
+    /// Threads, processes, names.
+    pub entities: Entities,
+    /// Where parts begin, then where the last one ends: right behind the last whole record.
+    pub cuts: Vec<u64>,
+    /// Per part, the first record in it that has a time.
+    pub first_timed: Vec<Option<u64>>,
+    /// Records that have no time of their own, each with the time it is shown at.
+    pub untimed: Vec<(u64, i64)>,
+    /// Where providers ran out of buffer.
+    pub gaps: Vec<(u64, Gap)>,
+    /// Userspace objects: (process koid, pointer, place of the record), sorted.
+    pub objects: Vec<(u64, u64, u64)>,
+    /// Large and small blobs in file order.
+    pub blobs: Vec<u64>,
+    /// Base tick and wall-clock ns of the first 4-word initialization record, as ns on the trace's clock.
+    pub wall_clock: Option<(i64, u64)>,
+    /// How many records there are.
+    pub record_count: u64,
+    /// What was odd.
+    pub diagnostics: Diagnostics,
+}
+
+/// Runs over all records of a file.
+///
+/// # Errors
+/// Only if the job was cancelled.
+pub fn scan<O: Order>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
+    let mut scanner = Scanner::<O> {
+        file: Words::new(bytes),
+        found: Scan::default(),
+        slot: 0,
+        last_timed: None,
+        first_timed: None,
+        provider_timed: vec![None],
+        untimed: Vec::new(),
+        holes: Vec::new(),
+        recent_pairs: vec![(0, 0, ThreadKey::IDLE); 256],
+        recent_tids: vec![0; 256],
+    };
+    scanner.run(bytes, job)?;
+    Ok(scanner.finish())
+}
+
+struct Scanner<'a, O> {
+    file: Words<'a, O>,
+    found: Scan,
+    slot: ProviderSlot,
+    /// The last record with a time, in the whole file and by provider; the current provider's is here.
+    last_timed: Option<u64>,
+    first_timed: Option<u64>,
+    provider_timed: Vec<Option<u64>>,
+    /// Records without a time, each with the record whose time it takes.
+    untimed: Vec<(u64, Option<u64>)>,
+    holes: Vec<(u64, ProviderSlot, Option<u64>)>,
+    /// Direct-mapped: what was registered lately need not be looked up.
+    recent_pairs: Vec<(u64, u64, ThreadKey)>,
+    recent_tids: Vec<u64>,
+}
+
+fn cache_index(koid: u64) -> usize {
+    (koid.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}
+
+impl<'a, O: Order> Scanner<'a, O> {
+    fn run(&mut self, bytes: &'a [u8], job: &Job) -> Result<(), ReadError> {
+        let mut at = 0;
+        let mut next_cut = 0;
+        let mut next_check = 0;
+        let mut part_first_timed = None;
+        let mut count = 0_u64;
+        while let Some(&chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let header = O::word(chunk);
+            let Some(size) = size_bytes(header) else {
+                if header == 0 {
+                    self.note("zero_word", Severity::Info, at, || {
+                        "a word of zeroes between two records was skipped".to_owned()
+                    });
+                    at += 8;
+                    continue;
+                }
+                let left = bytes.len() - at;
+                self.note("record_size_zero", Severity::Error, at, || {
+                    format!("a record header of size 0: the {left} bytes from here cannot be read")
+                });
+                break;
+            };
+            let Some(record) = bytes.get(at..).and_then(|rest| rest.get(..size)) else {
+                let left = bytes.len() - at;
+                self.note("cut_record", Severity::Error, at, || {
+                    format!(
+                        "the file ends inside a record of {size} bytes, of which {left} are there"
+                    )
+                });
+                break;
+            };
+            if at >= next_check {
+                job.check()?;
+                next_check = at + CHECK_BYTES;
+                if at >= next_cut {
+                    if at > 0 {
+                        self.found.first_timed.push(part_first_timed.take());
+                    }
+                    self.found.cuts.push(at as u64);
+                    next_cut = at + PART_BYTES;
+                }
+            }
+            let record = Words::<O>::new(record);
+            let is_timed = match bits(header, 0, 3) {
+                record_type::EVENT => {
+                    if bits(header, 24, 31) == 0 {
+                        self.inline_thread(record, 2);
+                    }
+                    true
+                }
+                record_type::SCHEDULING => self.scheduling(header, record),
+                record_type::STRING => {
+                    self.string(header, at);
+                    false
+                }
+                _ => self.rare(header, record, at),
+            };
+            if is_timed {
+                self.last_timed = Some(at as u64);
+                if part_first_timed.is_none() {
+                    part_first_timed = self.last_timed;
+                    self.first_timed = self.first_timed.or(part_first_timed);
+                }
+            }
+            count += 1;
+            at += size;
+        }
+        if bytes.len() - at.min(bytes.len()) > 0 && bytes.len() - at < 8 {
+            let left = bytes.len() - at;
+            self.note("cut_record", Severity::Error, at, || {
+                format!("the file ends inside a record header, {left} of its 8 bytes are there")
+            });
+        }
+        if !self.found.cuts.is_empty() {
+            self.found.first_timed.push(part_first_timed);
+            self.found.cuts.push(at as u64);
+        }
+        self.found.record_count = count;
+        Ok(())
+    }
+
+    fn note(
+        &mut self,
+        code: &'static str,
+        severity: Severity,
+        at: usize,
+        message: impl FnOnce() -> String,
+    ) {
+        let at = Location::Byte(at as u64);
+        self.found.diagnostics.note(code, severity, at, message);
+    }
+
+    fn pair(&mut self, process: u64, tid: u64) -> ThreadKey {
+        let index = cache_index(tid ^ process.rotate_left(32));
+        if let Some(&(recent_process, recent_tid, key)) = self.recent_pairs.get(index)
+            && (recent_process, recent_tid) == (process, tid)
+            && key != ThreadKey::IDLE
+        {
+            return key;
+        }
+        let key = self.found.entities.pair(process, tid);
+        if let Some(entry) = self.recent_pairs.get_mut(index) {
+            *entry = (process, tid, key);
+        }
+        key
+    }
+
+    fn inline_thread(&mut self, record: Words<'a, O>, at: usize) {
+        if let (Some(process), Some(tid)) = (record.get(at), record.get(at + 1)) {
+            self.pair(process, tid);
+        }
+    }
+
+    fn scheduled(&mut self, tid: Option<u64>) {
+        let Some(tid) = tid else { return };
+        if let Some(entry) = self.recent_tids.get_mut(cache_index(tid)) {
+            if *entry == tid && tid != 0 {
+                return;
+            }
+            *entry = tid;
+        }
+        self.found.entities.add_scheduled(tid);
+    }
+
+    /// Whether the record has a time.
+    fn scheduling(&mut self, header: u64, record: Words<'a, O>) -> bool {
+        match bits(header, 60, 63) {
+            scheduling_type::LEGACY_SWITCH => {
+                let mut at = 2;
+                for first in [28, 36] {
+                    if bits(header, first, first + 7) == 0 {
+                        self.inline_thread(record, at);
+                        at += 2;
+                    }
+                }
+                true
+            }
+            scheduling_type::CONTEXT_SWITCH => {
+                self.scheduled(record.get(2));
+                self.scheduled(record.get(3));
+                true
+            }
+            scheduling_type::WAKEUP => {
+                self.scheduled(record.get(2));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn string(&mut self, header: u64, at: usize) {
+        let index = bits(header, 16, 30) as u16;
+        if index != 0 {
+            self.found.tables.add_string(self.slot, index, at as u64);
+        }
+    }
+
+    /// Everything but events, scheduling and strings. Whether the record has a time.
+    fn rare(&mut self, header: u64, record: Words<'a, O>, at: usize) -> bool {
+        match bits(header, 0, 3) {
+            record_type::METADATA => self.metadata(header, record, at),
+            record_type::INITIALIZATION => self.initialization(record, at),
+            record_type::THREAD => {
+                let index = bits(header, 16, 23) as u8;
+                if let (Some(process), Some(tid)) = (record.get(1), record.get(2))
+                    && index != 0
+                {
+                    let key = self.pair(process, tid);
+                    self.found
+                        .tables
+                        .add_thread(self.slot, index, at as u64, key);
+                }
+            }
+            record_type::BLOB => {
+                self.found.blobs.push(at as u64);
+                self.untimed.push((at as u64, self.last_timed));
+            }
+            record_type::USERSPACE_OBJECT => self.userspace_object(header, record, at),
+            record_type::KERNEL_OBJECT => self.kernel_object(header, record, at),
+            record_type::LOG => {
+                if bits(header, 32, 39) == 0 {
+                    self.inline_thread(record, 2);
+                }
+                return true;
+            }
+            record_type::PROFILER => {
+                if bits(header, 20, 27) == 0 && super::profiler::has_two_word_thread(header, record)
+                {
+                    self.inline_thread(record, 2);
+                }
+                return bits(header, 16, 19) <= 2;
+            }
+            record_type::LARGE => self.large(header, record, at),
+            other => self.note("unknown_record_type", Severity::Info, at, || {
+                format!("a record of type {other}, which no specification has, was skipped")
+            }),
+        }
+        false
+    }
+
+    fn metadata(&mut self, header: u64, record: Words<'a, O>, at: usize) {
+        let place = at as u64;
+        let id = bits(header, 20, 51) as u32;
+        match bits(header, 16, 19) {
+            metadata_type::PROVIDER_INFO => {
+                let length = bits(header, 52, 59) as usize;
+                let most = record.count().saturating_sub(1) * 8;
+                if length > most {
+                    self.note("short_record", Severity::Error, at, || {
+                        "a provider's name reaches past its record".to_owned()
+                    });
+                }
+                let name = without_nuls(record.text(1, length.min(most)).unwrap_or(&[]));
+                let slot = self.found.tables.announce(place, id, name);
+                self.enter(slot);
+            }
+            metadata_type::PROVIDER_SECTION => {
+                if let Some(slot) = self.found.tables.switch(place, id) {
+                    self.enter(slot);
+                } else {
+                    self.note("unknown_provider", Severity::Error, at, || {
+                        format!("a section of provider {id}, which was not announced")
+                    });
+                    let slot = self.found.tables.announce(place, id, b"");
+                    self.enter(slot);
+                }
+            }
+            metadata_type::PROVIDER_EVENT => {
+                let event = bits(header, 52, 55);
+                if event == 0 {
+                    let slot = self.found.tables.latest(id).unwrap_or(self.slot);
+                    self.remember_timed();
+                    let last = self.provider_timed.get(slot as usize).copied().flatten();
+                    self.holes.push((place, slot, last));
+                } else {
+                    self.note("unknown_metadata", Severity::Info, at, || {
+                        format!("provider event {event} was skipped")
+                    });
+                }
+            }
+            metadata_type::TRACE_INFO => {
+                let info_type = bits(header, 20, 23);
+                if header != MAGIC {
+                    self.note("unknown_metadata", Severity::Info, at, || {
+                        format!("a trace info record of type {info_type} was skipped")
+                    });
+                }
+            }
+            other => self.note("unknown_metadata", Severity::Info, at, || {
+                format!("a metadata record of type {other} was skipped")
+            }),
+        }
+    }
+
+    fn remember_timed(&mut self) {
+        if let Some(entry) = self.provider_timed.get_mut(self.slot as usize) {
+            *entry = self.last_timed;
+        }
+    }
+
+    fn enter(&mut self, slot: ProviderSlot) {
+        self.remember_timed();
+        let count = self.provider_timed.len().max(slot as usize + 1);
+        self.provider_timed.resize(count, None);
+        self.slot = slot;
+    }
+
+    fn initialization(&mut self, record: Words<'a, O>, at: usize) {
+        let Some(rate) = record.get(1) else {
+            self.note("short_record", Severity::Error, at, || {
+                "an initialization record without a tick rate".to_owned()
+            });
+            return;
+        };
+        if rate == 0 {
+            self.note("tick_rate_zero", Severity::Error, at, || {
+                "a tick rate of 0: what follows has no time and cannot be shown".to_owned()
+            });
+        }
+        let scale = TickScale::new(rate);
+        self.found.tables.add_rate(self.slot, at as u64, scale);
+        if let (Some(base), Some(wall), None) =
+            (record.get(2), record.get(3), self.found.wall_clock)
+        {
+            self.found.wall_clock = scale.nanos(base).map(|base| (base, wall));
+        }
+    }
+
+    /// The bytes of a text that a record refers to, as the tables stand now.
+    fn text(&self, text: TextRef<'a>, at: usize) -> Option<&'a [u8]> {
+        match text {
+            TextRef::Inline(bytes) => Some(bytes),
+            TextRef::Index(0) => Some(&[]),
+            TextRef::Index(index) => {
+                let place = self.found.tables.string_at(self.slot, index, at as u64)?;
+                string_bytes(self.file, place)
+            }
+        }
+    }
+
+    fn kernel_object(&mut self, header: u64, record: Words<'a, O>, at: usize) {
+        let mut next = 2;
+        let (Some(koid), Some(name)) = (
+            record.get(1),
+            read_text(bits(header, 24, 39), record, &mut next),
+        ) else {
+            self.note("short_record", Severity::Error, at, || {
+                "a kernel object record is too short for what it says".to_owned()
+            });
+            return;
+        };
+        let Some(name) = self.text(name, at) else {
+            self.note("unresolved_string", Severity::Error, at, || {
+                "the name of a kernel object was not registered".to_owned()
+            });
+            return;
+        };
+        let process = Args::new(record, next, bits(header, 40, 43)).find_map(|arg| {
+            let is_process = self.text(arg.name, at) == Some(b"process");
+            match arg.value {
+                ArgValue::Koid(koid) if is_process => Some(koid),
+                _ => None,
+            }
+        });
+        let object_type = bits(header, 16, 23);
+        self.found
+            .entities
+            .add_object(koid, object_type, name, process);
+    }
+
+    fn userspace_object(&mut self, header: u64, record: Words<'a, O>, at: usize) {
+        self.untimed.push((at as u64, self.last_timed));
+        let thread = bits(header, 16, 23) as u8;
+        let process = if thread == 0 {
+            record.get(2)
+        } else {
+            let key = self.found.tables.thread_at(self.slot, thread, at as u64);
+            key.and_then(|key| self.found.entities.koids_of(key).0)
+        };
+        if let Some(pointer) = record.get(1) {
+            let process = process.unwrap_or(0);
+            self.found.objects.push((process, pointer, at as u64));
+        }
+    }
+
+    fn large(&mut self, header: u64, record: Words<'a, O>, at: usize) {
+        let (large_type, format) = (bits(header, 36, 39), bits(header, 40, 43));
+        if large_type != 0 || format > 1 {
+            self.note("unknown_large_record", Severity::Info, at, || {
+                format!("a large record of type {large_type}, format {format} was skipped")
+            });
+            return;
+        }
+        self.found.blobs.push(at as u64);
+        if format == 1 {
+            self.untimed.push((at as u64, self.last_timed));
+        } else if let Some(fields) = record.get(1)
+            && bits(fields, 36, 43) == 0
+        {
+            let mut next = 2;
+            let category = read_text(bits(fields, 0, 15), record, &mut next);
+            let name = read_text(bits(fields, 16, 31), record, &mut next);
+            if category.is_some() && name.is_some() {
+                self.inline_thread(record, next + 1);
+            }
+        }
+    }
+
+    /// The time of a record that has its time in word 1.
+    fn time_of(&self, place: u64) -> Option<i64> {
+        let ticks = self.file.record_at(place)?.get(1)?;
+        let tables = &self.found.tables;
+        tables
+            .scale_at(tables.provider_at(place), place)
+            .nanos(ticks)
+    }
+
+    /// The time of the first event of a provider after `place`.
+    fn next_time(&self, slot: ProviderSlot, place: u64) -> Option<i64> {
+        let mut at = place;
+        let mut current = self.found.tables.provider_at(place);
+        for _ in 0..GAP_SEARCH_RECORDS {
+            let record = self.file.record_at(at)?;
+            let header = record.get(0)?;
+            match bits(header, 0, 3) {
+                record_type::METADATA => {
+                    current = self.found.tables.provider_from(at).unwrap_or(current);
+                }
+                record_type::EVENT | record_type::SCHEDULING | record_type::LOG
+                    if current == slot =>
+                {
+                    return self.time_of(at);
+                }
+                _ => {}
+            }
+            at += size_bytes(header)? as u64;
+        }
+        None
+    }
+
+    fn note_inheritance(&mut self) {
+        let providers = self.found.tables.providers();
+        let Some((implicit, own)) = providers.split_first() else {
+            return;
+        };
+        let mut notes = Vec::new();
+        for provider in own {
+            for (what, is_inherited) in [
+                (
+                    "tick rate",
+                    provider.rates().is_empty() && !implicit.rates().is_empty(),
+                ),
+                (
+                    "strings",
+                    provider.first_string().is_none() && implicit.first_string().is_some(),
+                ),
+                (
+                    "threads",
+                    provider.first_thread().is_none() && implicit.first_thread().is_some(),
+                ),
+            ] {
+                if is_inherited {
+                    let name = String::from_utf8_lossy(&provider.name).into_owned();
+                    notes.push((provider.place, name, provider.id, what));
+                }
+            }
+        }
+        for (place, name, id, what) in notes {
+            self.note("inherited_tables", Severity::Info, place as usize, || {
+                format!(
+                    "provider {id} '{name}' has no {what} of its own and uses what the file says before its first provider"
+                )
+            });
+        }
+    }
+
+    fn finish(mut self) -> Scan {
+        self.found.entities.finish();
+        self.found.objects.sort_unstable();
+        self.note_inheritance();
+        let start = self.first_timed.and_then(|place| self.time_of(place));
+        let start = start.unwrap_or(0);
+        let timed = |scanner: &Self, from: Option<u64>| {
+            from.and_then(|place| scanner.time_of(place))
+                .unwrap_or(start)
+        };
+        for (place, from) in std::mem::take(&mut self.untimed) {
+            let time = timed(&self, from);
+            self.found.untimed.push((place, time));
+        }
+        for (place, slot, last) in std::mem::take(&mut self.holes) {
+            let start = timed(&self, last);
+            let end = self.next_time(slot, place).unwrap_or(start).max(start);
+            let gap = Gap {
+                start: crate::base::Timestamp(start),
+                end: crate::base::Timestamp(end),
+                cpu: None,
+                lost: None,
+            };
+            self.found.gaps.push((place, gap));
+            let name = self
+                .found
+                .tables
+                .providers()
+                .get(slot as usize)
+                .map_or_else(String::new, |provider| {
+                    String::from_utf8_lossy(&provider.name).into_owned()
+                });
+            self.note("buffer_full", Severity::DataLoss, place as usize, || {
+                format!("the buffer of provider '{name}' was full: records were dropped here")
+            });
+        }
+        self.found
+    }
+}
+
+/// The bytes of the string record at `place`.
+#[inline]
+#[must_use]
+pub fn string_bytes<O: Order>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
+    let record = file.record_at(place)?;
+    let header = record.get(0)?;
+    let most = record.count().saturating_sub(1) * 8;
+    let length = (bits(header, 32, 46) as usize).min(most);
+    record.text(1, length).map(without_nuls)
+}

@@ -1,0 +1,181 @@
+//! Scheduling records (type 8): context switches of the older and newer form, and wakeups.
+//!
+//! ```text
+//! bits 60..63: 0 legacy switch  16..23 cpu | 24..27 outgoing state | 28..35 outgoing thread | 36..43 incoming thread
+//!                               44..51, 52..59 priorities; ticks | [outgoing process, thread] | [incoming ...]
+//!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
+//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`)
+//!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`)
+//! ```
+//!
+//! A thread is idle in the older form if its process koid and priority are 0, in the newer one if its
+//! weight is the smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
+
+use crate::base::{Location, Severity};
+use crate::event::{EndState, Switch, ThreadKey, Wakeup, WakeupSort};
+
+use super::args::{ArgValue, Args};
+use super::emit::Emitter;
+use super::header::{Order, Words, bits, scheduling_type};
+use super::kinds::Sort;
+
+/// The weight that marks an idle thread.
+pub const IDLE_WEIGHT: i32 = i32::MIN;
+
+/// What a thread that was switched out does from then on, by the record's 4-bit state.
+#[must_use]
+pub fn end_state(state: u64) -> EndState {
+    match state {
+        0 | 1 => EndState::Runnable,
+        2 => EndState::Stopped,
+        3 => EndState::Sleeping,
+        4 => EndState::Zombie,
+        5 => EndState::Dead,
+        _ => EndState::Unknown,
+    }
+}
+
+impl<'f, O: Order> Emitter<'f, O> {
+    pub(super) fn scheduling(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        let read = match bits(header, 60, 63) {
+            scheduling_type::LEGACY_SWITCH => self.legacy_switch(at, header, record),
+            scheduling_type::CONTEXT_SWITCH => self.context_switch(at, header, record),
+            scheduling_type::WAKEUP => self.wakeup(at, header, record),
+            other => {
+                self.diagnostics().note(
+                    "unknown_scheduling_record",
+                    Severity::Info,
+                    Location::Byte(at),
+                    || format!("a scheduling record of type {other} was skipped"),
+                );
+                return;
+            }
+        };
+        if read.is_none() {
+            self.short(at, "a scheduling record");
+        }
+    }
+
+    /// `None`: the record is too short.
+    fn legacy_switch(&mut self, at: u64, header: u64, record: Words<'f, O>) -> Option<()> {
+        let ticks = record.get(1)?;
+        let mut next = 2;
+        let mut side = |emitter: &mut Self, reference: u64, priority: u64| {
+            let is_pid_zero = if reference == 0 {
+                record.get(next)? == 0
+            } else {
+                let key = emitter.peek_thread(reference as u8, at);
+                key.is_some_and(|key| emitter.scan.entities.koids_of(key).0 == Some(0))
+            };
+            if is_pid_zero && priority == 0 {
+                next += if reference == 0 { 2 } else { 0 };
+                return Some(ThreadKey::IDLE);
+            }
+            emitter.thread(reference, record, &mut next, at)
+        };
+        let priorities = (bits(header, 44, 51), bits(header, 52, 59));
+        let prev = side(self, bits(header, 28, 35), priorities.0)?;
+        let next = side(self, bits(header, 36, 43), priorities.1)?;
+        let Some(time) = self.time(ticks, at) else {
+            return Some(());
+        };
+        self.switch(
+            (time, at),
+            Switch {
+                event: 0,
+                cpu: bits(header, 16, 23) as u32,
+                prev,
+                next,
+                prev_priority: priorities.0 as i32,
+                next_priority: priorities.1 as i32,
+                prev_state: end_state(bits(header, 24, 27)),
+            },
+        );
+        Some(())
+    }
+
+    fn context_switch(&mut self, at: u64, header: u64, record: Words<'f, O>) -> Option<()> {
+        let (ticks, outgoing, incoming) = (record.get(1)?, record.get(2)?, record.get(3)?);
+        let Some(time) = self.time(ticks, at) else {
+            return Some(());
+        };
+        let (mut outgoing_weight, mut incoming_weight) = (None, None);
+        let mut args = Args::new(record, 4, bits(header, 16, 19));
+        for arg in args.by_ref() {
+            let ArgValue::Int32(weight) = arg.value else {
+                continue;
+            };
+            let name = self.text(arg.name, at);
+            if name == self.well_known.outgoing_weight {
+                outgoing_weight = Some(weight);
+            } else if name == self.well_known.incoming_weight {
+                incoming_weight = Some(weight);
+            }
+        }
+        if args.is_bad() {
+            self.bad_argument(at);
+        }
+        let mut side = |koid: u64, weight: Option<i32>| match weight {
+            Some(IDLE_WEIGHT) => ThreadKey::IDLE,
+            _ => self.tid(koid),
+        };
+        let (prev, next) = (
+            side(outgoing, outgoing_weight),
+            side(incoming, incoming_weight),
+        );
+        self.switch(
+            (time, at),
+            Switch {
+                event: 0,
+                cpu: bits(header, 20, 35) as u32,
+                prev,
+                next,
+                prev_priority: outgoing_weight.unwrap_or(0),
+                next_priority: incoming_weight.unwrap_or(0),
+                prev_state: end_state(bits(header, 36, 39)),
+            },
+        );
+        Some(())
+    }
+
+    fn switch(&mut self, (time, at): (i64, u64), switch: Switch) {
+        let kind = Sort::Switch.generic_kind();
+        let event = self.out.events.push(time, at, kind, switch.prev);
+        self.out.switches.push(Switch { event, ..switch });
+    }
+
+    fn wakeup(&mut self, at: u64, header: u64, record: Words<'f, O>) -> Option<()> {
+        let (ticks, koid) = (record.get(1)?, record.get(2)?);
+        let Some(time) = self.time(ticks, at) else {
+            return Some(());
+        };
+        let mut waker = ThreadKey::UNKNOWN;
+        let mut args = Args::new(record, 3, bits(header, 16, 19));
+        for arg in args.by_ref() {
+            if let ArgValue::Koid(koid) = arg.value
+                && self.text(arg.name, at) == self.well_known.waker
+            {
+                waker = self.tid(koid);
+            }
+        }
+        if args.is_bad() {
+            self.bad_argument(at);
+        }
+        let thread = self.tid(koid);
+        let shown_at = if waker == ThreadKey::UNKNOWN {
+            thread
+        } else {
+            waker
+        };
+        let kind = Sort::Wakeup.generic_kind();
+        let event = self.out.events.push(time, at, kind, shown_at);
+        self.out.wakeups.push(Wakeup {
+            event,
+            thread,
+            waker,
+            target_cpu: bits(header, 20, 35) as u32,
+            sort: WakeupSort::Wakeup,
+        });
+        Some(())
+    }
+}
