@@ -10,8 +10,10 @@
 
 pub mod base;
 pub mod build;
+pub mod cli;
 pub mod event;
 pub mod formats;
 pub mod index;
+pub mod load;
 pub mod query;
 pub mod trace;

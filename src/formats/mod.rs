@@ -1,5 +1,6 @@
 //! The formats: what one is (`format`), and the rows (`FORMATS`).
 
+pub mod compression;
 pub mod format;
 pub mod fxt;
 pub mod tracedat;

@@ -1,0 +1,171 @@
+//! What a command is, and what commands share: the file argument, times, loading with progress, exit codes.
+
+use std::fmt;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use crate::base::time::TimeArg;
+use crate::base::{Job, TimeSpan};
+use crate::load::{LoadedTrace, open};
+use crate::trace::Trace;
+
+/// A row in `COMMANDS`.
+#[derive(Clone, Copy)]
+pub struct Command {
+    /// The verb.
+    pub name: &'static str,
+    /// One line for the help.
+    pub about: &'static str,
+    /// Adds its arguments.
+    pub arguments: fn(clap::Command) -> clap::Command,
+    /// Does it.
+    pub run: fn(&ArgMatches) -> Result<(), CliError>,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum CliError {
+    /// The input could not be used: exit code 1.
+    Input(String),
+    /// The command line was wrong: exit code 2.
+    Usage(String),
+    /// The output could not be written; a closed pipe is no error.
+    Output(std::io::Error),
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> CliError {
+        CliError::Output(error)
+    }
+}
+
+/// Says what went wrong on stderr and turns it into an exit code.
+pub fn finish(result: Result<(), CliError>) -> ExitCode {
+    let (code, words) = match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            return ExitCode::SUCCESS;
+        }
+        Err(CliError::Output(error)) => (1, format!("the output could not be written: {error}")),
+        Err(CliError::Input(words)) => (1, words),
+        Err(CliError::Usage(words)) => (2, words),
+    };
+    let _unwritable = writeln!(std::io::stderr(), "threadline: {words}");
+    ExitCode::from(code)
+}
+
+/// The FILE argument.
+pub fn file_argument() -> Arg {
+    Arg::new("file")
+        .value_name("FILE")
+        .help("The trace; - for standard input")
+        .required(true)
+        .value_parser(value_parser!(PathBuf))
+}
+
+/// `--from` and `--until`.
+pub fn time_arguments(command: clap::Command) -> clap::Command {
+    let time = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("T")
+            .help(help)
+            .allow_hyphen_values(true)
+            .action(ArgAction::Set)
+            .value_parser(|text: &str| text.parse::<TimeArg>())
+    };
+    command
+        .arg(time(
+            "from",
+            "Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)",
+        ))
+        .arg(time("until", "Only what happens before T"))
+}
+
+/// The span that `--from` and `--until` mean; without them, all times there are.
+pub fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
+    let time = |name: &str| {
+        matches
+            .get_one::<TimeArg>(name)
+            .map(|time| time.resolve(trace.span.start))
+    };
+    TimeSpan::new(
+        time("from").unwrap_or(crate::base::Timestamp::MIN),
+        time("until").unwrap_or(crate::base::Timestamp::MAX),
+    )
+}
+
+/// Loads the FILE argument whole, with progress on a terminal, and says on stderr what could not be read.
+pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
+    let path = matches
+        .get_one::<PathBuf>("file")
+        .cloned()
+        .unwrap_or_default();
+    let job = Job::default();
+    let loaded = with_progress("reading", &job, || open(&path, &job))
+        .map_err(|error| CliError::Input(error.to_string()))?;
+    warn_of_losses(&loaded);
+    Ok(loaded)
+}
+
+/// Prints diagnostics that mean something is missing, one line each.
+pub fn warn_of_losses(loaded: &LoadedTrace) {
+    let mut stderr = std::io::stderr().lock();
+    for row in loaded.trace.diagnostics.rows() {
+        if row.severity == crate::base::Severity::Info {
+            continue;
+        }
+        let place = row
+            .places
+            .first()
+            .map(|place| format!(" at {place}"))
+            .unwrap_or_default();
+        let times = if row.count > 1 {
+            format!(" ({} times)", row.count)
+        } else {
+            String::new()
+        };
+        let _unwritable = writeln!(stderr, "threadline: {}{place}{times}", row.message);
+    }
+}
+
+/// Does `work` while a line on stderr tells how far `job` is, if stderr is a terminal.
+pub fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut was_shown = false;
+            let mut waited = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(50));
+                waited += 1;
+                let (done, total) = job.progress();
+                if waited % 4 == 0 && total > 0 {
+                    let percent = done.saturating_mul(100) / total;
+                    let _unwritable = write!(std::io::stderr(), "\r{what} {percent:3} %");
+                    was_shown = true;
+                }
+            }
+            if was_shown {
+                let _unwritable = write!(std::io::stderr(), "\r\x1b[K");
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Relaxed);
+        result
+    })
+}

@@ -1,0 +1,23 @@
+//! `threadline formats`: what can be opened.
+
+use std::io::Write;
+
+use super::command::{CliError, Command};
+use crate::formats::FORMATS;
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "formats",
+    about: "List the formats that can be opened",
+    arguments: |command| command,
+    run: list,
+};
+
+fn list(_: &clap::ArgMatches) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    for format in FORMATS {
+        writeln!(out, "{:<28} {}", format.name, format.extensions.join(", "))?;
+    }
+    writeln!(out, "Any of them may be wrapped in gzip, zstd or lz4.")?;
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! `threadline info`: what a trace holds, for people or as JSON.
+
+use std::io::Write;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use serde_json::json;
+
+use super::command::{CliError, Command, file_argument, load};
+use crate::base::Nanos;
+use crate::load::LoadedTrace;
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "info",
+    about: "Say what a trace holds: format, span, counts, clocks, what was odd",
+    arguments: |command| {
+        command
+            .arg(
+                Arg::new("json")
+                    .long("json")
+                    .help("Print one JSON object")
+                    .action(ArgAction::SetTrue),
+            )
+            .arg(file_argument())
+    },
+    run: info,
+};
+
+fn info(matches: &ArgMatches) -> Result<(), CliError> {
+    let loaded = load(matches)?;
+    let mut out = std::io::stdout().lock();
+    if matches.get_flag("json") {
+        let text = serde_json::to_string_pretty(&as_json(&loaded))
+            .map_err(|error| CliError::Output(error.into()))?;
+        writeln!(out, "{text}")?;
+    } else {
+        write_text(&loaded, &mut out)?;
+    }
+    Ok(())
+}
+
+fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
+    let trace = &loaded.trace;
+    let diagnostics: Vec<_> = trace
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|row| {
+            json!({
+                "severity": row.severity,
+                "code": row.code,
+                "count": row.count,
+                "first": row.places.first().map(ToString::to_string),
+                "message": row.message,
+            })
+        })
+        .collect();
+    let facts: serde_json::Map<String, serde_json::Value> = trace
+        .info
+        .facts
+        .iter()
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
+    json!({
+        "format": trace.info.format,
+        "path": loaded.path.to_string_lossy(),
+        "file_bytes": loaded.file_bytes,
+        "clock": trace.info.clock,
+        "start_ns": trace.span.start.0,
+        "end_ns": trace.span.end.0,
+        "events": trace.events.len(),
+        "lost_events": trace.lost_events(),
+        "cpus": trace.cpus.len(),
+        "processes": trace.processes.len(),
+        "threads": trace.threads.len().saturating_sub(1),
+        "slices": trace.slices.len(),
+        "instants": trace.instants.len(),
+        "counter_tracks": trace.counters.tracks.len(),
+        "counter_samples": trace.counters.times.len(),
+        "flows": trace.flows.rows.len(),
+        "runs": trace.runs.len(),
+        "states": trace.states.len(),
+        "logs": trace.logs.rows.len(),
+        "files": trace.files.rows.len(),
+        "diagnostics": diagnostics,
+        "timings_ms": {
+            "coarse": loaded.timings.coarse.as_secs_f64() * 1e3,
+            "full": loaded.timings.full.as_secs_f64() * 1e3,
+        },
+        "memory_bytes": loaded.memory_bytes(),
+        "facts": facts,
+    })
+}
+
+fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let mut row = |name: &str, value: String| writeln!(out, "{name:<16} {value}");
+    row("format", trace.info.format.clone())?;
+    row(
+        "file",
+        format!("{} ({} bytes)", loaded.path.display(), loaded.file_bytes),
+    )?;
+    row(
+        "span",
+        format!(
+            "{} (from {} to {})",
+            trace.span.duration(),
+            trace.span.start,
+            trace.span.end
+        ),
+    )?;
+    if !trace.info.clock.is_empty() {
+        row("clock", trace.info.clock.clone())?;
+    }
+    let counts = [
+        ("events", trace.events.len()),
+        ("cpus", trace.cpus.len()),
+        ("processes", trace.processes.len()),
+        ("threads", trace.threads.len().saturating_sub(1)),
+        ("slices", trace.slices.len()),
+        ("instants", trace.instants.len()),
+        ("counter tracks", trace.counters.tracks.len()),
+        ("counter samples", trace.counters.times.len()),
+        ("flows", trace.flows.rows.len()),
+        ("runs", trace.runs.len()),
+        ("states", trace.states.len()),
+        ("logs", trace.logs.rows.len()),
+        ("file uses", trace.files.rows.len()),
+    ];
+    for (name, count) in counts {
+        row(name, count.to_string())?;
+    }
+    row("lost events", trace.lost_events().to_string())?;
+    let full = Nanos(i64::try_from(loaded.timings.full.as_nanos()).unwrap_or(i64::MAX));
+    row("loaded in", full.to_string())?;
+    row(
+        "memory",
+        format!("{:.1} MB", loaded.memory_bytes() as f64 / 1e6),
+    )?;
+    for (name, value) in &trace.info.facts {
+        let mut lines = value.lines();
+        row(name, lines.next().unwrap_or_default().to_owned())?;
+        for line in lines {
+            row("", line.to_owned())?;
+        }
+    }
+    for diagnostic in trace.diagnostics.rows() {
+        let place = diagnostic
+            .places
+            .first()
+            .map(|place| format!(" at {place}"))
+            .unwrap_or_default();
+        let text = format!(
+            "{}{place}: {} ({} times)",
+            diagnostic.code, diagnostic.message, diagnostic.count
+        );
+        row(
+            if diagnostic.severity == crate::base::Severity::Info {
+                "note"
+            } else {
+                "trouble"
+            },
+            text,
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The command line: everything the window does with data, without a window.
+//!
+//! `COMMANDS` is the one table: parsing, help, completions and the man page come from it. A new command is
+//! one file and its row.
+
+mod command;
+mod formats;
+mod info;
+mod output;
+mod report;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, value_parser};
+
+pub use command::{CliError, Command};
+
+/// All commands, in the order of the help.
+pub const COMMANDS: &[Command] = &[
+    info::COMMAND,
+    report::COMMAND,
+    table::COMMAND,
+    formats::COMMAND,
+];
+
+/// The whole command line as clap knows it.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    let mut all = clap::Command::new("threadline")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Shows traces: trace.dat (trace-cmd), Fuchsia FXT, etrace, ftrace text, strace, MINIX trace")
+        .long_about(
+            "Shows traces. Without a command, opens a window; with one, works without a window.\n\n\
+             Times (T) are since the trace's start with a unit (1.5s, 250ms, 12us, 7ns), or @N for N ns on the \
+             trace's own clock. FILE may be - for standard input.",
+        )
+        .args_conflicts_with_subcommands(true)
+        .arg(
+            Arg::new("files")
+                .value_name("FILE")
+                .help("Traces to open in a window; several share one time axis")
+                .action(ArgAction::Append)
+                .value_parser(value_parser!(PathBuf)),
+        );
+    for command in COMMANDS {
+        all = all.subcommand((command.arguments)(
+            clap::Command::new(command.name).about(command.about),
+        ));
+    }
+    all
+}
+
+/// Runs the program with the process's arguments. Exit codes: 0 fine, 1 the input could not be used, 2 wrong usage.
+#[must_use]
+pub fn run() -> ExitCode {
+    let matches = match command_line().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are answers, all else is wrong usage; clap knows which stream to use.
+            let _unwritable = error.print();
+            return if error.use_stderr() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    let result = match matches.subcommand() {
+        Some((name, arguments)) => match COMMANDS.iter().find(|command| command.name == name) {
+            Some(command) => (command.run)(arguments),
+            None => Err(CliError::Usage(format!("there is no command '{name}'"))),
+        },
+        None => open_window(
+            matches
+                .get_many::<PathBuf>("files")
+                .unwrap_or_default()
+                .cloned()
+                .collect(),
+        ),
+    };
+    command::finish(result)
+}
+
+fn open_window(_files: Vec<PathBuf>) -> Result<(), CliError> {
+    Err(CliError::Usage(
+        "this build has no window (it was made without the feature 'gui'); see 'threadline help'"
+            .into(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command_line().debug_assert();
+    }
+}
