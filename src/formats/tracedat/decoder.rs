@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::event_format::{EventFormat, FieldFormat, read_number};
+use super::event_format::{EventFormat, FieldFormat, blktrace_format, read_number};
 use super::plugins::{Callers, Event, Plugin, State, Then, Times, plugin_of, state_letters};
 use super::print_fmt::binary::{Packed, push_binary};
 use super::print_fmt::pointer::push_function;
@@ -61,8 +61,15 @@ impl Kind {
     /// Its print fmt, parsed when first asked for.
     #[must_use]
     pub fn print_fmt(&self) -> &PrintFmt {
-        self.print_fmt
-            .get_or_init(|| PrintFmt::new(&self.format, self.long_size))
+        self.print_fmt.get_or_init(|| {
+            let print_fmt = PrintFmt::new(&self.format, self.long_size);
+            if self.is_binary_print {
+                // What it prints is in each record.
+                print_fmt.bare()
+            } else {
+                print_fmt
+            }
+        })
     }
 
     /// The letters of a thread's states (sched_switch).
@@ -162,6 +169,8 @@ impl Decoder {
         long_size: u32,
         names: Arc<dyn Lookup + Send + Sync>,
     ) -> Decoder {
+        let mut formats: Vec<EventFormat> = formats.into_iter().collect();
+        formats.extend(blktrace_format(&formats));
         let kinds: Vec<Kind> = formats
             .into_iter()
             .take(usize::from(u16::MAX) - 1)

@@ -98,7 +98,7 @@ pub struct HeaderPage {
 
 impl FieldFormat {
     /// The bytes of the field's data in `record`: the string or array itself for a `__data_loc`.
-    /// `None` if they are not all inside the record.
+    /// `None` if they do not lie in the record; of an array, what lies in it.
     #[must_use]
     pub fn data<'a>(&self, record: &'a [u8], endian: Endian) -> Option<&'a [u8]> {
         record.get(self.data_range(record, endian)?)
@@ -110,9 +110,9 @@ impl FieldFormat {
         let offset = self.offset as usize;
         let range = match self.shape {
             Shape::Rest => offset..record.len(),
-            Shape::Plain | Shape::Array | Shape::DataLocs => {
-                offset..offset.checked_add(self.size as usize)?
-            }
+            // Records of stack traces end before their arrays do.
+            Shape::Array => offset..offset.checked_add(self.size as usize)?.min(record.len()),
+            Shape::Plain | Shape::DataLocs => offset..offset.checked_add(self.size as usize)?,
             Shape::DataLoc => loc_range(record, offset, 0, endian)?,
             Shape::RelLoc => loc_range(record, offset, offset.checked_add(4)?, endian)?,
         };
@@ -224,6 +224,48 @@ impl EventFormat {
     }
 }
 
+/// The format of the block tracer's events, which no kernel describes: their number follows that of
+/// another event of ftrace. `None` if there is no such event, or the number is taken.
+#[must_use]
+pub fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
+    let ftrace = |name: &str| {
+        formats
+            .iter()
+            .find(|format| format.system == "ftrace" && format.name == name)
+    };
+    let before = ["power", "kmem_free", "user_stack"]
+        .into_iter()
+        .find_map(ftrace)?;
+    let id = before.id.checked_add(1)?;
+    if formats.iter().any(|format| format.id == id) {
+        return None;
+    }
+    let own = "field:u64 sector;offset:16;size:8;
+        field:int bytes;offset:24;size:4;
+        field:int action;offset:28;size:4;
+        field:int pid;offset:32;size:4;
+        field:int device;offset:36;size:4;
+        field:int cpu;offset:40;size:4;
+        field:short error;offset:44;size:2;
+        field:short pdu_len;offset:46;size:2;
+        field:void data;offset:48;size:0;";
+    let mut fields: Vec<FieldFormat> = before
+        .fields
+        .iter()
+        .filter(|field| field.is_common)
+        .cloned()
+        .collect();
+    let lines = own.lines().map(|line| line.trim().as_bytes());
+    fields.extend(lines.filter_map(|line| parse_field(line, false, 8)));
+    Some(EventFormat {
+        id,
+        name: "blktrace".into(),
+        system: "ftrace".into(),
+        fields,
+        print_fmt: "\"%d\", REC->pid".into(),
+    })
+}
+
 impl HeaderPage {
     /// Parses the text of `header_page`. `None` if it does not tell where commit and data are.
     #[must_use]
@@ -281,10 +323,10 @@ fn parse_field(line: &[u8], is_common: bool, long_size: u32) -> Option<FieldForm
     let size = size?;
     let is_long = declared.type_name.contains("long");
     let is_array = declared.type_name.contains('[');
-    let words = || declared.base.split([' ', '*']);
     let is_string = is_array
-        && !declared.base.contains('*')
-        && words().any(|word| matches!(word, "char" | "u8" | "s8" | "__u8" | "__s8"));
+        && ["char", "u8", "s8"]
+            .iter()
+            .any(|word| declared.base.contains(word));
     let shape = match declared.base.split(' ').next() {
         Some("__data_loc") if declared.type_name.contains("][") => Shape::DataLocs,
         Some("__data_loc") => Shape::DataLoc,

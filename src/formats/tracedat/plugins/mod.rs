@@ -13,7 +13,7 @@ mod timer;
 mod tlb;
 mod wireless;
 
-pub use function::Callers;
+pub use function::{Callers, pad_left, push_time};
 pub use sched::state_letters;
 
 use super::decoder::Kind;

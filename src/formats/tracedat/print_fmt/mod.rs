@@ -114,6 +114,18 @@ impl PrintFmt {
         }
     }
 
+    /// Makes `-R` show bare fields, as for formats that trace-cmd's library cannot parse.
+    #[must_use]
+    pub fn bare(mut self) -> PrintFmt {
+        self.is_beyond_reference = true;
+        self
+    }
+
+    /// Whether `-R` shows fields as the print fmt does.
+    fn has_table(&self) -> bool {
+        !self.is_beyond_reference
+    }
+
     /// The arguments that stand for one field alone, where trace-cmd can parse the format.
     fn table_of(&self, field: u16) -> Option<&Expr> {
         self.steps.iter().flatten().find_map(|step| match step {

@@ -5,7 +5,7 @@ use super::token::{Token, tokens, unescape};
 use crate::formats::tracedat::event_format::EventFormat;
 
 /// How deep expressions may nest.
-const MAX_DEPTH: u32 = 96;
+const MAX_DEPTH: u32 = 400;
 
 /// How many operators one print fmt may have: bounds the height of the tree that evaluation climbs.
 const MAX_OPERATORS: u32 = 2048;
@@ -290,6 +290,10 @@ impl<'a> Parser<'a> {
         let format = self.format.fields.get(usize::from(field))?;
         let width = match &base {
             Expr::Pointer(Some(width), _) => *width,
+            Expr::String(_) => Width {
+                size: 1,
+                is_signed: false,
+            },
             _ => Width {
                 size: u8::try_from(format.element_size)
                     .ok()
@@ -441,6 +445,11 @@ impl<'a> Parser<'a> {
                     _ => None,
                 }
             }
+            "pte_val" | "pmd_val" | "pud_val" | "p4d_val" | "pgd_val" | "native_make_pte"
+            | "native_make_pmd" | "native_make_pud" | "native_make_p4d" | "native_make_pgd" => {
+                self.is_beyond_reference = true;
+                self.arguments()?.into_iter().next()
+            }
             "sizeof" => self.size_of(),
             "jiffies_to_msecs" => self.arguments()?.into_iter().next(),
             "__print_ns_to_secs" | "__print_ns_without_secs" => {
@@ -487,10 +496,14 @@ impl<'a> Parser<'a> {
     /// `, { value, "text" }` rows and the closing parenthesis.
     fn named_rows(&mut self) -> Option<Box<[Named]>> {
         let mut rows = Vec::new();
+        let mut is_complete = false;
         while self.take(",") {
             if !self.take("{") {
                 // A table that the kernel kept to itself.
                 return None;
+            }
+            if self.take("}") {
+                continue;
             }
             let value = match self.expression()? {
                 Expr::Constant(value, _) => Some(value),
@@ -501,10 +514,16 @@ impl<'a> Parser<'a> {
             let text = match self.expression()? {
                 Expr::Text(text) => text,
                 Expr::Symbol(name) => name.as_bytes().into(),
-                _ => return None,
+                _ => {
+                    // A null pointer ends the table.
+                    is_complete = true;
+                    Box::default()
+                }
             };
             self.expect("}")?;
-            rows.push(Named { value, text });
+            if !is_complete {
+                rows.push(Named { value, text });
+            }
         }
         self.expect(")")?;
         Some(rows.into_boxed_slice())
@@ -539,7 +558,9 @@ impl<'a> Parser<'a> {
 /// The field whose data `base[...]` or `*base` reaches into.
 fn data_field(base: &Expr) -> Option<u16> {
     match base {
-        Expr::Number(field, _) | Expr::Field(field) | Expr::Data(field) => Some(*field),
+        Expr::Number(field, _) | Expr::Field(field) | Expr::Data(field) | Expr::String(field) => {
+            Some(*field)
+        }
         Expr::Pointer(_, inner) => data_field(inner),
         _ => None,
     }

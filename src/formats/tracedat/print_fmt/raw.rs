@@ -27,7 +27,7 @@ pub fn push_fields_with(
     addresses: Addresses,
 ) {
     let steps: &[Step] = match &format.steps {
-        Some(steps) if !format.is_beyond_reference => steps,
+        Some(steps) if format.has_table() => steps,
         _ => &[],
     };
     // Where the search in the print fmt goes on: behind the last field that was found there.
