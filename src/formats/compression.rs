@@ -208,6 +208,7 @@ fn read_all<R: Read>(
             problem: Problem::Compression(error.to_string()),
         })?;
         if piece.is_empty() {
+            job.advance(before as u64);
             return Ok(plain);
         }
         let count = piece.len();

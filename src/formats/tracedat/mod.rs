@@ -1,7 +1,41 @@
-//! trace-cmd's trace.dat.
+//! trace-cmd's trace.dat: what `trace-cmd record` writes, versions 6 and 7.
+//!
+//! ```text
+//! header | metadata: event formats, symbols, names | options: clocks, CPUs, where things are | per CPU: pages of its ring buffer
+//!
+//! header, v6, v7, metadata, options, tables, clock    the head of the file in, a `TraceFile` out (`file`)
+//! buffers, page                                       where pages are; the records of a page
+//! event_format, print_fmt, plugins, decoder           one record in full, as text
+//! ```
+//!
+//! The byte layouts stand in those files; the specification is trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
+//! and the kernel's Documentation/trace/ring-buffer-design.
 
+pub mod buffers;
+pub mod clock;
 pub mod decoder;
 pub mod event_format;
+pub mod file;
+pub mod header;
+pub mod metadata;
+pub mod options;
+pub mod page;
 pub mod plugins;
 pub mod print_fmt;
 pub mod report;
+pub mod tables;
+mod v6;
+mod v7;
+
+pub use file::{CpuRecords, RecordHead, TraceFile};
+
+/// What stands behind the header.
+#[derive(Debug, Default)]
+struct Contents {
+    metadata: metadata::Metadata,
+    options: options::Options,
+    buffers: Vec<buffers::Buffer>,
+    latency_texts: Vec<Vec<u8>>,
+    /// Instances whose data is not where the file says.
+    missing: Vec<(u64, String)>,
+}

@@ -1,0 +1,260 @@
+//! Where each CPU's ring-buffer pages are, and how to get at one: straight from the file, or out of a packed
+//! chunk, of which the last few used are kept.
+//!
+//! ```text
+//! plain:  pages, one after the other
+//! packed: chunks u32 | (packed size u32 | plain size u32 | block) ...      each block holds some whole pages
+//! ```
+//!
+//! A place is an offset into a CPU's pages as if they were not packed.
+
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::{Cursor, Diagnostics, Endian, Location, Problem, ReadError, Severity};
+use crate::formats::compression::{Codec, unpack_block_into};
+
+/// Most pages that one chunk may hold (trace-cmd packs 10).
+const MAX_CHUNK_PAGES: u64 = 64;
+
+/// One trace instance's buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Name of the instance; empty for the top one.
+    pub name: String,
+    /// Its clock's name; empty if the file does not say.
+    pub clock: String,
+    /// Size of its pages (sub-buffers).
+    pub page_size: u32,
+    /// Its CPUs that have data.
+    pub cpus: Vec<CpuData>,
+}
+
+/// One CPU's pages in one buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuData {
+    /// The CPU.
+    pub cpu: u32,
+    /// File offset of its data (of the chunk count, where packed).
+    pub offset: u64,
+    /// Bytes of its pages when unpacked.
+    pub stream_size: u64,
+    /// Where its chunks are, if it is packed.
+    pub chunks: Option<Vec<Chunk>>,
+}
+
+/// A packed run of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// File offset of its block.
+    pub offset: u64,
+    /// Bytes of the block.
+    pub packed_size: u32,
+    /// Bytes when unpacked.
+    pub plain_size: u32,
+    /// Offset of its first byte in the CPU's pages.
+    pub stream_offset: u64,
+}
+
+impl CpuData {
+    /// Pages that lie in the file as they are; held to what is there.
+    #[must_use]
+    pub fn plain(
+        bytes: &[u8],
+        cpu: u32,
+        offset: u64,
+        size: u64,
+        diagnostics: &mut Diagnostics,
+    ) -> CpuData {
+        let left = (bytes.len() as u64).saturating_sub(offset);
+        if size > left {
+            note_cut(diagnostics, cpu, offset.saturating_add(left));
+        }
+        CpuData {
+            cpu,
+            offset,
+            stream_size: size.min(left),
+            chunks: None,
+        }
+    }
+
+    /// Pages in chunks; held to the chunks that are there and can be true.
+    #[must_use]
+    pub fn packed(
+        bytes: &[u8],
+        cpu: u32,
+        offset: u64,
+        page_size: u32,
+        endian: Endian,
+        diagnostics: &mut Diagnostics,
+    ) -> CpuData {
+        let mut data = CpuData {
+            cpu,
+            offset,
+            stream_size: 0,
+            chunks: None,
+        };
+        let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..));
+        let mut cursor = Cursor::new(rest.unwrap_or(&[]), offset, endian);
+        let mut chunks = Vec::new();
+        match cursor.u32("number of chunks") {
+            Ok(count) => {
+                for _ in 0..count {
+                    match read_chunk(&mut cursor, page_size, data.stream_size) {
+                        Ok(chunk) => {
+                            data.stream_size += u64::from(chunk.plain_size);
+                            chunks.push(chunk);
+                        }
+                        Err(ReadError {
+                            problem: Problem::Truncated { .. },
+                            ..
+                        }) => {
+                            note_cut(diagnostics, cpu, cursor.file_offset());
+                            break;
+                        }
+                        Err(error) => {
+                            let code = "chunk_damaged";
+                            diagnostics.note(code, Severity::Error, error.at, || {
+                                format!("CPU {cpu} is read only up to here: {error}")
+                            });
+                            break;
+                        }
+                    }
+                }
+            }
+            Err(_) => note_cut(diagnostics, cpu, offset),
+        }
+        data.chunks = Some(chunks);
+        data
+    }
+
+    /// The chunk that holds the byte at `place`, and its number.
+    #[must_use]
+    pub fn chunk_at(&self, place: u64) -> Option<(usize, Chunk)> {
+        let chunks = self.chunks.as_ref()?;
+        let after = chunks.partition_point(|chunk| chunk.stream_offset <= place);
+        let number = after.checked_sub(1)?;
+        Some((number, *chunks.get(number)?))
+    }
+}
+
+fn note_cut(diagnostics: &mut Diagnostics, cpu: u32, at: u64) {
+    diagnostics.note("file_cut", Severity::Error, Location::Byte(at), || {
+        format!("the file ends before the data of CPU {cpu} does")
+    });
+}
+
+fn read_chunk(
+    cursor: &mut Cursor<'_>,
+    page_size: u32,
+    stream_offset: u64,
+) -> Result<Chunk, ReadError> {
+    let at = cursor.file_offset();
+    let packed_size = cursor.u32("packed size of a chunk")?;
+    let plain_size = cursor.u32("plain size of a chunk")?;
+    let max = u64::from(page_size) * MAX_CHUNK_PAGES;
+    if u64::from(plain_size) > max {
+        let problem = Problem::TooLarge {
+            field: "plain size",
+            value: u64::from(plain_size),
+            max,
+        };
+        return Err(ReadError::at_byte(at, "chunk", problem));
+    }
+    let offset = cursor.file_offset();
+    cursor.skip(u64::from(packed_size), "chunk")?;
+    Ok(Chunk {
+        offset,
+        packed_size,
+        plain_size,
+        stream_offset,
+    })
+}
+
+/// Some bytes of a CPU's pages: in the mapped file, or in an unpacked chunk.
+#[derive(Clone, Debug)]
+pub enum PageBytes<'a> {
+    /// In the file.
+    File(&'a [u8]),
+    /// In a chunk.
+    Chunk(Arc<Vec<u8>>, Range<usize>),
+}
+
+impl Deref for PageBytes<'_> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            PageBytes::File(bytes) => bytes,
+            PageBytes::Chunk(bytes, range) => bytes.get(range.clone()).unwrap_or(&[]),
+        }
+    }
+}
+
+/// What unpacking takes, and the chunks that were unpacked last.
+#[derive(Debug)]
+pub struct ChunkCache {
+    codec: Codec,
+    /// (file offset of the chunk's block, its plain bytes), last used last.
+    kept: Mutex<Vec<(u64, Arc<Vec<u8>>)>>,
+}
+
+impl ChunkCache {
+    const KEPT: usize = 64;
+
+    /// An empty cache.
+    #[must_use]
+    pub fn new(codec: Codec) -> ChunkCache {
+        ChunkCache {
+            codec,
+            kept: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Unpacks `chunk` into `plain`, past the cache.
+    ///
+    /// # Errors
+    /// If the block is damaged.
+    pub fn unpack_into(
+        &self,
+        bytes: &[u8],
+        chunk: Chunk,
+        plain: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        let block = usize::try_from(chunk.offset)
+            .ok()
+            .and_then(|start| bytes.get(start..start.checked_add(chunk.packed_size as usize)?));
+        let size = chunk.plain_size as usize;
+        unpack_block_into(self.codec, block.unwrap_or(&[]), size, chunk.offset, plain)
+    }
+
+    /// The plain bytes of `chunk`.
+    ///
+    /// # Errors
+    /// If the block is damaged.
+    pub fn chunk(&self, bytes: &[u8], chunk: Chunk) -> Result<Arc<Vec<u8>>, ReadError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = kept.iter().rposition(|(offset, _)| *offset == chunk.offset) {
+            let entry = kept.remove(at);
+            let plain = Arc::clone(&entry.1);
+            kept.push(entry);
+            return Ok(plain);
+        }
+        drop(kept);
+        let mut plain = Vec::new();
+        self.unpack_into(bytes, chunk, &mut plain)?;
+        let plain = Arc::new(plain);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= Self::KEPT {
+            kept.remove(0);
+        }
+        kept.push((chunk.offset, Arc::clone(&plain)));
+        Ok(plain)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().map(|(_, plain)| plain.capacity() as u64).sum()
+    }
+}

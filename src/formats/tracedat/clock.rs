@@ -1,0 +1,148 @@
+//! Raw time stamps in, times on the trace's own clock out.
+//!
+//! ```text
+//! raw -> TIME_SHIFT (a guest's clock to its host's) -> TSC2NSEC (cycles to ns) -> + OFFSET + DATE
+//! ```
+
+use super::options::{Options, ShiftSample, TscToNs};
+use crate::event::part::ClockUnit;
+
+/// What a clock of that name counts; `has_tsc_to_ns` if cycles are turned into ns.
+#[must_use]
+pub fn unit_of_clock(name: &str, has_tsc_to_ns: bool) -> ClockUnit {
+    match name {
+        "counter" => ClockUnit::Order,
+        "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if !has_tsc_to_ns => ClockUnit::Cycles,
+        _ => ClockUnit::Nanoseconds,
+    }
+}
+
+/// How the raw times of one CPU become times of the trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeMap {
+    samples: Vec<ShiftSample>,
+    is_interpolated: bool,
+    tsc_to_ns: Option<TscToNs>,
+    add_ns: i64,
+}
+
+impl TimeMap {
+    /// The map for `cpu` that the file's options ask for.
+    #[must_use]
+    pub fn new(options: &Options, cpu: u32) -> TimeMap {
+        let shift = options.time_shift.as_ref();
+        TimeMap {
+            samples: shift
+                .and_then(|shift| shift.cpus.get(cpu as usize))
+                .cloned()
+                .unwrap_or_default(),
+            is_interpolated: shift.is_some_and(|shift| shift.flags & 1 != 0),
+            tsc_to_ns: options.tsc_to_ns.filter(|tsc| tsc.mult != 0),
+            add_ns: options
+                .offset_ns
+                .saturating_add(options.date_ns.unwrap_or(0)),
+        }
+    }
+
+    /// The amount to add, if that is all there is to do.
+    #[must_use]
+    pub fn plain_offset(&self) -> Option<i64> {
+        (self.samples.is_empty() && self.tsc_to_ns.is_none()).then_some(self.add_ns)
+    }
+
+    /// The time of the trace for a raw one.
+    #[must_use]
+    pub fn time(&self, raw: u64) -> i64 {
+        let mut time = self.shift(raw);
+        if let Some(tsc) = self.tsc_to_ns {
+            let product = u128::from(time) * u128::from(tsc.mult);
+            time = (product >> tsc.shift.min(127)) as u64;
+        }
+        (time as i64).wrapping_add(self.add_ns)
+    }
+
+    fn shift(&self, raw: u64) -> u64 {
+        let (Some(first), last) = (self.samples.first(), self.samples.len().saturating_sub(1))
+        else {
+            return raw;
+        };
+        let after = self.samples.partition_point(|sample| sample.time <= raw);
+        let at = after.saturating_sub(1).min(last.saturating_sub(1));
+        let low = self.samples.get(at).unwrap_or(first);
+        if self.is_interpolated {
+            let high = self.samples.get(at + 1).unwrap_or(low);
+            let span = i128::from(high.time) - i128::from(low.time);
+            let rise = i128::from(high.offset) - i128::from(low.offset);
+            let delta = (i128::from(raw) - i128::from(low.time)) * rise;
+            let extra = if span == 0 { 0 } else { delta / span };
+            scaled(raw, low).wrapping_add(i128::from(low.offset).wrapping_add(extra) as u64)
+        } else {
+            let sample = self.samples.get(after.saturating_sub(1)).unwrap_or(first);
+            scaled(raw, sample).wrapping_add(sample.offset as u64)
+        }
+    }
+}
+
+fn scaled(raw: u64, sample: &ShiftSample) -> u64 {
+    let product = u128::from(raw) * u128::from(sample.scaling);
+    (product >> sample.fraction.min(127)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::TimeShift;
+    use super::*;
+
+    #[test]
+    fn offset_and_date_are_added() {
+        let options = Options {
+            offset_ns: -5,
+            date_ns: Some(1000),
+            ..Options::default()
+        };
+        let map = TimeMap::new(&options, 0);
+        assert_eq!((map.plain_offset(), map.time(7)), (Some(995), 1002));
+    }
+
+    #[test]
+    fn cycles_become_nanoseconds() {
+        let options = Options {
+            tsc_to_ns: Some(TscToNs {
+                mult: 3 << 30,
+                shift: 32,
+                offset: 0,
+            }),
+            ..Options::default()
+        };
+        let map = TimeMap::new(&options, 0);
+        assert_eq!(map.time(1 << 60), 3 << 58);
+        assert_eq!(map.plain_offset(), None);
+    }
+
+    #[test]
+    fn a_guest_s_offset_is_interpolated_and_extrapolated() {
+        let sample = |time, offset| ShiftSample {
+            time,
+            offset,
+            scaling: 1,
+            fraction: 0,
+        };
+        let samples = vec![sample(100, 1000), sample(200, 1100), sample(300, 1100)];
+        let mut options = Options {
+            time_shift: Some(TimeShift {
+                peer: 0,
+                flags: 1,
+                cpus: vec![samples],
+            }),
+            ..Options::default()
+        };
+        let map = TimeMap::new(&options, 0);
+        let times: Vec<i64> = [50, 100, 150, 250, 400].map(|raw| map.time(raw)).to_vec();
+        assert_eq!(times, [1000, 1100, 1200, 1350, 1500]);
+        assert_eq!(TimeMap::new(&options, 1).time(5), 5);
+        if let Some(shift) = &mut options.time_shift {
+            shift.flags = 0;
+        }
+        assert_eq!(TimeMap::new(&options, 0).time(250), 1350);
+    }
+}

@@ -1,0 +1,396 @@
+//! An opened trace.dat: the whole file in, its metadata and a way to every page and record out.
+
+use super::Contents;
+use super::buffers::{Buffer, ChunkCache, CpuData, PageBytes};
+use super::clock::{TimeMap, unit_of_clock};
+use super::header::{Header, read_header};
+use super::metadata::Metadata;
+use super::options::Options;
+use super::page::{Big, Layout, Little, Lost, Order, PageHead, Records, payload_at, read_head};
+use super::{v6, v7};
+use crate::base::{Diagnostics, Endian, Location, Problem, ReadError, Severity};
+use crate::event::part::ClockUnit;
+use crate::formats::format::Input;
+
+/// No kind: the event's number is in no format.
+pub const NO_KIND: u16 = u16::MAX;
+
+/// A trace.dat with everything in it but the events.
+#[derive(Debug)]
+pub struct TraceFile {
+    /// The bytes.
+    pub input: Input,
+    /// The first bytes, understood.
+    pub header: Header,
+    /// What the recorded kernel says of its events, symbols and threads.
+    pub metadata: Metadata,
+    /// What the file says of itself.
+    pub options: Options,
+    /// The instances, top first.
+    pub buffers: Vec<Buffer>,
+    /// Texts of latency tracers that stand in place of events.
+    pub latency_texts: Vec<Vec<u8>>,
+    /// How a page is laid out.
+    pub layout: Layout,
+    /// What was odd.
+    pub diagnostics: Diagnostics,
+    /// Index into `metadata.formats` by event number, or `NO_KIND`.
+    kind_of_id: Vec<u16>,
+    cache: ChunkCache,
+}
+
+impl TraceFile {
+    /// Reads everything but the events.
+    ///
+    /// # Errors
+    /// If it is no trace.dat, or its descriptions of events are missing.
+    pub fn open(input: Input) -> Result<TraceFile, ReadError> {
+        let mut diagnostics = Diagnostics::default();
+        let header = read_header(input.bytes())?;
+        let contents = match header.version {
+            6 => v6::read_contents(input.bytes(), &header, &mut diagnostics)?,
+            _ => v7::read_contents(input.bytes(), &header, &mut diagnostics)?,
+        };
+        let Contents {
+            metadata,
+            options,
+            mut buffers,
+            latency_texts,
+            ..
+        } = contents;
+        buffers.sort_by_key(|buffer| !buffer.name.is_empty());
+        let mut file = TraceFile {
+            layout: Layout::new(metadata.header_page.as_ref()),
+            kind_of_id: Vec::new(),
+            cache: ChunkCache::new(header.codec),
+            input,
+            header,
+            metadata,
+            options,
+            buffers,
+            latency_texts,
+            diagnostics,
+        };
+        file.number_kinds();
+        file.note_clocks();
+        if !file.latency_texts.is_empty() {
+            file.diagnostics
+                .note("latency_text", Severity::Info, Location::Byte(0), || {
+                    "the file holds the text of a latency tracer in place of events".into()
+                });
+        }
+        Ok(file)
+    }
+
+    fn number_kinds(&mut self) {
+        let formats = &self.metadata.formats;
+        let highest = formats.iter().map(|format| format.id).max().unwrap_or(0);
+        self.kind_of_id = vec![NO_KIND; highest.min(0xffff) as usize + 1];
+        for (kind, format) in formats.iter().enumerate() {
+            match self.kind_of_id.get_mut(format.id as usize) {
+                Some(slot) if *slot == NO_KIND => *slot = kind as u16,
+                _ => self.diagnostics.note(
+                    "event_number_twice",
+                    Severity::Error,
+                    Location::Byte(self.header.end),
+                    || {
+                        format!(
+                            "number {} of event {} is another event's already, or too large",
+                            format.id, format.name
+                        )
+                    },
+                ),
+            }
+        }
+    }
+
+    fn note_clocks(&mut self) {
+        let mut used = self.buffers.iter().filter(|buffer| !buffer.cpus.is_empty());
+        let Some(first) = used.next() else { return };
+        if let Some(other) = used.find(|buffer| buffer.clock != first.clock) {
+            let message = format!(
+                "instance \"{}\" uses clock {}, \"{}\" uses {}: their times cannot be compared",
+                first.name, first.clock, other.name, other.clock
+            );
+            self.diagnostics
+                .note("clocks_differ", Severity::Info, Location::Byte(0), || {
+                    message
+                });
+        }
+    }
+
+    /// Byte order of the file.
+    #[must_use]
+    pub fn endian(&self) -> Endian {
+        self.header.endian
+    }
+
+    /// The clock of the first instance with events.
+    #[must_use]
+    pub fn clock(&self) -> &str {
+        let buffer = self.buffers.iter().find(|buffer| !buffer.cpus.is_empty());
+        match buffer.or(self.buffers.first()) {
+            Some(buffer) if !buffer.clock.is_empty() => &buffer.clock,
+            _ => self.options.active_clock().unwrap_or(""),
+        }
+    }
+
+    /// What that clock counts.
+    #[must_use]
+    pub fn clock_unit(&self) -> ClockUnit {
+        unit_of_clock(self.clock(), self.options.tsc_to_ns.is_some())
+    }
+
+    /// Index into `metadata.formats` of the event with number `id`, or [`NO_KIND`].
+    #[inline]
+    #[must_use]
+    pub fn kind_of_id(&self, id: u16) -> u16 {
+        self.kind_of_id
+            .get(usize::from(id))
+            .copied()
+            .unwrap_or(NO_KIND)
+    }
+
+    /// How raw times of `cpu` become times of the trace.
+    #[must_use]
+    pub fn time_map(&self, cpu: u32) -> TimeMap {
+        TimeMap::new(&self.options, cpu)
+    }
+
+    /// The page of `data` that holds the byte at `place`, and the place where the page starts.
+    ///
+    /// # Errors
+    /// If there is none, or its chunk is damaged.
+    pub fn page_at(
+        &self,
+        data: &CpuData,
+        page_size: u32,
+        place: u64,
+    ) -> Result<(PageBytes<'_>, u64), ReadError> {
+        let page_size = u64::from(page_size.max(1));
+        let start = place - place % page_size;
+        if place >= data.stream_size {
+            let problem = Problem::BadReference {
+                table: "pages of a CPU",
+                index: place / page_size,
+            };
+            return Err(ReadError::at_byte(data.offset, "page", problem));
+        }
+        let length = page_size.min(data.stream_size - start) as usize;
+        let Some((_, chunk)) = data.chunk_at(place) else {
+            let bytes = self.input.bytes();
+            let at = data.offset.saturating_add(start) as usize;
+            let page = bytes.get(at..).and_then(|rest| rest.get(..length));
+            return Ok((PageBytes::File(page.unwrap_or(&[])), start));
+        };
+        let plain = self.cache.chunk(self.input.bytes(), chunk)?;
+        // Pages do not cross chunks: they are counted from the chunk's start.
+        let inside = place - chunk.stream_offset;
+        let inside = inside - inside % page_size;
+        let at = inside as usize;
+        let end = plain.len().min(at + page_size as usize);
+        Ok((
+            PageBytes::Chunk(plain, at..end),
+            chunk.stream_offset + inside,
+        ))
+    }
+
+    /// Unpacks chunk `number` of `data` into `plain`, past the cache.
+    ///
+    /// # Errors
+    /// If it is damaged or not there.
+    pub fn unpack_chunk(
+        &self,
+        data: &CpuData,
+        number: usize,
+        plain: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        let chunk = data.chunks.as_ref().and_then(|chunks| chunks.get(number));
+        let chunk = *chunk.ok_or_else(|| {
+            let problem = Problem::BadReference {
+                table: "chunks of a CPU",
+                index: number as u64,
+            };
+            ReadError::at_byte(data.offset, "chunk", problem)
+        })?;
+        self.cache.unpack_into(self.input.bytes(), chunk, plain)
+    }
+
+    /// The bytes of the event whose record is at `place`.
+    ///
+    /// # Errors
+    /// If no record can be read there.
+    pub fn event_at(
+        &self,
+        data: &CpuData,
+        page_size: u32,
+        place: u64,
+    ) -> Result<Vec<u8>, ReadError> {
+        let (page, start) = self.page_at(data, page_size, place)?;
+        let at = (place - start) as usize;
+        let payload = match self.header.endian {
+            Endian::Little => payload_at::<Little>(&page, at),
+            Endian::Big => payload_at::<Big>(&page, at),
+        };
+        payload.map(<[u8]>::to_vec).ok_or_else(|| {
+            let problem = Problem::Other("no record can be read there".into());
+            ReadError::at_byte(data.offset.saturating_add(place), "event", problem)
+        })
+    }
+
+    /// All records of `data` from its first page on.
+    #[must_use]
+    pub fn records<'a>(&'a self, data: &'a CpuData, page_size: u32) -> CpuRecords<'a> {
+        self.records_from(data, page_size, 0)
+    }
+
+    /// All records from the page on that starts at `place`.
+    #[must_use]
+    pub fn records_from<'a>(
+        &'a self,
+        data: &'a CpuData,
+        page_size: u32,
+        place: u64,
+    ) -> CpuRecords<'a> {
+        CpuRecords {
+            file: self,
+            data,
+            page_size,
+            next_page: place,
+            page: PageBytes::File(&[]),
+            page_place: place,
+            page_end: 0,
+            at: 0,
+            time: 0,
+            payload: 0..0,
+            lost: Lost::No,
+        }
+    }
+
+    /// Raw time of the first page of `data` that can be read at or behind `place`.
+    #[must_use]
+    pub fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
+        let (page, _) = self.page_at(data, page_size, place).ok()?;
+        Some(self.page_head(&page)?.time)
+    }
+
+    fn page_head(&self, page: &[u8]) -> Option<PageHead> {
+        match self.header.endian {
+            Endian::Little => read_head::<Little>(page, self.layout),
+            Endian::Big => read_head::<Big>(page, self.layout),
+        }
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let formats: usize = self
+            .metadata
+            .formats
+            .iter()
+            .map(|format| format.print_fmt.len() + format.fields.len() * 112 + 128)
+            .sum();
+        formats as u64 + self.metadata.kallsyms.memory_bytes() + self.cache.memory_bytes()
+    }
+}
+
+/// A walk over one CPU's records, page after page. Damaged pages and chunks are passed over.
+#[derive(Clone, Debug)]
+pub struct CpuRecords<'a> {
+    file: &'a TraceFile,
+    data: &'a CpuData,
+    page_size: u32,
+    next_page: u64,
+    page: PageBytes<'a>,
+    page_place: u64,
+    page_end: usize,
+    at: usize,
+    time: u64,
+    payload: std::ops::Range<usize>,
+    lost: Lost,
+}
+
+/// A record as [`CpuRecords`] stands on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordHead {
+    /// Raw time.
+    pub raw_time: u64,
+    /// Where it is in the CPU's pages.
+    pub place: u64,
+    /// Whether events were lost just before it.
+    pub lost: Lost,
+}
+
+impl CpuRecords<'_> {
+    /// Steps to the next record; `None` behind the last.
+    pub fn advance(&mut self) -> Option<RecordHead> {
+        loop {
+            let found = match self.file.header.endian {
+                Endian::Little => self.step::<Little>(),
+                Endian::Big => self.step::<Big>(),
+            };
+            if let Some(at) = found {
+                return Some(RecordHead {
+                    raw_time: self.time,
+                    place: self.page_place + at as u64,
+                    lost: std::mem::replace(&mut self.lost, Lost::No),
+                });
+            }
+            self.turn_page()?;
+        }
+    }
+
+    /// The bytes of the event it stands on.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        self.page.get(self.payload.clone()).unwrap_or(&[])
+    }
+
+    fn step<E: Order>(&mut self) -> Option<usize> {
+        let mut records = Records::<E>::resume(&self.page, self.page_end, self.at, self.time);
+        let record = records.next();
+        let next = records.at();
+        let found = record.map(|record| {
+            // The payload ends where the record does, up to padding.
+            let start = record.payload.as_ptr() as usize - self.page.as_ptr() as usize;
+            (record.time, record.at, start..start + record.payload.len())
+        });
+        self.at = next;
+        let (time, at, payload) = found?;
+        self.time = time;
+        self.payload = payload;
+        Some(at)
+    }
+
+    fn turn_page(&mut self) -> Option<()> {
+        while self.next_page < self.data.stream_size {
+            let place = self.next_page;
+            self.next_page = place.saturating_add(u64::from(self.page_size.max(1)));
+            let (page, start) = match self.file.page_at(self.data, self.page_size, place) {
+                Ok(found) => found,
+                Err(_) => {
+                    // Go on behind the damaged chunk.
+                    if let Some((_, chunk)) = self.data.chunk_at(place) {
+                        let end = chunk.stream_offset + u64::from(chunk.plain_size);
+                        self.next_page = self.next_page.max(end);
+                    }
+                    continue;
+                }
+            };
+            self.next_page = start.saturating_add(page.len().max(1) as u64);
+            let Some(head) = self.file.page_head(&page) else {
+                continue;
+            };
+            if head.lost != Lost::No {
+                self.lost = head.lost;
+            }
+            self.page_place = start;
+            self.page_end = head.end;
+            self.at = self.file.layout.data;
+            self.time = head.time;
+            self.page = page;
+            return Some(());
+        }
+        None
+    }
+}

@@ -1,0 +1,152 @@
+//! The bodies of the metadata sections, the same in versions 6 and 7: texts of the recorded kernel in,
+//! event formats and tables out.
+//!
+//! ```text
+//! "header_page" NUL | size u64 | text | "header_event" NUL | size u64 | text
+//! count u32 | (size u64 | format text) of system ftrace ...
+//! systems u32 | (name NUL | events u32 | (size u64 | format text) ...) ...
+//! size u32 | kallsyms        size u32 | printk formats        size u64 | "PID COMM" lines
+//! ```
+
+use super::event_format::{EventFormat, HeaderPage};
+use super::tables::{Cmdlines, Kallsyms, PrintkFormats};
+use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
+
+/// Most kinds of events that are kept (kinds are numbered in 16 bits).
+const MAX_FORMATS: usize = 60_000;
+
+/// What the recorded kernel says of its events.
+#[derive(Debug, Default)]
+pub struct Metadata {
+    /// How a page of the ring buffer starts.
+    pub header_page: Option<HeaderPage>,
+    /// The text of header_event.
+    pub header_event: String,
+    /// All kinds of events, in the file's order.
+    pub formats: Vec<EventFormat>,
+    /// The kernel's symbols.
+    pub kallsyms: Kallsyms,
+    /// The formats of trace_printk.
+    pub printk: PrintkFormats,
+    /// Thread names at the end of the recording.
+    pub cmdlines: Cmdlines,
+}
+
+impl Metadata {
+    /// The kernel's own size of `long`.
+    #[must_use]
+    pub fn kernel_long_size(&self) -> u32 {
+        match self.header_page {
+            Some(page) if page.commit.1 == 4 => 4,
+            _ => 8,
+        }
+    }
+
+    /// Reads header_page and header_event.
+    ///
+    /// # Errors
+    /// If they are cut short or not what they should be.
+    pub fn read_headers(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ReadError> {
+        let at = cursor.file_offset();
+        cursor.until_nul("header_page")?;
+        let size = cursor.u64("size of header_page")?;
+        self.header_page = HeaderPage::parse(cursor.take(size, "header_page")?);
+        if self.header_page.is_none() {
+            let code = "header_page_damaged";
+            diagnostics.note(code, Severity::Error, Location::Byte(at), || {
+                "header_page does not say where a page's data is; the usual layout is taken".into()
+            });
+        }
+        cursor.until_nul("header_event")?;
+        let size = cursor.u64("size of header_event")?;
+        let text = cursor.take(size, "header_event")?;
+        self.header_event = String::from_utf8_lossy(text).into_owned();
+        Ok(())
+    }
+
+    /// Reads the formats of ftrace's own events.
+    ///
+    /// # Errors
+    /// If the list is cut short; what came before is kept.
+    pub fn read_ftrace_formats(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ReadError> {
+        self.read_formats("ftrace", cursor, diagnostics)
+    }
+
+    /// Reads the formats of all other systems.
+    ///
+    /// # Errors
+    /// If the list is cut short; what came before is kept.
+    pub fn read_systems(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ReadError> {
+        for _ in 0..cursor.u32("number of systems")? {
+            let system = String::from_utf8_lossy(cursor.until_nul("name of a system")?);
+            self.read_formats(&system, cursor, diagnostics)?;
+        }
+        Ok(())
+    }
+
+    fn read_formats(
+        &mut self,
+        system: &str,
+        cursor: &mut Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ReadError> {
+        let long_size = self.kernel_long_size();
+        for _ in 0..cursor.u32("number of events")? {
+            let size = cursor.u64("size of an event's format")?;
+            let at = cursor.file_offset();
+            let text = cursor.take(size, "event format")?;
+            match EventFormat::parse(text, system, long_size) {
+                Some(format) if self.formats.len() < MAX_FORMATS => self.formats.push(format),
+                _ => diagnostics.note(
+                    "event_format_damaged",
+                    Severity::Error,
+                    Location::Byte(at),
+                    || format!("a format of system {system} has no name or no ID"),
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the kernel's symbols.
+    ///
+    /// # Errors
+    /// If they are cut short.
+    pub fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+        let size = u64::from(cursor.u32("size of kallsyms")?);
+        self.kallsyms = Kallsyms::parse(cursor.take(size, "kallsyms")?.to_vec());
+        Ok(())
+    }
+
+    /// Reads the formats of trace_printk.
+    ///
+    /// # Errors
+    /// If they are cut short.
+    pub fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+        let size = u64::from(cursor.u32("size of printk formats")?);
+        self.printk = PrintkFormats::parse(cursor.take(size, "printk formats")?);
+        Ok(())
+    }
+
+    /// Reads the thread names.
+    ///
+    /// # Errors
+    /// If they are cut short.
+    pub fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+        let size = cursor.u64("size of cmdlines")?;
+        self.cmdlines = Cmdlines::parse(cursor.take(size, "cmdlines")?);
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! The options of a trace.dat: what the file says of itself in small pieces, by number.
+//!
+//! ```text
+//! id u16 | size u32 | data          version 6 ends its list with id 0 and no size,
+//!                                   version 7 chains its lists with id 0, size 8, next offset u64
+//! ```
+//!
+//! Options that say where sections and buffers are belong to `v6` and `v7`; unknown ones are skipped by size.
+
+use crate::base::{Cursor, Diagnostics, Endian, Location, ReadError, Severity};
+
+/// Most entries of any list inside an option.
+const MAX_ENTRIES: u32 = 1 << 20;
+
+/// What the options say, beside where things are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// DATE: wall-clock time of the trace clock's zero, in ns.
+    pub date_ns: Option<i64>,
+    /// OFFSET: ns to add to every time.
+    pub offset_ns: i64,
+    /// CPUSTAT: the texts of per_cpu/cpuN/stats, in order.
+    pub cpu_stats: Vec<String>,
+    /// TRACECLOCK: the text of trace_clock.
+    pub trace_clock: String,
+    /// UNAME: `Linux HOST RELEASE MACHINE`.
+    pub uname: String,
+    /// HOOK: event pairs as the user asked for them.
+    pub hooks: Vec<String>,
+    /// CPUCOUNT: CPUs of the machine.
+    pub cpu_count: Option<u32>,
+    /// VERSION: of the recording trace-cmd.
+    pub version: String,
+    /// PROCMAPS: libraries of traced processes.
+    pub proc_maps: Vec<String>,
+    /// TRACEID: this trace's number, by which the traces of guests name it.
+    pub trace_id: Option<u64>,
+    /// TIME_SHIFT: how to turn a guest's times into its host's.
+    pub time_shift: Option<TimeShift>,
+    /// GUEST: the guests traced together with this host.
+    pub guests: Vec<Guest>,
+    /// TSC2NSEC: how to turn cycles into ns.
+    pub tsc_to_ns: Option<TscToNs>,
+    /// LAST_BOOT_INFO: of an instance that survived a reboot.
+    pub last_boot: Vec<String>,
+}
+
+/// A guest's clock against its host's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeShift {
+    /// TRACEID of the other trace.
+    pub peer: u64,
+    /// Bit 0: interpolate between samples.
+    pub flags: u32,
+    /// Samples of each CPU, sorted by time.
+    pub cpus: Vec<Vec<ShiftSample>>,
+}
+
+/// One measurement: host time = guest time * scaling / 2^fraction + offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShiftSample {
+    /// Guest time of the measurement.
+    pub time: u64,
+    /// To add.
+    pub offset: i64,
+    /// To multiply with first.
+    pub scaling: u64,
+    /// How many bits of `scaling` are a fraction.
+    pub fraction: u32,
+}
+
+/// A guest machine traced together with this host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guest {
+    /// Its name.
+    pub name: String,
+    /// TRACEID of its trace.
+    pub trace_id: u64,
+    /// (guest CPU, pid of the host thread that runs it or -1).
+    pub cpus: Vec<(u32, i32)>,
+}
+
+/// ns = (cycles * mult) >> shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TscToNs {
+    /// Multiplier.
+    pub mult: u32,
+    /// Bits to shift right by.
+    pub shift: u32,
+    /// Stored, but not used by trace-cmd.
+    pub offset: u64,
+}
+
+/// The options' numbers, as far as this reader or its siblings use them.
+#[allow(missing_docs)]
+pub mod id {
+    pub const DONE: u16 = 0;
+    pub const DATE: u16 = 1;
+    pub const CPUSTAT: u16 = 2;
+    pub const BUFFER: u16 = 3;
+    pub const TRACECLOCK: u16 = 4;
+    pub const UNAME: u16 = 5;
+    pub const HOOK: u16 = 6;
+    pub const OFFSET: u16 = 7;
+    pub const CPUCOUNT: u16 = 8;
+    pub const VERSION: u16 = 9;
+    pub const PROCMAPS: u16 = 10;
+    pub const TRACEID: u16 = 11;
+    pub const TIME_SHIFT: u16 = 12;
+    pub const GUEST: u16 = 13;
+    pub const TSC2NSEC: u16 = 14;
+    pub const STRINGS: u16 = 15;
+    pub const HEADER_INFO: u16 = 16;
+    pub const FTRACE_EVENTS: u16 = 17;
+    pub const EVENT_FORMATS: u16 = 18;
+    pub const KALLSYMS: u16 = 19;
+    pub const PRINTK: u16 = 20;
+    pub const CMDLINES: u16 = 21;
+    pub const BUFFER_TEXT: u16 = 22;
+    pub const BTF_FILE: u16 = 23;
+    pub const LAST_BOOT_INFO: u16 = 24;
+    pub const MODULES_FILE: u16 = 25;
+}
+
+impl Options {
+    /// Takes in one option that is not about places. `at` is the file offset of `data`.
+    pub fn read(
+        &mut self,
+        id: u16,
+        data: &[u8],
+        at: u64,
+        endian: Endian,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let mut cursor = Cursor::new(data, at, endian);
+        let result = match id {
+            id::TRACEID => cursor.u64("TRACEID").map(|it| self.trace_id = Some(it)),
+            id::CPUCOUNT => cursor.u32("CPUCOUNT").map(|it| self.cpu_count = Some(it)),
+            id::TSC2NSEC => read_tsc_to_ns(&mut cursor).map(|it| self.tsc_to_ns = Some(it)),
+            id::TIME_SHIFT => read_time_shift(&mut cursor).map(|it| self.time_shift = Some(it)),
+            id::GUEST => read_guest(&mut cursor).map(|it| self.guests.push(it)),
+            _ => {
+                self.read_text(id, data, at, diagnostics);
+                Ok(())
+            }
+        };
+        if let Err(error) = result {
+            let code = "option_damaged";
+            diagnostics.note(code, Severity::Error, error.at, || {
+                format!("an option of the file was left out: {error}")
+            });
+        }
+    }
+
+    fn read_text(&mut self, id: u16, data: &[u8], at: u64, diagnostics: &mut Diagnostics) {
+        let text = text_of(data);
+        match id {
+            id::DATE => {
+                let digits = text.trim().trim_start_matches("0x");
+                let micros = i64::from_str_radix(digits, 16).ok();
+                self.date_ns = micros.and_then(|micros| micros.checked_mul(1000));
+            }
+            id::OFFSET => self.offset_ns = text.trim().parse().unwrap_or(0),
+            id::CPUSTAT => self.cpu_stats.push(text),
+            id::TRACECLOCK => self.trace_clock = text,
+            id::UNAME => self.uname = text,
+            id::HOOK => self.hooks.push(text),
+            id::VERSION => self.version = text,
+            id::PROCMAPS => self.proc_maps.push(text),
+            id::LAST_BOOT_INFO => self.last_boot.push(text),
+            _ => diagnostics.note("unknown_option", Severity::Info, Location::Byte(at), || {
+                format!("option {id} is not known and was skipped")
+            }),
+        }
+    }
+
+    /// The active clock of TRACECLOCK's text, the one in brackets.
+    #[must_use]
+    pub fn active_clock(&self) -> Option<&str> {
+        let (_, after) = self.trace_clock.split_once('[')?;
+        Some(after.split_once(']')?.0)
+    }
+}
+
+fn text_of(data: &[u8]) -> String {
+    let end = memchr::memchr(0, data).unwrap_or(data.len());
+    String::from_utf8_lossy(data.get(..end).unwrap_or(data)).into_owned()
+}
+
+fn read_tsc_to_ns(cursor: &mut Cursor<'_>) -> Result<TscToNs, ReadError> {
+    Ok(TscToNs {
+        mult: cursor.u32("TSC2NSEC multiplier")?,
+        shift: cursor.u32("TSC2NSEC shift")?,
+        offset: cursor.u64("TSC2NSEC offset")?,
+    })
+}
+
+fn read_guest(cursor: &mut Cursor<'_>) -> Result<Guest, ReadError> {
+    let name = String::from_utf8_lossy(cursor.until_nul("GUEST name")?).into_owned();
+    let trace_id = cursor.u64("GUEST trace id")?;
+    let count = cursor.u32("GUEST CPU count")?.min(MAX_ENTRIES);
+    let mut cpus = Vec::new();
+    for _ in 0..count {
+        let cpu = cursor.u32("GUEST CPU")?;
+        cpus.push((cpu, cursor.u32("GUEST pid")? as i32));
+    }
+    Ok(Guest {
+        name,
+        trace_id,
+        cpus,
+    })
+}
+
+fn read_time_shift(cursor: &mut Cursor<'_>) -> Result<TimeShift, ReadError> {
+    let item = "TIME_SHIFT";
+    let mut shift = TimeShift {
+        peer: cursor.u64(item)?,
+        flags: cursor.u32(item)?,
+        cpus: Vec::new(),
+    };
+    for _ in 0..cursor.u32(item)?.min(MAX_ENTRIES) {
+        let count = cursor.u32(item)? as usize;
+        // Three numbers of 8 bytes each must still be there.
+        if count > cursor.left() / 24 {
+            cursor.skip(count as u64 * 24, item)?;
+        }
+        let mut samples = vec![ShiftSample::default(); count];
+        for sample in &mut samples {
+            sample.time = cursor.u64(item)?;
+        }
+        for sample in &mut samples {
+            sample.offset = cursor.u64(item)? as i64;
+        }
+        for sample in &mut samples {
+            sample.scaling = cursor.u64(item)?;
+        }
+        shift.cpus.push(samples);
+    }
+    // Older files end here: no fractions.
+    'all: for samples in &mut shift.cpus {
+        for sample in samples {
+            match cursor.u64(item) {
+                Ok(fraction) => sample.fraction = fraction.min(63) as u32,
+                Err(_) => break 'all,
+            }
+        }
+    }
+    for samples in &mut shift.cpus {
+        samples.sort_by_key(|sample| sample.time);
+        samples.dedup_by_key(|sample| sample.time);
+    }
+    Ok(shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(id: u16, data: &[u8]) -> (Options, Diagnostics) {
+        let (mut options, mut diagnostics) = (Options::default(), Diagnostics::default());
+        options.read(id, data, 100, Endian::Little, &mut diagnostics);
+        (options, diagnostics)
+    }
+
+    #[test]
+    fn options_are_understood() {
+        assert_eq!(read(id::DATE, b"0xff\0").0.date_ns, Some(255_000));
+        assert_eq!(read(id::OFFSET, b"-1500\0").0.offset_ns, -1500);
+        let clock = read(id::TRACECLOCK, b"local [mono] boot\n\0").0;
+        assert_eq!(clock.active_clock(), Some("mono"));
+        assert_eq!(read(id::TRACECLOCK, b"").0.active_clock(), None);
+        assert_eq!(read(99, b"x").1.count_of("unknown_option"), 1);
+        assert_eq!(read(id::TRACEID, b"1234").1.count_of("option_damaged"), 1);
+    }
+
+    #[test]
+    fn a_time_shift_may_lack_its_fractions() {
+        let mut data = 7_u64.to_le_bytes().to_vec();
+        data.extend([1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+        for number in [20_u64, 10, 5, -6_i64 as u64, 1, 2] {
+            data.extend(number.to_le_bytes());
+        }
+        let shift = read(id::TIME_SHIFT, &data).0.time_shift.unwrap();
+        let sample = shift.cpus[0][0];
+        assert_eq!((shift.peer, sample.time, sample.offset), (7, 10, -6));
+        assert_eq!((sample.scaling, sample.fraction), (2, 0));
+        // A count that cannot be true asks for no memory.
+        data[16..20].copy_from_slice(&[255; 4]);
+        assert_eq!(read(id::TIME_SHIFT, &data).1.count_of("option_damaged"), 1);
+    }
+}

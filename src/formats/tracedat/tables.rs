@@ -1,0 +1,302 @@
+//! The texts that a trace.dat carries from the recorded kernel in, tables that can be asked out: symbols,
+//! printk formats, thread names.
+
+use rustc_hash::FxHashMap;
+
+/// The kernel's symbols: which function an address lies in.
+///
+/// Built from `addr type name[\t[module]]` lines. Absolute symbols (type A) and names starting with `$` are
+/// left out; a table whose addresses are all 0 (hidden from the recording user) counts as empty.
+#[derive(Clone, Debug, Default)]
+pub struct Kallsyms {
+    text: Vec<u8>,
+    /// Sorted by address; equal addresses in reverse file order.
+    symbols: Vec<SymbolRow>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SymbolRow {
+    address: u64,
+    name: u32,
+    name_len: u16,
+    module_len: u16,
+}
+
+/// A symbol with the place of the address that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Its module without brackets; empty for the kernel itself.
+    pub module: &'a [u8],
+    /// Where it starts.
+    pub address: u64,
+    /// How far behind that the address lies.
+    pub offset: u64,
+    /// Up to the next symbol; `None` for the last.
+    pub size: Option<u64>,
+}
+
+impl Symbol<'_> {
+    /// The name as text.
+    #[must_use]
+    pub fn name_text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.name)
+    }
+}
+
+impl Kallsyms {
+    /// Parses the text of /proc/kallsyms.
+    #[must_use]
+    pub fn parse(text: Vec<u8>) -> Kallsyms {
+        let mut symbols = Vec::with_capacity(text.len() / 44);
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', &text).chain([text.len()]) {
+            let line = text.get(start..end).unwrap_or(&[]);
+            symbols.extend(parse_symbol(line, start));
+            start = end + 1;
+        }
+        if symbols.iter().all(|symbol| symbol.address == 0) {
+            symbols.clear();
+        }
+        symbols.reverse();
+        symbols.sort_by_key(|symbol| symbol.address);
+        symbols.shrink_to_fit();
+        Kallsyms { text, symbols }
+    }
+
+    /// The symbol that `address` lies in: the last that starts at or before it. Of several at the same address
+    /// that one is taken which a plain binary search meets first, as libtraceevent does.
+    #[must_use]
+    pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
+        let (mut low, mut high) = (0, self.symbols.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let row = self.symbols.get(middle)?;
+            let next = self.symbols.get(middle + 1).map(|next| next.address);
+            if address < row.address {
+                high = middle;
+            } else if address == row.address || next.is_none_or(|next| address < next) {
+                return Some(self.symbol(*row, address));
+            } else {
+                low = middle + 1;
+            }
+        }
+        None
+    }
+
+    fn symbol(&self, row: SymbolRow, address: u64) -> Symbol<'_> {
+        let name = row.name as usize;
+        let module = name + usize::from(row.name_len) + 2;
+        let next = self
+            .symbols
+            .partition_point(|other| other.address <= row.address);
+        Symbol {
+            name: self.bytes(name, row.name_len),
+            module: if row.module_len == 0 {
+                &[]
+            } else {
+                self.bytes(module, row.module_len)
+            },
+            address: row.address,
+            offset: address.wrapping_sub(row.address),
+            size: self
+                .symbols
+                .get(next)
+                .map(|next| next.address.wrapping_sub(row.address)),
+        }
+    }
+
+    fn bytes(&self, start: usize, length: u16) -> &[u8] {
+        self.text
+            .get(start..start + usize::from(length))
+            .unwrap_or(&[])
+    }
+
+    /// Whether `address` could be the kernel's: at or behind its first symbol, and not far behind its last.
+    #[must_use]
+    pub fn covers(&self, address: u64) -> bool {
+        const SLACK: u64 = 64 << 20;
+        match (self.symbols.first(), self.symbols.last()) {
+            (Some(first), Some(last)) => {
+                address >= first.address && address <= last.address.saturating_add(SLACK)
+            }
+            _ => false,
+        }
+    }
+
+    /// How many symbols there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.text.capacity() + self.symbols.capacity() * size_of::<SymbolRow>()) as u64
+    }
+}
+
+fn parse_symbol(line: &[u8], start: usize) -> Option<SymbolRow> {
+    let space = memchr::memchr(b' ', line)?;
+    let address = parse_hex(line.get(..space)?)?;
+    let sort = *line.get(space + 1)?;
+    let rest = line.get(space + 3..)?;
+    let tab = memchr::memchr(b'\t', rest);
+    let name = rest.get(..tab.unwrap_or(rest.len()))?.trim_ascii_end();
+    if matches!(sort, b'A' | b'a') || name.is_empty() || name.first() == Some(&b'$') {
+        return None;
+    }
+    let module = tab
+        .and_then(|tab| rest.get(tab + 1..))
+        .and_then(|module| module.strip_prefix(b"["))
+        .and_then(|module| module.get(..memchr::memchr(b']', module)?))
+        .filter(|_| tab == Some(name.len()));
+    Some(SymbolRow {
+        address,
+        name: u32::try_from(start + space + 3).ok()?,
+        name_len: u16::try_from(name.len()).ok()?,
+        module_len: u16::try_from(module.map_or(0, <[u8]>::len)).ok()?,
+    })
+}
+
+fn parse_hex(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 16 {
+        return None;
+    }
+    text.iter().try_fold(0, |value: u64, &digit| {
+        Some(value << 4 | u64::from(char::from(digit).to_digit(16)?))
+    })
+}
+
+/// The formats of the kernel's `trace_printk` calls, by their address.
+#[derive(Clone, Debug, Default)]
+pub struct PrintkFormats {
+    formats: FxHashMap<u64, Vec<u8>>,
+}
+
+impl PrintkFormats {
+    /// Parses `0xADDR : "format\n"` lines.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> PrintkFormats {
+        let formats = text.split(|&byte| byte == b'\n').filter_map(|line| {
+            let colon = memchr::memchr(b':', line)?;
+            let address = line.get(..colon)?.trim_ascii();
+            let address = parse_hex(address.strip_prefix(b"0x").unwrap_or(address))?;
+            let format = line.get(colon + 1..)?.trim_ascii();
+            let format = format.strip_prefix(b"\"").unwrap_or(format);
+            let format = format.strip_suffix(b"\"").unwrap_or(format);
+            let format = format.strip_suffix(b"\\n").unwrap_or(format);
+            Some((address, format.to_vec()))
+        });
+        PrintkFormats {
+            formats: formats.collect(),
+        }
+    }
+
+    /// The format at `address`, escapes as in C source, without its final `\n`.
+    #[must_use]
+    pub fn lookup(&self, address: u64) -> Option<&[u8]> {
+        self.formats.get(&address).map(Vec::as_slice)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.formats.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.formats.is_empty()
+    }
+}
+
+/// Thread names as they were when the recording ended.
+#[derive(Clone, Debug, Default)]
+pub struct Cmdlines {
+    names: FxHashMap<i32, Vec<u8>>,
+    order: Vec<i32>,
+}
+
+impl Cmdlines {
+    /// Parses `PID COMM` lines; of several for a pid the last one counts.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Cmdlines {
+        let mut cmdlines = Cmdlines::default();
+        for line in text.split(|&byte| byte == b'\n') {
+            let Some(space) = memchr::memchr(b' ', line) else {
+                continue;
+            };
+            let (pid, name) = line.split_at(space);
+            let pid = std::str::from_utf8(pid)
+                .ok()
+                .and_then(|pid| pid.parse().ok());
+            if let (Some(pid), Some(name)) = (pid, name.get(1..)) {
+                if cmdlines.names.insert(pid, name.to_vec()).is_none() {
+                    cmdlines.order.push(pid);
+                }
+            }
+        }
+        cmdlines
+    }
+
+    /// The name of thread `pid`.
+    #[must_use]
+    pub fn name(&self, pid: i32) -> Option<&[u8]> {
+        self.names.get(&pid).map(Vec::as_slice)
+    }
+
+    /// All pids with their names, in the file's order.
+    pub fn iter(&self) -> impl Iterator<Item = (i32, &[u8])> {
+        self.order
+            .iter()
+            .filter_map(|&pid| Some((pid, self.name(pid)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_find_the_symbol_before_them() {
+        let text = b"ffffffff81000300 t b_func\nffffffff81000100 T a_func\n\
+            0000000000020000 A gone\nffffffff81000200 t $x\n\
+            ffffffffc0000000 t mod_func\t[ext4]\nffffffff81000300 T b_alias\n";
+        let symbols = Kallsyms::parse(text.to_vec());
+        assert_eq!(symbols.len(), 4);
+        assert_eq!(symbols.lookup(0xffff_ffff_8100_00ff), None);
+        let a = symbols.lookup(0xffff_ffff_8100_0250).unwrap();
+        assert_eq!(
+            (a.name, a.offset, a.size),
+            (&b"a_func"[..], 0x150, Some(0x200))
+        );
+        let ext4 = symbols.lookup(0xffff_ffff_c000_0010).unwrap();
+        assert_eq!((ext4.name, ext4.module), (&b"mod_func"[..], &b"ext4"[..]));
+        assert_eq!(ext4.size, None);
+        assert!(symbols.covers(0xffff_ffff_8100_0100) && !symbols.covers(0x5555_0000));
+        assert!(Kallsyms::parse(b"0000000000000000 T hidden\n".to_vec()).is_empty());
+    }
+
+    #[test]
+    fn printk_formats_and_names() {
+        let printk = PrintkFormats::parse(b"0xffffffff81 : \"got %d\\n\"\nbad\n0x2 : \"x\"\n");
+        assert_eq!(printk.lookup(0xff_ffff_ff81), Some(&b"got %d"[..]));
+        assert_eq!((printk.lookup(2), printk.len()), (Some(&b"x"[..]), 2));
+        let names = Cmdlines::parse(b"12 two words\n7 a\n12 last one\nx y\n");
+        assert_eq!(names.name(12), Some(&b"last one"[..]));
+        assert_eq!(
+            names.iter().map(|(pid, _)| pid).collect::<Vec<_>>(),
+            [12, 7]
+        );
+    }
+}
