@@ -14,6 +14,7 @@
 pub mod buffers;
 pub mod clock;
 pub mod decoder;
+pub mod describe;
 pub mod event_format;
 pub mod file;
 pub mod header;

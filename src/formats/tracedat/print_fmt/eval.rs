@@ -36,7 +36,9 @@ impl Scope<'_> {
         match expr {
             Expr::Constant(value, _) => *value,
             Expr::Number(_, at) => self.number_at(*at),
-            Expr::Symbol(name) => self.lookup.symbol_address(name).unwrap_or(0),
+            Expr::Symbol(name, address) => {
+                *address.get_or_init(|| self.lookup.symbol_address(name).unwrap_or(0))
+            }
             Expr::Unary(op, int, inner) => unary(*op, *int, self.number(inner)),
             Expr::Binary(Binary::AndAlso, _, left, right) => {
                 u64::from(self.number(left) != 0 && self.number(right) != 0)

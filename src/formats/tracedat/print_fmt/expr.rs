@@ -1,5 +1,7 @@
 //! What an argument of a print fmt is, once parsed: numbers with C types, and the things that print as text.
 
+use std::sync::OnceLock;
+
 /// A C integer type after promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Int {
@@ -137,8 +139,8 @@ pub enum Function {
 pub enum Expr {
     /// A constant and its type.
     Constant(u64, Int),
-    /// A name that is none of ours: the address of a kernel symbol, or 0.
-    Symbol(Box<str>),
+    /// A name that is none of ours: the address of a kernel symbol, or 0; looked up once.
+    Symbol(Box<str>, OnceLock<u64>),
     /// A string literal.
     Text(Box<[u8]>),
     /// A numeric field: index of the field, and where its number is.

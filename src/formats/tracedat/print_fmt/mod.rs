@@ -43,7 +43,6 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Show {
     conversion: Conversion,
-    /// Whether the conversion is nothing but its letter (and length).
     width: Option<Expr>,
     precision: Option<Expr>,
     argument: Expr,
@@ -126,18 +125,38 @@ impl PrintFmt {
         !self.is_beyond_reference
     }
 
-    /// The arguments that stand for one field alone, where trace-cmd can parse the format.
-    fn table_of(&self, field: u16) -> Option<&Expr> {
-        self.steps.iter().flatten().find_map(|step| match step {
-            Step::Show(show) => named_field(&show.argument, field),
-            Step::Text(_) => None,
-        })
-    }
-
     /// The `__print_flags` or `__print_symbolic` that this format applies to a field.
     #[must_use]
     pub fn naming_of(&self, field: u16) -> Option<&Expr> {
-        self.table_of(field)
+        self.shows()
+            .find_map(|show| named_field(&show.argument, field))
+    }
+
+    /// Appends a field as the format shows it where it gives it another form than a number: by names, as
+    /// a symbol, an address of the network. Answers whether it does.
+    pub fn push_named(&self, out: &mut Vec<u8>, scope: &Scope<'_>, field: u16) -> bool {
+        let plain = printf::Layout::default();
+        if let Some(expr) = self.naming_of(field) {
+            text::push_string(out, scope, &plain, expr);
+            return true;
+        }
+        let is_of_field = |show: &&Show| {
+            show.conversion.letter == b'p'
+                && !matches!(show.conversion.extension.first(), None | Some(b'x' | b'K'))
+                && is_bare(&show.argument, field)
+        };
+        let Some(show) = self.shows().find(is_of_field) else {
+            return false;
+        };
+        show.push(out, scope, Addresses::Named);
+        true
+    }
+
+    fn shows(&self) -> impl Iterator<Item = &Show> {
+        self.steps.iter().flatten().filter_map(|step| match step {
+            Step::Show(show) => Some(&**show),
+            Step::Text(_) => None,
+        })
     }
 }
 
@@ -150,6 +169,15 @@ fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
             named_field(&parts.1, field).or_else(|| named_field(&parts.2, field))
         }
         _ => None,
+    }
+}
+
+/// Whether `expr` is that field, casts aside.
+fn is_bare(expr: &Expr, field: u16) -> bool {
+    match expr {
+        Expr::Number(found, _) | Expr::Field(found) | Expr::Data(found) => *found == field,
+        Expr::Pointer(_, inner) | Expr::Cast(_, inner) => is_bare(inner, field),
+        _ => false,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tokens of a print fmt in, its arguments as expressions out, with the precedence of C.
 
+use std::sync::OnceLock;
+
 use super::expr::{Binary, Expr, Function, Int, Named, Unary, Width};
 use super::token::{Token, tokens, unescape};
 use crate::formats::tracedat::event_format::EventFormat;
@@ -338,7 +340,7 @@ impl<'a> Parser<'a> {
                 while matches!(self.peek(), Some(Token::Word(_))) {
                     self.at += 1;
                 }
-                Some(Expr::Symbol(word.as_str().into()))
+                Some(Expr::Symbol(word.as_str().into(), OnceLock::new()))
             }
         }
     }
@@ -507,13 +509,13 @@ impl<'a> Parser<'a> {
             }
             let value = match self.expression()? {
                 Expr::Constant(value, _) => Some(value),
-                Expr::Symbol(name) => known_name(&name),
+                Expr::Symbol(name, _) => known_name(&name),
                 _ => None,
             };
             self.expect(",")?;
             let text = match self.expression()? {
                 Expr::Text(text) => text,
-                Expr::Symbol(name) => name.as_bytes().into(),
+                Expr::Symbol(name, _) => name.as_bytes().into(),
                 _ => {
                     // A null pointer ends the table.
                     is_complete = true;

@@ -13,7 +13,7 @@ const MAX_ELEMENTS: u64 = 65_536;
 pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argument: &Expr) {
     match argument {
         Expr::Text(text) => push_text(out, layout, text),
-        Expr::Symbol(name) => push_text(out, layout, name.as_bytes()),
+        Expr::Symbol(name, _) => push_text(out, layout, name.as_bytes()),
         Expr::String(field) => {
             // A length of 0 is no string; else it ends at its NUL.
             let is_empty = scope.data(*field).is_none_or(<[u8]>::is_empty);

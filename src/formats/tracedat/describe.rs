@@ -1,0 +1,307 @@
+//! One raw event in, everything that it says out: typed fields, what they mean, the text of the report, stacks.
+
+use super::decoder::{Decoder, Kind, Memory, Raw, Style};
+use super::event_format::{FieldFormat, Shape, loc_range, read_number};
+use super::plugins::Times;
+use super::print_fmt::printf::push_hex;
+use super::print_fmt::{Lookup, Scope};
+use crate::base::Timestamp;
+use crate::event::{EventDetail, Field, Value};
+
+/// Most elements of an array that are shown.
+const MAX_ELEMENTS: usize = 4096;
+
+/// Most frames of a stack that are shown.
+const MAX_FRAMES: usize = 512;
+
+/// What is known of an event beside its record.
+#[derive(Clone, Debug, Default)]
+pub struct Circumstances {
+    /// When it happened.
+    pub time: Timestamp,
+    /// Its CPU.
+    pub cpu: u32,
+    /// Its thread's name, where known.
+    pub thread_name: String,
+}
+
+/// Describes the event whose bytes are `record`.
+#[must_use]
+pub fn describe(decoder: &Decoder, record: &[u8], about: Circumstances) -> EventDetail {
+    let mut detail = EventDetail {
+        time: about.time,
+        cpu: Some(about.cpu),
+        tid: u64::from(decoder.pid_of(record) as u32),
+        thread_name: about.thread_name,
+        ..EventDetail::default()
+    };
+    let found = decoder
+        .kind_of(record)
+        .and_then(|index| Some((index, decoder.kinds().get(index)?)));
+    let Some((index, kind)) = found else {
+        detail.name = "unknown".to_owned();
+        detail.text = "The file has no description of this kind of event.".to_owned();
+        return detail;
+    };
+    detail.name.clone_from(&kind.format.name);
+    detail.category.clone_from(&kind.format.system);
+    let scope = decoder.scope(kind, record);
+    detail.fields = kind
+        .format
+        .fields
+        .iter()
+        .zip(0..)
+        .map(|(field, index)| describe_field(kind, field, index, &scope))
+        .collect();
+    detail.text = text(decoder, index, kind, record, &about.time, about.cpu);
+    detail.stack = stack(kind, &scope);
+    detail
+}
+
+/// The info column of the report, without line ends around it; probes as the kernel words them.
+fn text(
+    decoder: &Decoder,
+    index: usize,
+    kind: &Kind,
+    record: &[u8],
+    time: &Timestamp,
+    cpu: u32,
+) -> String {
+    let mut out = Vec::new();
+    let raw = Raw {
+        record,
+        cpu,
+        time: time.0 as u64,
+        next: None,
+    };
+    let mut memory = Memory::default();
+    let style = Style::Plugins;
+    decoder.push_info(&mut out, index, raw, style, Times::Nanoseconds, &mut memory);
+    let text = String::from_utf8_lossy(&out);
+    let text = text.trim_end_matches(['\n', '\0', ' ']);
+    match probe_place(kind, &decoder.scope(kind, record)) {
+        Some(place) => match text.strip_prefix('(').and_then(|text| text.split_once(')')) {
+            Some((_, rest)) => format!("({place}){rest}"),
+            None => text.to_owned(),
+        },
+        None => text.to_owned(),
+    }
+}
+
+/// Where a probe was hit: `function+0x0`, or for returns `caller+0x0 <- function`.
+fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
+    let address = |name: &str| {
+        let field = kind.format.field(name)?;
+        field.number(scope.record, scope.endian)
+    };
+    if let Some(address) = address("__probe_ip") {
+        return Some(symbol_text(scope.lookup, address));
+    }
+    let function = address("__probe_func")?;
+    let caller = symbol_text(scope.lookup, address("__probe_ret_ip")?);
+    let function = match scope.lookup.symbol(function) {
+        Some((name, start)) if start == function => String::from_utf8_lossy(name).into_owned(),
+        _ => symbol_text(scope.lookup, function),
+    };
+    Some(format!("{caller} <- {function}"))
+}
+
+/// `function+0x12`, or the bare address.
+fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
+    match lookup.symbol(address) {
+        Some((name, start)) => {
+            let offset = address.wrapping_sub(start);
+            format!("{}+{offset:#x}", String::from_utf8_lossy(name))
+        }
+        None => format!("{address:#x}"),
+    }
+}
+
+fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>) -> Field {
+    let value = value_of(field, scope);
+    Field {
+        name: field.name.clone(),
+        type_name: field.type_name.clone(),
+        shown: shown(kind, field, index, scope, &value),
+        value,
+    }
+}
+
+fn value_of(field: &FieldFormat, scope: &Scope<'_>) -> Value {
+    let (record, endian) = (scope.record, scope.endian);
+    match field.shape {
+        Shape::Plain => match field.number(record, endian) {
+            None => Value::Null,
+            Some(number) if matches!(field.type_name.as_str(), "bool" | "_Bool") && number < 2 => {
+                Value::Bool(number == 1)
+            }
+            Some(number) if is_address(field) => Value::Pointer(number),
+            Some(number) if field.is_signed => Value::Int(number as i64),
+            Some(number) => Value::UInt(number),
+        },
+        Shape::DataLocs => {
+            let strings = (0..field.size as usize / 4).map(|i| {
+                let at = (field.offset as usize).saturating_add(i * 4);
+                let bytes = loc_range(record, at, 0, endian).and_then(|range| record.get(range));
+                bytes.map_or(Value::Null, |bytes| Value::Text(until_nul(bytes)))
+            });
+            Value::List(strings.take(MAX_ELEMENTS).collect())
+        }
+        _ => {
+            let Some(bytes) = field.data(record, endian) else {
+                return Value::Null;
+            };
+            let is_char = field.type_name.contains("char");
+            if field.is_string && is_char && is_text(bytes) {
+                return Value::Text(until_nul(bytes));
+            }
+            let size = field.element_size as usize;
+            if size == 1 {
+                return Value::Bytes(bytes.to_vec());
+            }
+            let elements =
+                bytes.chunks_exact(size).take(MAX_ELEMENTS).map(|bytes| {
+                    match read_number(bytes, endian) {
+                        None => Value::Bytes(bytes.to_vec()),
+                        Some(number) if field.is_signed => Value::Int(
+                            super::event_format::sign_extend(number, field.element_size) as i64,
+                        ),
+                        Some(number) => Value::UInt(number),
+                    }
+                });
+            Value::List(elements.collect())
+        }
+    }
+}
+
+/// Whether a number is an address by its type or by its name.
+fn is_address(field: &FieldFormat) -> bool {
+    field.is_pointer
+        || matches!(
+            field.name.as_str(),
+            "ip" | "parent_ip"
+                | "func"
+                | "call_site"
+                | "caller_ip"
+                | "__probe_ip"
+                | "__probe_func"
+                | "__probe_ret_ip"
+        )
+}
+
+/// Bytes that a person can read, up to their NUL.
+fn is_text(bytes: &[u8]) -> bool {
+    let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    let text = bytes.get(..length).unwrap_or(bytes);
+    std::str::from_utf8(text).is_ok_and(|text| {
+        text.chars()
+            .all(|c| !c.is_control() || c.is_ascii_whitespace())
+    })
+}
+
+fn until_nul(bytes: &[u8]) -> String {
+    let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes)).into_owned()
+}
+
+/// What a number means; empty if nothing more than it says.
+fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value: &Value) -> String {
+    let number = match value {
+        Value::Pointer(number) | Value::UInt(number) => *number,
+        Value::Int(number) => *number as u64,
+        _ => 0,
+    };
+    if field.name == "prev_state" && kind.format.name == "sched_switch" {
+        return state_text(kind.state_letters(), number);
+    }
+    if field.name == "common_flags" {
+        return flags_text(number);
+    }
+    let mut out = Vec::new();
+    if kind.print_fmt().push_named(&mut out, scope, index) {
+        let text = String::from_utf8_lossy(&out).into_owned();
+        if !text.is_empty() && text != format!("{number:#x}") {
+            return text;
+        }
+        return String::new();
+    }
+    match value {
+        Value::Pointer(address) => match scope.lookup.symbol(*address) {
+            Some(_) => symbol_text(scope.lookup, *address),
+            None => String::new(),
+        },
+        Value::UInt(_) if field.type_name == "dev_t" => {
+            format!("{}:{}", number >> 20, number & 0xf_ffff)
+        }
+        Value::UInt(_) if field.is_long && scope.lookup.symbol(number).is_some() => {
+            let mut text = b"0x".to_vec();
+            push_hex(&mut text, number);
+            let symbol = symbol_text(scope.lookup, number);
+            format!("{} ({symbol})", String::from_utf8_lossy(&text))
+        }
+        _ => String::new(),
+    }
+}
+
+fn state_text(letters: &[u8], state: u64) -> String {
+    let set = letters
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| state >> bit & 1 != 0)
+        .map(|(_, &letter)| char::from(letter).to_string());
+    let set: Vec<String> = set.collect();
+    if set.is_empty() {
+        "R".to_owned()
+    } else {
+        set.join("|")
+    }
+}
+
+/// `common_flags` in words.
+fn flags_text(flags: u64) -> String {
+    const WORDS: [(u64, &str); 7] = [
+        (0x01, "interrupts off"),
+        (0x04, "needs rescheduling"),
+        (0x08, "in hardirq"),
+        (0x10, "in softirq"),
+        (0x20, "preempt needs rescheduling"),
+        (0x40, "in NMI"),
+        (0x80, "softirqs off"),
+    ];
+    let set = WORDS
+        .iter()
+        .filter(|(mask, _)| flags & mask != 0)
+        .map(|(_, word)| *word);
+    set.collect::<Vec<_>>().join(", ")
+}
+
+/// The frames of a stack event, innermost first.
+fn stack(kind: &Kind, scope: &Scope<'_>) -> Vec<String> {
+    let is_kernel = kind.format.name == "kernel_stack";
+    if kind.format.system != "ftrace" || !(is_kernel || kind.format.name == "user_stack") {
+        return Vec::new();
+    }
+    let Some(field) = kind.format.field("caller") else {
+        return Vec::new();
+    };
+    // Kernel stacks may be longer than their format says.
+    let bytes = if is_kernel {
+        scope.record.get(field.offset as usize..)
+    } else {
+        field.data(scope.record, scope.endian)
+    };
+    let size = scope.long_size.max(4) as usize;
+    let end = if size == 4 {
+        u64::from(u32::MAX)
+    } else {
+        u64::MAX
+    };
+    bytes
+        .unwrap_or(&[])
+        .chunks_exact(size)
+        .map_while(|frame| read_number(frame, scope.endian))
+        .take_while(|&address| address != end && address != 0)
+        .take(MAX_FRAMES)
+        .map(|address| symbol_text(scope.lookup, address))
+        .collect()
+}
