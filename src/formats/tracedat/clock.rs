@@ -74,7 +74,11 @@ impl TimeMap {
             let span = i128::from(high.time) - i128::from(low.time);
             let rise = i128::from(high.offset) - i128::from(low.offset);
             let delta = (i128::from(raw) - i128::from(low.time)) * rise;
-            let extra = if span == 0 { 0 } else { delta / span };
+            let extra = if span == 0 {
+                0
+            } else {
+                (delta + span / 2) / span
+            };
             scaled(raw, low).wrapping_add(i128::from(low.offset).wrapping_add(extra) as u64)
         } else {
             let sample = self.samples.get(after.saturating_sub(1)).unwrap_or(first);
@@ -138,7 +142,8 @@ mod tests {
         };
         let map = TimeMap::new(&options, 0);
         let times: Vec<i64> = [50, 100, 150, 250, 400].map(|raw| map.time(raw)).to_vec();
-        assert_eq!(times, [1000, 1100, 1200, 1350, 1500]);
+        // Half of the distance is added before dividing, below zero too, as trace-cmd does.
+        assert_eq!(times, [1001, 1100, 1200, 1350, 1500]);
         assert_eq!(TimeMap::new(&options, 1).time(5), 5);
         if let Some(shift) = &mut options.time_shift {
             shift.flags = 0;

@@ -113,6 +113,14 @@ impl Kallsyms {
             .unwrap_or(&[])
     }
 
+    /// Where the symbol of that name starts. Looks at every symbol.
+    #[must_use]
+    pub fn find(&self, name: &[u8]) -> Option<u64> {
+        let mut rows = self.symbols.iter();
+        let row = rows.find(|row| self.bytes(row.name as usize, row.name_len) == name)?;
+        Some(row.address)
+    }
+
     /// Whether `address` could be the kernel's: at or behind its first symbol, and not far behind its last.
     #[must_use]
     pub fn covers(&self, address: u64) -> bool {

@@ -56,6 +56,7 @@ pub fn read_contents(
     if let Some(more) = contents.options.cpu_count {
         cpu_count = cpu_count.max(more.min(MAX_CPUS));
     }
+    contents.options.cpu_count.get_or_insert(cpu_count);
     match tag {
         b"latency  \0" => contents.latency_texts.push(cursor.rest().to_vec()),
         b"flyrecord\0" => {

@@ -1,0 +1,178 @@
+//! A whole trace as `trace-cmd report` prints it: streams of records in, lines in time order out.
+//!
+//! The streams are merged by one thread, which copies the records of a few thousand lines into a [`Batch`];
+//! the lines of the batch before are made by the other threads meanwhile. What a line needs to know of those
+//! before it (names learned from sched_switch, calls that return at once) is settled while merging.
+
+mod line;
+mod merge;
+pub mod source;
+
+use std::io::{Error, ErrorKind, Write};
+
+use super::decoder::{Decoder, Memory, Style};
+use super::plugins::Times;
+use super::print_fmt::Addresses;
+use crate::base::Job;
+use crate::formats::format::ReportOptions;
+use line::{hook_line, push_line};
+use merge::{Batch, Merge};
+
+/// How many lines are made at a time.
+const BATCH_LINES: usize = 16_384;
+
+/// How many of them one thread makes at a time.
+const CHUNK_LINES: usize = 2_048;
+
+/// Where a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Time of the next record on the printed clock.
+    pub time: u64,
+    /// Events lost before it.
+    pub lost: Lost,
+}
+
+/// Whether events were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lost {
+    /// No.
+    #[default]
+    None,
+    /// That many.
+    Known(u64),
+    /// Nobody counted them.
+    Unknown,
+}
+
+/// The records of one CPU of one buffer, in order.
+pub trait Stream: Send {
+    /// The next record's time; `None` at the end.
+    fn head(&self) -> Option<Head>;
+    /// The next record's bytes.
+    fn record(&self) -> &[u8];
+    /// Goes on to the record after it.
+    fn advance(&mut self);
+    /// The CPU.
+    fn cpu(&self) -> u32;
+    /// Index into [`Setup::buffers`].
+    fn buffer(&self) -> usize;
+}
+
+/// A buffer: the trace itself, or an instance.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// What its lines begin with.
+    pub prefix: Vec<u8>,
+    /// How its times are printed.
+    pub times: Times,
+}
+
+/// Who is who.
+pub trait ThreadNames {
+    /// The name of thread `pid`.
+    fn name(&self, pid: i32) -> Option<&[u8]>;
+}
+
+/// All that stays the same for every line.
+pub struct Setup<'a> {
+    /// Decodes the events.
+    pub decoder: &'a Decoder,
+    /// The names of threads, as the file has them.
+    pub threads: &'a (dyn ThreadNames + Sync),
+    /// The buffers, in the order in which equal times are printed.
+    pub buffers: Vec<Buffer>,
+    /// What `trace-cmd record -H` was told: each becomes a line before all others.
+    pub hooks: Vec<Vec<u8>>,
+    /// The number in the line after them.
+    pub cpu_count: u32,
+}
+
+/// What becomes of the options that the user gave.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    style: Style,
+    has_flags: bool,
+}
+
+/// Prefixes of lines: blanks for the trace itself (an empty name), `name: ` for instances. None if there
+/// are no instances.
+#[must_use]
+pub fn prefixes(names: &[&[u8]]) -> Vec<Vec<u8>> {
+    if names.iter().all(|name| name.is_empty()) {
+        return vec![Vec::new(); names.len()];
+    }
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    let prefix = |name: &&[u8]| {
+        let mut prefix = vec![b' '; width - name.len()];
+        prefix.extend_from_slice(name);
+        prefix.extend_from_slice(if name.is_empty() { b"  " } else { b": " });
+        prefix
+    };
+    names.iter().map(prefix).collect()
+}
+
+/// Writes the report of `streams` (in the order in which equal times are printed).
+///
+/// # Errors
+/// Those of `out`; `Interrupted` if the job is cancelled.
+pub fn write_report<S: Stream>(
+    streams: Vec<S>,
+    setup: &Setup<'_>,
+    options: &ReportOptions,
+    out: &mut dyn Write,
+    job: &Job,
+) -> std::io::Result<()> {
+    for hook in &setup.hooks {
+        out.write_all(&hook_line(hook))?;
+    }
+    writeln!(out, "cpus={}", setup.cpu_count)?;
+    let look = Look {
+        style: match (options.is_raw, options.is_plain) {
+            (true, _) if options.has_no_flags => Style::Raw(Addresses::Named),
+            (true, _) => Style::Raw(Addresses::Shown),
+            (_, true) => Style::Plain,
+            _ => Style::Plugins,
+        },
+        has_flags: !options.has_no_flags,
+    };
+    let mut merge = Merge::new(streams, setup, options, look);
+    let mut ready = Batch::default();
+    let mut filling = Batch::default();
+    let mut memory = Memory::default();
+    merge.fill(&mut ready);
+    while !ready.lines.is_empty() {
+        if job.check().is_err() {
+            return Err(Error::from(ErrorKind::Interrupted));
+        }
+        if ready.is_serial {
+            let mut text = Vec::new();
+            for line in &ready.lines {
+                push_line(&mut text, &ready, line, setup, look, &mut memory);
+            }
+            out.write_all(&text)?;
+            merge.fill(&mut filling);
+        } else {
+            let mut texts = Vec::new();
+            texts.resize_with(ready.lines.len().div_ceil(CHUNK_LINES), Vec::new);
+            rayon::in_place_scope(|scope| {
+                for (lines, text) in ready.lines.chunks(CHUNK_LINES).zip(&mut texts) {
+                    let batch = &ready;
+                    scope.spawn(move |_| {
+                        text.reserve(lines.len() * 128);
+                        let mut memory = Memory::default();
+                        for line in lines {
+                            push_line(text, batch, line, setup, look, &mut memory);
+                        }
+                    });
+                }
+                merge.fill(&mut filling);
+            });
+            for text in &texts {
+                out.write_all(text)?;
+            }
+        }
+        std::mem::swap(&mut ready, &mut filling);
+    }
+    Ok(())
+}

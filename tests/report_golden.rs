@@ -1,0 +1,226 @@
+//! `report` against what trace-cmd printed for the same files.
+//!
+//! Beside each NAME.dat of the corpus lie the texts of `trace-cmd report`, with `-t` (NAME.report.txt), `-t -N`,
+//! `-t -R`, and that of the current version, which has a column of flags (NAME.report33.txt); long ones packed
+//! with zstd. Every line must be the same, byte for byte, but for what [`KNOWN`] lists.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use threadline::base::Job;
+use threadline::formats::tracedat::TraceFile;
+use threadline::formats::tracedat::report::source::{TraceReport, decoder_of};
+use threadline::formats::{Input, Report, ReportOptions};
+
+/// Why a line may differ from the golden one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// trace-cmd 3.1.6 has fixed letters for thread states; 3.3 reads them from the event's format, as we do.
+    StateLetter,
+    /// trace-cmd gives up on the print fmt (strings in arrays, trace_printk after `%c`).
+    FailedToParse,
+    /// Elements of probes' arrays of more than one byte are printed as 0.
+    ZeroElements,
+    /// `flags & (A | B)` is computed as `(flags & A) | B`.
+    Parentheses,
+    /// Negative 32-bit numbers are printed without their sign.
+    Unsigned,
+    /// `%c` is not known, and all arguments after it are shifted.
+    CharConversion,
+    /// Bytes behind the end of the record are printed: arrays longer than the record, texts without a NUL, and
+    /// texts whose place is not in the record.
+    BeyondRecord,
+    /// trace-cmd leaves out what it cannot print: here the strings of an array.
+    StringsOfArray,
+}
+
+use Why::*;
+
+/// Where lines differ: part of the file's name, part of the golden line, and why.
+const KNOWN: &[(&str, &str, Why)] = &[
+    ("", "sched_switch: ", StateLetter),
+    ("", "[FAILED TO PARSE]", FailedToParse),
+    ("kprobe", "u16={0,0,0,0}", ZeroElements),
+    ("kprobe", "how={0,0,0}", ZeroElements),
+    ("uprobe", "u16a={0,0,0,0}", ZeroElements),
+    ("", "timer_start: ", Parentheses),
+    ("i386", "sys_exit: ", Unsigned),
+    ("tzoo-bprint", "multi arg", CharConversion),
+    ("tzoo-printfmt-zoo", "tz_ints: ", CharConversion),
+    ("tzoo-printfmt-zoo", "tz_big: ", BeyondRecord),
+    ("", "kernel_stack: ", BeyondRecord),
+    ("kprobe-seed-example", "filename=", BeyondRecord),
+    ("", "exec: ", StringsOfArray),
+    ("uprobe-types", "work_in: ", StringsOfArray),
+];
+
+fn corpus() -> Option<PathBuf> {
+    let corpus = std::env::var_os("THREADLINE_CORPUS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
+        PathBuf::from,
+    );
+    let folder = corpus.join("tracedat");
+    folder.is_dir().then_some(folder)
+}
+
+fn golden(path: &Path) -> Option<Vec<u8>> {
+    if let Ok(text) = std::fs::read(path) {
+        return Some(text);
+    }
+    let packed = std::fs::read(format!("{}.zst", path.display())).ok()?;
+    zstd::decode_all(&packed[..]).ok()
+}
+
+fn report(path: &Path, options: &ReportOptions) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    let file = TraceFile::open(Input::from_vec(bytes, "trace.dat"))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = Arc::new(file);
+    let decoder = Arc::new(decoder_of(&file));
+    let mut out = Vec::new();
+    let report = TraceReport { file, decoder };
+    report.write(options, &mut out, &Job::default()).unwrap();
+    out
+}
+
+/// Compares line by line; the answer counts what differs for reasons known.
+fn compare(name: &str, got: &[u8], want: &[u8]) -> Result<BTreeMap<Why, usize>, String> {
+    let mut known = BTreeMap::new();
+    let got: Vec<&[u8]> = got.split(|&byte| byte == b'\n').collect();
+    let want: Vec<&[u8]> = want.split(|&byte| byte == b'\n').collect();
+    let (mut at, mut golden_at) = (0, 0);
+    while at < got.len() || golden_at < want.len() {
+        let ours = got.get(at).copied().unwrap_or(b"<end>");
+        let theirs = want.get(golden_at).copied().unwrap_or(b"<end>");
+        at += 1;
+        golden_at += 1;
+        if ours == theirs {
+            continue;
+        }
+        let text = String::from_utf8_lossy(theirs);
+        let why = KNOWN.iter().find(|(file, part, why)| {
+            name.contains(file) && text.contains(part) && is_kind(*why, ours, theirs)
+        });
+        let Some((_, _, why)) = why else {
+            return Err(format!(
+                "line {at}:\n  ours   {}\n  golden {text}",
+                String::from_utf8_lossy(ours)
+            ));
+        };
+        *known.entry(*why).or_default() += 1;
+        // Garbage may hold line ends: go on where both agree again.
+        let next = got.get(at).copied();
+        let resync =
+            (golden_at..want.len().min(golden_at + 4)).find(|&i| want.get(i).copied() == next);
+        golden_at = resync.unwrap_or(golden_at);
+    }
+    Ok(known)
+}
+
+/// Whether two lines differ only as `why` says.
+fn is_kind(why: Why, ours: &[u8], theirs: &[u8]) -> bool {
+    let (ours, theirs) = (
+        String::from_utf8_lossy(ours),
+        String::from_utf8_lossy(theirs),
+    );
+    // The columns before the info are always the same.
+    let info = |line: &str| {
+        let colon = line.match_indices(": ").nth(1).map_or(0, |(at, _)| at + 2);
+        line.split_at(colon).0.to_owned()
+    };
+    let same_head = info(&ours) == info(&theirs) || theirs.len() < 60;
+    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    same_head
+        && match why {
+            StateLetter => {
+                let without = |line: &str| {
+                    let arrow = line.find(" ==> ")?;
+                    let start = line.get(..arrow)?.rfind(' ')?;
+                    Some(format!("{}{}", &line[..start], &line[arrow..]))
+                };
+                without(&ours) == without(&theirs) && without(&ours).is_some()
+            }
+            FailedToParse => !ours.contains("FAILED"),
+            ZeroElements => {
+                let digits = |line: &str| {
+                    let brace = line.rfind(",0}").or(line.rfind('}'))?;
+                    Some(line.get(brace..)?.to_owned())
+                };
+                digits(&ours).is_some() && digits(&theirs).is_some()
+            }
+            Parentheses => {
+                let at = |line: &str| line.find("flags=").map(|at| line[..at].to_owned());
+                at(&ours) == at(&theirs)
+            }
+            Unsigned => {
+                let last = |line: &str| {
+                    let word = line.rsplit([' ', '=']).next().unwrap_or("");
+                    word.parse::<i64>().ok()
+                };
+                last(&ours)
+                    .zip(last(&theirs))
+                    .is_some_and(|(a, b)| a < 0 && b == i64::from(a as i32 as u32))
+            }
+            CharConversion | BeyondRecord => common(&ours, &theirs) > 60,
+            StringsOfArray => ours.starts_with(&*theirs) && ours.contains("={\""),
+        }
+}
+
+#[test]
+fn reports_are_those_of_trace_cmd() {
+    let Some(folder) = corpus() else {
+        println!("skipped: no corpus (set THREADLINE_CORPUS)");
+        return;
+    };
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".dat")?.to_owned()))
+        .filter(|name| name.contains(&only))
+        .collect();
+    names.sort();
+    let mut failures = Vec::new();
+    let mut compared = 0;
+    let mut all_known: BTreeMap<Why, usize> = BTreeMap::new();
+    for name in &names {
+        // The zlib files were printed by 3.3.3, which has the flags.
+        let is_current = name.contains("zlib") || name.contains("tc34");
+        for variant in ["report", "report-N", "report-R", "report33"] {
+            let Some(want) = golden(&folder.join(format!("{name}.{variant}.txt"))) else {
+                continue;
+            };
+            let options = ReportOptions {
+                has_full_times: true,
+                is_plain: variant == "report-N",
+                is_raw: variant == "report-R",
+                has_no_flags: !(is_current || variant == "report33"),
+                ..ReportOptions::default()
+            };
+            let got = report(&folder.join(format!("{name}.dat")), &options);
+            compared += 1;
+            match compare(name, &got, &want) {
+                Ok(known) => {
+                    for (why, count) in known {
+                        assert!(
+                            why != StateLetter || options.has_no_flags,
+                            "{name}.{variant}: state letters must be those of the current version"
+                        );
+                        *all_known.entry(why).or_default() += count;
+                    }
+                }
+                Err(difference) => failures.push(format!("{name}.{variant}: {difference}")),
+            }
+        }
+    }
+    println!(
+        "{compared} reports of {} files; known differences: {all_known:?}",
+        names.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(
+        !only.is_empty() || compared > 200,
+        "only {compared} goldens were found"
+    );
+}
