@@ -5,6 +5,7 @@
 //! from elsewhere joins a flow if exactly one process has it open, else it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of one that is not, are dropped and counted.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::merge::Merged;
@@ -45,9 +46,15 @@ pub fn build_flows(marks: Vec<FlowPointMark>, trace: &mut Trace) -> Flows {
     let mut owners: FxHashMap<u64, Vec<Option<ProcessId>>> = FxHashMap::default();
     let mut rows = Vec::new();
     let mut dropped = 0_u64;
-    for mark in marks {
-        let thread = trace.events.thread(mark.event);
-        let slice = trace.innermost_slice(thread, mark.time);
+    let shared: &Trace = trace;
+    let bound: Vec<_> = marks
+        .par_iter()
+        .map(|mark| {
+            let thread = shared.events.thread(mark.event);
+            (thread, shared.innermost_slice(thread, mark.time))
+        })
+        .collect();
+    for (mark, (thread, slice)) in marks.into_iter().zip(bound) {
         let point = FlowPoint {
             time: mark.time,
             thread,

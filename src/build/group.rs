@@ -6,32 +6,36 @@ use rustc_hash::FxHashMap;
 pub struct Groups<T> {
     slots: FxHashMap<u32, u32>,
     lists: Vec<(u32, Vec<T>)>,
-    last: (u32, u32),
+    /// The lists that were used last, by the number's low bits: (number, slot).
+    recent: [(u32, u32); RECENT],
 }
+
+const RECENT: usize = 64;
 
 impl<T> Default for Groups<T> {
     fn default() -> Groups<T> {
         Groups {
             slots: FxHashMap::default(),
             lists: Vec::new(),
-            last: (u32::MAX, u32::MAX),
+            recent: [(0, u32::MAX); RECENT],
         }
     }
 }
 
 impl<T> Groups<T> {
-    /// Adds a row to `number`'s list. Neighbouring rows mostly go to the same list, so that one is remembered.
+    /// Adds a row to `number`'s list. Neighbouring rows mostly go to few lists, so these are remembered.
     #[inline]
     pub fn push(&mut self, number: u32, row: T) {
-        if self.last.0 != number || self.last.1 == u32::MAX {
+        let recent = &mut self.recent[number as usize % RECENT];
+        if recent.0 != number || recent.1 == u32::MAX {
             let lists = &mut self.lists;
             let slot = *self.slots.entry(number).or_insert_with(|| {
                 lists.push((number, Vec::new()));
                 lists.len() as u32 - 1
             });
-            self.last = (number, slot);
+            *recent = (number, slot);
         }
-        self.lists[self.last.1 as usize].1.push(row);
+        self.lists[recent.1 as usize].1.push(row);
     }
 }
 
@@ -69,7 +73,7 @@ pub fn in_order<T: Copy, K: Ord>(pieces: Pieces<T>, key: impl Fn(&T) -> K) -> Ve
         }
     };
     if !rows.is_sorted_by(|a, b| key(a) <= key(b)) {
-        rows.sort_by(|a, b| key(a).cmp(&key(b)));
+        rows.sort_by_key(key);
     }
     rows
 }

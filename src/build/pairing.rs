@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::group::{Groups, gather, in_order};
+use super::group::{Groups, Pieces, gather, in_order};
 use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested, nest};
 use super::track_number;
@@ -27,27 +27,36 @@ pub struct Paired {
     pub diagnostics: Diagnostics,
 }
 
-/// A mark on its track.
+/// A begin or end on its track, 16 bytes.
 #[derive(Clone, Copy)]
 struct Row {
     time: i64,
     event: u32,
-    /// Common label.
-    label: u32,
-    what: What,
+    /// Common label, and [`END`] if it is an end.
+    packed: u32,
 }
 
+const END: u32 = 1 << 31;
+
+impl Row {
+    fn label(self) -> u32 {
+        self.packed & !END
+    }
+}
+
+/// A slice that arrived whole.
 #[derive(Clone, Copy)]
-enum What {
-    Begin,
-    End,
-    Whole(i64),
+struct Whole {
+    start: i64,
+    duration: i64,
+    event: u32,
+    label: u32,
 }
 
 /// See the module's text. Takes the marks out of the parts.
 pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     let cpu_count = trace.cpus.len();
-    let groups: Vec<Groups<Row>> = merged
+    let groups: Vec<(Groups<Row>, Groups<Whole>)> = merged
         .parts
         .par_iter()
         .map(|part| sort_out(part, merged, cpu_count))
@@ -56,21 +65,24 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         part.rows.marks = Vec::new();
         part.rows.completes = Vec::new();
     }
-    let tracks = gather(groups);
-    let results: Vec<(u32, Nested, Leftovers)> = tracks
+    let (marks, wholes): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    let results: Vec<(u32, Nested, Leftovers)> = join(gather(marks), gather(wholes))
         .into_par_iter()
-        .map(|(track, pieces)| {
-            let has_whole = pieces
-                .iter()
-                .flatten()
-                .any(|row| matches!(row.what, What::Whole(_)));
-            let rows = if has_whole {
-                // Whole slices that start together: the longest is around the others.
-                in_order(pieces, |row| (row.time, longest_first(row)))
-            } else {
-                in_order(pieces, |row| row.time)
-            };
-            let (drafts, leftovers) = pair(&rows, merged);
+        .map(|(track, marks, wholes)| {
+            let rows = in_order(marks, |row| row.time);
+            let (mut drafts, leftovers) = pair(&rows, merged);
+            drop(rows);
+            if !wholes.is_empty() {
+                drafts.extend(wholes.into_iter().flatten().map(|whole| Draft {
+                    start: whole.start,
+                    end: whole.start.saturating_add(whole.duration),
+                    label: whole.label,
+                    begin: whole.event,
+                    finish: u32::MAX,
+                }));
+                // Of slices that start together the longest is around the others.
+                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+            }
             (track, nest(&drafts), leftovers)
         })
         .collect();
@@ -113,14 +125,25 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     paired
 }
 
-fn longest_first(row: &Row) -> i64 {
-    match row.what {
-        What::Whole(duration) => -duration,
-        What::Begin | What::End => 0,
+/// Tracks that have begins and ends, whole slices, or both; sorted by track.
+fn join(
+    marks: Vec<(u32, Pieces<Row>)>,
+    wholes: Vec<(u32, Pieces<Whole>)>,
+) -> Vec<(u32, Pieces<Row>, Pieces<Whole>)> {
+    let mut all: Vec<_> = marks
+        .into_iter()
+        .map(|(track, marks)| (track, marks, Pieces::new()))
+        .collect();
+    for (track, wholes) in wholes {
+        match all.binary_search_by_key(&track, |row| row.0) {
+            Ok(at) => all[at].2 = wholes,
+            Err(at) => all.insert(at, (track, Pieces::new(), wholes)),
+        }
     }
+    all
 }
 
-fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> Groups<Row> {
+fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Groups<Row>, Groups<Whole>) {
     let columns = &merged.events.segments()[part.segment as usize].columns;
     let mut groups = Groups::default();
     let families: Vec<Family> = part
@@ -154,50 +177,45 @@ fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> Groups<Row>
         }
         track_number(TrackKind::Thread(last.1), cpu_count)
     };
-    let mut completes = part.rows.completes.iter().peekable();
-    let mut push_completes_before =
-        |limit: u32, groups: &mut Groups<Row>, track_of: &mut dyn FnMut(u32, Family) -> u32| {
-            while let Some(row) = completes.next_if(|row| row.event < limit) {
-                if let (Some(label), Some(&family)) = (
-                    part.label_map.get(row.label as usize),
-                    families.get(row.label as usize),
-                ) {
-                    let time = columns.time(row.event).0;
-                    let event = part.event(row.event).0;
-                    let track = track_of(row.event, family);
-                    groups.push(
-                        track,
-                        Row {
-                            time,
-                            event,
-                            label: label.0,
-                            what: What::Whole(row.duration_ns.max(0)),
-                        },
-                    );
-                }
-            }
-        };
     for mark in &part.rows.marks {
-        push_completes_before(mark.event, &mut groups, &mut track_of);
         let index = mark.label() as usize;
         let (Some(label), Some(&family)) = (part.label_map.get(index), families.get(index)) else {
             continue;
         };
-        let what = match mark.op() {
-            MarkOp::Begin => What::Begin,
-            MarkOp::End => What::End,
+        let end = match mark.op() {
+            MarkOp::Begin => 0,
+            MarkOp::End => END,
         };
         let track = track_of(mark.event, family);
-        let row = Row {
-            time: columns.time(mark.event).0,
-            event: part.event(mark.event).0,
-            label: label.0,
-            what,
-        };
-        groups.push(track, row);
+        let (time, event) = (columns.time(mark.event).0, part.event(mark.event).0);
+        groups.push(
+            track,
+            Row {
+                time,
+                event,
+                packed: label.0 | end,
+            },
+        );
     }
-    push_completes_before(u32::MAX, &mut groups, &mut track_of);
-    groups
+    let mut wholes = Groups::default();
+    for row in &part.rows.completes {
+        let index = row.label as usize;
+        let (Some(label), Some(&family)) = (part.label_map.get(index), families.get(index)) else {
+            continue;
+        };
+        let track = track_of(row.event, family);
+        let (start, event) = (columns.time(row.event).0, part.event(row.event).0);
+        wholes.push(
+            track,
+            Whole {
+                start,
+                duration: row.duration_ns.max(0),
+                event,
+                label: label.0,
+            },
+        );
+    }
+    (groups, wholes)
 }
 
 #[derive(Default)]
@@ -206,6 +224,8 @@ struct Leftovers {
     unmatched_ends: u64,
     unmatched_begins: u64,
     unfinished: u64,
+    /// Some drafts are to be dropped.
+    has_dropped: bool,
 }
 
 /// An open begin: its draft and what it pairs with.
@@ -235,24 +255,12 @@ fn pair(rows: &[Row], merged: &Merged) -> (Vec<Draft>, Leftovers) {
         open_counts: FxHashMap::default(),
         leftovers: Leftovers::default(),
     };
-    let mut previous = i64::MIN;
-    let mut is_sorted = true;
     for row in rows {
-        match row.what {
-            What::Begin => pairer.begin(row),
-            What::End => pairer.end(row),
-            What::Whole(duration) => {
-                pairer.drafts.push(Draft {
-                    start: row.time,
-                    end: row.time.saturating_add(duration),
-                    label: row.label,
-                    begin: row.event,
-                    finish: u32::MAX,
-                });
-            }
+        if row.packed & END == 0 {
+            pairer.begin(row);
+        } else {
+            pairer.end(row);
         }
-        is_sorted &= row.time >= previous;
-        previous = row.time;
     }
     pairer.close_all();
     let Pairer {
@@ -260,9 +268,8 @@ fn pair(rows: &[Row], merged: &Merged) -> (Vec<Draft>, Leftovers) {
         leftovers,
         ..
     } = pairer;
-    drafts.retain(|draft| draft.end != DROPPED);
-    if !is_sorted {
-        drafts.sort_by_key(|draft| draft.start);
+    if leftovers.has_dropped {
+        drafts.retain(|draft| draft.end != DROPPED);
     }
     (drafts, leftovers)
 }
@@ -282,8 +289,8 @@ impl Pairer<'_> {
     }
 
     fn begin(&mut self, row: &Row) {
-        let pair = self.merged.pair_of_label[row.label as usize];
-        let (number, family) = self.family(row.label);
+        let pair = self.merged.pair_of_label[row.label() as usize];
+        let (number, family) = self.family(row.label());
         if family.matching == Matching::ByKey
             && family.open == OpenBegin::Instant
             && !self.merged.pair_has[pair as usize].end
@@ -301,15 +308,15 @@ impl Pairer<'_> {
         self.drafts.push(Draft {
             start: row.time,
             end: i64::MAX,
-            label: row.label,
+            label: row.label(),
             begin: row.event,
             finish: u32::MAX,
         });
     }
 
     fn end(&mut self, row: &Row) {
-        let pair = self.merged.pair_of_label[row.label as usize];
-        let (number, family) = self.family(row.label);
+        let pair = self.merged.pair_of_label[row.label() as usize];
+        let (number, family) = self.family(row.label());
         let is_open = match family.matching {
             Matching::Innermost => !self.stacks[number].is_empty(),
             Matching::ByKey => self.open_counts.get(&pair).is_some_and(|&count| count > 0),
@@ -346,6 +353,7 @@ impl Pairer<'_> {
             OpenBegin::Unfinished => draft.end = time.max(draft.start),
             OpenBegin::Instant => {
                 self.leftovers.instants.push(draft.begin);
+                self.leftovers.has_dropped = true;
                 draft.end = DROPPED;
             }
         }
@@ -361,6 +369,7 @@ impl Pairer<'_> {
                         self.leftovers.unmatched_begins += 1;
                         let draft = &mut self.drafts[open.draft as usize];
                         self.leftovers.instants.push(draft.begin);
+                        self.leftovers.has_dropped = true;
                         draft.end = DROPPED;
                     }
                 }

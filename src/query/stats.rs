@@ -85,7 +85,7 @@ pub fn by_name(trace: &Trace, span: TimeSpan) -> Vec<NameStats> {
     }
     stats.retain(|entry| entry.count > 0);
     // Labels that differ only in what ends them share a name.
-    stats.sort_by(|a, b| (a.name, a.category).cmp(&(b.name, b.category)));
+    stats.sort_by_key(|entry| (entry.name, entry.category));
     stats.dedup_by(|next, kept| {
         let is_same = (next.name, next.category) == (kept.name, kept.category);
         if is_same {
