@@ -10,6 +10,8 @@ const PROVIDERS: u64 = 8;
 const THREADS: u64 = 8;
 const STRINGS: u64 = 1500;
 const CPUS: u64 = 16;
+/// How long the bursts last that providers write in turns.
+const TURN_NS: u64 = 200_000;
 /// String entries of each provider from here on are overwritten now and then.
 const FIRST_REUSED: u64 = 1400;
 const OUTGOING_WEIGHT: u64 = 1495;
@@ -17,7 +19,9 @@ const INCOMING_WEIGHT: u64 = 1496;
 
 struct Provider {
     ticks_per_second: u64,
-    ticks: u64,
+    /// When it wrote its last event, and how far its events are apart in this turn.
+    time_ns: u64,
+    step_ns: u64,
     /// Open slices of each thread.
     depth: [u32; THREADS as usize],
     open_async: Vec<u64>,
@@ -105,24 +109,33 @@ impl<W: Write> Generator<W> {
 
     /// One event of the provider.
     fn event(&mut self, id: u64, provider: &mut Provider) -> std::io::Result<()> {
-        provider.ticks += 1 + self.random(if provider.ticks_per_second < 1 << 28 {
-            20
-        } else {
-            800
-        });
+        provider.time_ns += self.random(2 * provider.step_ns);
+        let ticks = u128::from(provider.time_ns) * u128::from(provider.ticks_per_second);
+        let ticks = (ticks / 1_000_000_000) as u64;
         let thread = 1 + self.random(THREADS);
         let depth = &mut provider.depth[(thread - 1) as usize];
         let choice = self.random(1000);
-        let name = 1 + self.random(STRINGS);
+        // Most events of a program are of few sorts.
+        let hot = if self.random(5) == 0 { STRINGS } else { 150 };
+        let name = 1 + self.random(hot);
         let category = 1 + name % 12;
-        let mut words = vec![provider.ticks];
+        let mut words = vec![ticks];
         let mut args = 0;
         if self.random(2) == 0 {
             words.push(1 | 1 << 4 | (name % 90 + 1) << 16 | self.random(1 << 31) << 32);
             args += 1;
         }
-        if self.random(4) == 0 {
+        if self.random(2) == 0 {
             words.extend([4 | 2 << 4 | (name % 80 + 5) << 16, self.random(1 << 50)]);
+            args += 1;
+        }
+        if self.random(2) == 0 {
+            let text = self.random(STRINGS);
+            words.push(6 | 1 << 4 | (name % 70 + 9) << 16 | text << 32);
+            args += 1;
+        }
+        if self.random(3) == 0 {
+            words.extend([7 | 2 << 4 | (name % 60 + 3) << 16, self.random(1 << 46)]);
             args += 1;
         }
         let header = |event_type: u64, args: u64| {
@@ -139,14 +152,14 @@ impl<W: Write> Generator<W> {
                 self.record(header(2, args), &words)
             }
             480..=609 => {
-                words.push(provider.ticks + self.random(500));
+                words.push(ticks + self.random(500));
                 self.record(header(4, args), &words)
             }
             610..=669 => self.record(header(0, args), &words),
             670..=709 => {
                 let value = self.random(1 << 40);
                 let name = (name % 40 + 1) << 48;
-                let words = [provider.ticks, 3 | 2 << 4 | 7 << 16, value, 0];
+                let words = [ticks, 3 | 2 << 4 | 7 << 16, value, 0];
                 self.record(
                     4 | 1 << 16 | 1 << 20 | thread << 24 | 1 << 32 | name,
                     &words,
@@ -186,7 +199,7 @@ impl<W: Write> Generator<W> {
                 let idle = self.random(4) == 0;
                 let weight = if idle { 1 << 31 } else { 3122 };
                 let words = [
-                    provider.ticks,
+                    ticks,
                     outgoing,
                     incoming,
                     1 | 1 << 4 | OUTGOING_WEIGHT << 16 | 3122 << 32,
@@ -196,12 +209,12 @@ impl<W: Write> Generator<W> {
             }
             870..=929 => {
                 let (cpu, woken) = (self.random(CPUS), 1000 + id * 100 + thread);
-                let words = [provider.ticks, woken];
+                let words = [ticks, woken];
                 self.record(8 | cpu << 20 | 2 << 60, &words)
             }
             _ => {
                 let index = FIRST_REUSED + self.random(STRINGS - FIRST_REUSED - 10);
-                let number = self.random(3000);
+                let number = self.random(300);
                 self.string(index, &format!("Temporary::Name{number}"))
             }
         }
@@ -243,7 +256,8 @@ fn main() -> std::io::Result<()> {
     let mut providers: Vec<Provider> = (0..PROVIDERS)
         .map(|number| Provider {
             ticks_per_second: [1_000_000_000, 24_000_000, 2_099_636_833][number as usize % 3],
-            ticks: 1_000_000,
+            time_ns: 0,
+            step_ns: 1,
             depth: [0; THREADS as usize],
             open_async: Vec::new(),
             open_flows: Vec::new(),
@@ -252,11 +266,16 @@ fn main() -> std::io::Result<()> {
     for (number, provider) in providers.iter().enumerate() {
         generator.announce(number as u64 + 1, provider)?;
     }
+    let mut turn = 5000_u64;
     while generator.written < size {
+        turn += 1;
         for (number, provider) in providers.iter_mut().enumerate() {
             let id = number as u64 + 1;
             generator.record(2 << 16 | id << 20, &[])?;
             let burst = 200 + generator.random(800);
+            // All of a turn's bursts cover the same time.
+            provider.time_ns = turn * TURN_NS;
+            provider.step_ns = TURN_NS / burst;
             for _ in 0..burst {
                 generator.event(id, provider)?;
             }

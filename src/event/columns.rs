@@ -109,13 +109,39 @@ impl EventColumns {
             && block.wide == NOT_WIDE;
         self.kinds.push(kind.0);
         self.threads.push(thread.0);
-        if fits {
-            self.times.push(time_delta as u32);
-            self.places.push(units as u16);
+        if fits || self.rebase(index, time, place) {
+            let block = self.blocks[index >> BLOCK_SHIFT];
+            self.times.push(time.wrapping_sub(block.time) as u32);
+            self.places
+                .push(((place - block.place) >> self.place_shift) as u16);
         } else {
             self.push_wide(index, time, place);
         }
         index as u32
+    }
+
+    /// Moves the base place of the block of event `index` back so that this place fits too: several streams
+    /// that were written in turns come with places that go back and forth. Whether that can be done.
+    #[cold]
+    fn rebase(&mut self, index: usize, time: i64, place: u64) -> bool {
+        let start = index & !(BLOCK_LEN - 1);
+        let block = self.blocks[index >> BLOCK_SHIFT];
+        let time_delta = time.wrapping_sub(block.time) as u64;
+        if block.wide != NOT_WIDE || time_delta > u64::from(u32::MAX) || place >= block.place {
+            return false;
+        }
+        let distance = block.place - place;
+        let units = distance >> self.place_shift;
+        let largest = self.places[start..].iter().copied().max().unwrap_or(0);
+        if units << self.place_shift != distance || units + u64::from(largest) > u64::from(u16::MAX)
+        {
+            return false;
+        }
+        for earlier in &mut self.places[start..] {
+            *earlier += units as u16;
+        }
+        self.blocks[index >> BLOCK_SHIFT].place = place;
+        true
     }
 
     #[cold]
@@ -296,6 +322,17 @@ mod tests {
         }
         assert!(columns.is_sorted());
         assert_eq!(columns.lower_bound(Timestamp::MAX), 1000);
+    }
+
+    #[test]
+    fn places_that_go_back_and_forth_stay_narrow() {
+        let mut columns = EventColumns::new(3);
+        let place = |i: u64| (i / 3 + 8000 * (2 - i % 3)) * 8;
+        for i in 0..1000 {
+            columns.push(i as i64, place(i), KindId(1), ThreadKey(2));
+        }
+        assert!(columns.wide.is_empty());
+        assert!((0..1000).all(|i| columns.place(i) == place(u64::from(i))));
     }
 
     #[test]

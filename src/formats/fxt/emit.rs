@@ -11,18 +11,14 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
 
+use super::cache::{Cache, StringEntry};
 use super::entities::LateThread;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type, size_bytes};
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
-use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
 const CHECK_BYTES: u64 = 1 << 20;
-const KIND_CACHE_BITS: u32 = 10;
-/// In a provider's string entries: nothing was registered under this index.
-const UNRESOLVED: u32 = 1 << 31;
-const NO_LABEL: u32 = u32::MAX;
 
 /// Reads the records from `start` to `end`, which are cut points of the scan.
 ///
@@ -32,12 +28,12 @@ pub fn emit<O: Order>(
     bytes: &[u8],
     scan: &Scan,
     kinds: &Kinds,
+    cache: &mut Cache,
     (start, end): (u64, u64),
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
-    let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, start);
-    let length = end.saturating_sub(start);
-    emitter.out.events.reserve((length / 56) as usize);
+    cache.start(scan, start, end);
+    let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, cache);
     let mut at = start;
     let mut next_check = start;
     while at < end {
@@ -67,21 +63,6 @@ pub fn emit<O: Order>(
     Ok(emitter.finish(start, end))
 }
 
-/// What the current provider's indices mean here.
-pub(super) struct Local {
-    /// `StringId + 1`; 0: not looked up yet.
-    strings: Vec<u32>,
-    threads: [Option<ThreadKey>; 256],
-    pub(super) scale: TickScale,
-}
-
-#[derive(Clone, Copy)]
-struct CachedKind {
-    key: u64,
-    kind: KindId,
-    label: u32,
-}
-
 /// Names that arguments of scheduling records have by convention.
 pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
@@ -93,51 +74,30 @@ pub(super) struct Emitter<'f, O> {
     file: Words<'f, O>,
     pub(super) scan: &'f Scan,
     kinds: &'f Kinds,
+    pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
-    slot: ProviderSlot,
-    pub(super) local: Box<Local>,
-    parked: FxHashMap<ProviderSlot, Box<Local>>,
-    recent_kinds: Vec<CachedKind>,
-    all_kinds: FxHashMap<u64, (KindId, u32)>,
-    pub(super) end_label: Option<u32>,
+    end_label: Option<u32>,
     all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
-    recent_pair: (u64, u64, ThreadKey),
-    pairs: FxHashMap<(u64, u64), ThreadKey>,
-    tids: FxHashMap<u64, ThreadKey>,
+    recent_pair: Option<(u64, u64, ThreadKey)>,
     pub(super) well_known: WellKnown,
 }
 
 impl<'f, O: Order> Emitter<'f, O> {
-    fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, start: u64) -> Self {
-        let mut out = LaneColumns::new(3);
+    fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, cache: &'f mut Cache) -> Self {
         let well_known = WellKnown {
-            incoming_weight: out.strings.intern_text("incoming_weight"),
-            outgoing_weight: out.strings.intern_text("outgoing_weight"),
-            waker: out.strings.intern_text("waker"),
+            incoming_weight: cache.strings.intern_text("incoming_weight"),
+            outgoing_weight: cache.strings.intern_text("outgoing_weight"),
+            waker: cache.strings.intern_text("waker"),
         };
-        let slot = scan.tables.provider_at(start);
         Emitter {
             file,
             scan,
             kinds,
-            out,
-            slot,
-            local: Local::at(scan, slot, start),
-            parked: FxHashMap::default(),
-            recent_kinds: vec![
-                CachedKind {
-                    key: u64::MAX,
-                    kind: KindId(0),
-                    label: NO_LABEL,
-                };
-                1 << KIND_CACHE_BITS
-            ],
-            all_kinds: FxHashMap::default(),
+            cache,
+            out: LaneColumns::new(3),
             end_label: None,
             all_series: FxHashMap::default(),
-            recent_pair: (0, 0, ThreadKey::IDLE),
-            pairs: FxHashMap::default(),
-            tids: FxHashMap::default(),
+            recent_pair: None,
             well_known,
         }
     }
@@ -150,8 +110,8 @@ impl<'f, O: Order> Emitter<'f, O> {
             .skip(first)
             .take_while(|(place, _)| *place < end);
         self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
-        self.out.sort_by_time();
-        self.out.events.shrink();
+        self.cache.rows.fill(&mut self.out);
+        self.out.strings = self.cache.strings.clone();
         self.out
     }
 
@@ -164,7 +124,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             record_type::METADATA => self.metadata(at),
             record_type::INITIALIZATION => {
                 if let Some(rate) = record.get(1) {
-                    self.local.scale = TickScale::new(rate);
+                    self.cache.local.scale = TickScale::new(rate);
                 }
             }
             record_type::LOG => self.log(at, header, record),
@@ -213,7 +173,7 @@ impl<'f, O: Order> Emitter<'f, O> {
     /// The time of a tick; a diagnostic and `None` if it is beyond the axis.
     #[inline]
     pub(super) fn time(&mut self, ticks: u64, at: u64) -> Option<i64> {
-        let time = self.local.scale.nanos(ticks);
+        let time = self.cache.local.scale.nanos(ticks);
         if time.is_none() {
             self.bad_time(ticks, at);
         }
@@ -222,24 +182,16 @@ impl<'f, O: Order> Emitter<'f, O> {
 
     #[cold]
     fn bad_time(&mut self, ticks: u64, at: u64) {
-        let rate = self.local.scale.ticks_per_second();
+        let rate = self.cache.local.scale.ticks_per_second();
         self.note("timestamp_overflow", at, || {
             format!("{ticks} ticks at {rate} a second are no time that can be shown; the record was dropped")
         });
     }
 
     fn metadata(&mut self, at: u64) {
-        let Some(slot) = self.scan.tables.provider_from(at) else {
-            return;
-        };
-        if slot == self.slot {
-            return;
+        if let Some(slot) = self.scan.tables.provider_from(at) {
+            self.cache.enter(self.scan, slot, at + 1);
         }
-        let entered = self.parked.remove(&slot);
-        let entered = entered.unwrap_or_else(|| Local::at(self.scan, slot, at + 1));
-        let left = std::mem::replace(&mut self.local, entered);
-        self.parked.insert(self.slot, left);
-        self.slot = slot;
     }
 
     fn string_record(&mut self, at: u64, header: u64) {
@@ -247,14 +199,16 @@ impl<'f, O: Order> Emitter<'f, O> {
         if index == 0 {
             return;
         }
-        let provider = self.scan.tables.providers().get(self.slot as usize);
+        let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         if provider.is_some_and(|provider| provider.first_string() == Some(at)) {
             // From here on nothing of the implicit provider holds.
-            self.local.strings.clear();
+            self.cache.local.forget_strings();
         }
         let text = string_bytes(self.file, at).unwrap_or(&[]);
-        let id = self.out.strings.intern(text);
-        *self.local.string_entry(index) = id.0 + 1;
+        let id = self.cache.strings.intern(text);
+        let run = self.cache.run();
+        let entry = StringEntry { place: at, id, run };
+        self.cache.local.set_string(index, entry);
     }
 
     fn thread_record(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -262,12 +216,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             return self.short(at, "a thread record");
         }
         let index = bits(header, 16, 23) as usize;
-        let provider = self.scan.tables.providers().get(self.slot as usize);
+        let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         if provider.is_some_and(|provider| provider.first_thread() == Some(at)) {
-            self.local.threads = [None; 256];
+            self.cache.local.threads = [None; 256];
         }
         // It is looked up in the tables when an event needs it: many never do.
-        if let Some(entry) = self.local.threads.get_mut(index) {
+        if let Some(entry) = self.cache.local.threads.get_mut(index) {
             *entry = None;
         }
     }
@@ -276,28 +230,37 @@ impl<'f, O: Order> Emitter<'f, O> {
     #[inline]
     pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
         match text {
-            TextRef::Inline(bytes) => self.out.strings.intern(bytes),
+            TextRef::Inline(bytes) => self.cache.strings.intern(bytes),
             TextRef::Index(0) => StringId::EMPTY,
-            TextRef::Index(index) => match self.local.strings.get(usize::from(index)) {
-                Some(&entry) if entry != 0 && entry & UNRESOLVED == 0 => StringId(entry - 1),
-                _ => self.look_up_string(index, at),
-            },
+            TextRef::Index(index) => {
+                let entry = self.cache.local.string(index);
+                if entry.run == self.cache.run() {
+                    entry.id
+                } else {
+                    self.look_up_string(index, at, entry)
+                }
+            }
         }
     }
 
     #[cold]
-    fn look_up_string(&mut self, index: u16, at: u64) -> StringId {
-        let place = self.scan.tables.string_at(self.slot, index, at);
-        if let Some(text) = place.and_then(|place| string_bytes(self.file, place)) {
-            let id = self.out.strings.intern(text);
-            *self.local.string_entry(index) = id.0 + 1;
-            return id;
-        }
-        self.note("unresolved_string", at, || {
-            format!("string {index} was not registered")
-        });
-        let id = self.out.strings.intern_text(&unresolved_text(index));
-        *self.local.string_entry(index) = (id.0 + 1) | UNRESOLVED;
+    fn look_up_string(&mut self, index: u16, at: u64, known: StringEntry) -> StringId {
+        let slot = self.cache.slot();
+        let Some(place) = self.scan.tables.string_at(slot, index, at) else {
+            self.note("unresolved_string", at, || {
+                format!("string {index} was not registered")
+            });
+            return self.cache.strings.intern_text(&unresolved_text(index));
+        };
+        let id = if known.place == place {
+            known.id
+        } else {
+            let text = string_bytes(self.file, place).unwrap_or(&[]);
+            self.cache.strings.intern(text)
+        };
+        let run = self.cache.run();
+        let entry = StringEntry { place, id, run };
+        self.cache.local.set_string(index, entry);
         id
     }
 
@@ -320,22 +283,25 @@ impl<'f, O: Order> Emitter<'f, O> {
 
     #[inline]
     pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> ThreadKey {
-        let (recent_process, recent_tid, recent) = self.recent_pair;
-        if recent_process == process && recent_tid == tid && recent != ThreadKey::IDLE {
+        if let Some((recent_process, recent_tid, recent)) = self.recent_pair
+            && recent_process == process
+            && recent_tid == tid
+        {
             return recent;
         }
         let scan = self.scan;
         let key = *self
+            .cache
             .pairs
             .entry((process, tid))
             .or_insert_with(|| scan.entities.find_pair(process, tid));
-        self.recent_pair = (process, tid, key);
+        self.recent_pair = Some((process, tid, key));
         key
     }
 
     #[inline]
     pub(super) fn indexed_thread(&mut self, index: u8, at: u64) -> ThreadKey {
-        match self.local.threads.get(usize::from(index)) {
+        match self.cache.local.threads.get(usize::from(index)) {
             Some(Some(key)) => *key,
             _ => self.look_up_thread(index, at),
         }
@@ -343,9 +309,9 @@ impl<'f, O: Order> Emitter<'f, O> {
 
     #[cold]
     fn look_up_thread(&mut self, index: u8, at: u64) -> ThreadKey {
-        if let Some(key) = self.scan.tables.thread_at(self.slot, index, at) {
+        if let Some(key) = self.scan.tables.thread_at(self.cache.slot(), index, at) {
             let key = self.scan.entities.use_thread(key);
-            if let Some(entry) = self.local.threads.get_mut(usize::from(index)) {
+            if let Some(entry) = self.cache.local.threads.get_mut(usize::from(index)) {
                 *entry = Some(key);
             }
             return key;
@@ -353,7 +319,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         self.note("unresolved_thread", at, || {
             format!("thread {index} was not registered")
         });
-        let provider = self.scan.tables.providers().get(self.slot as usize);
+        let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         let provider = provider.map_or(0, |provider| provider.id);
         self.scan
             .entities
@@ -362,10 +328,10 @@ impl<'f, O: Order> Emitter<'f, O> {
 
     /// The thread that an index means, if any was registered, without claiming an event for it.
     pub(super) fn peek_thread(&self, index: u8, at: u64) -> Option<ThreadKey> {
-        let known = self.local.threads.get(usize::from(index)).copied();
+        let known = self.cache.local.threads.get(usize::from(index)).copied();
         known
             .flatten()
-            .or_else(|| self.scan.tables.thread_at(self.slot, index, at))
+            .or_else(|| self.scan.tables.thread_at(self.cache.slot(), index, at))
     }
 
     /// The thread of a scheduling record, which names no process.
@@ -373,6 +339,7 @@ impl<'f, O: Order> Emitter<'f, O> {
     pub(super) fn tid(&mut self, tid: u64) -> ThreadKey {
         let scan = self.scan;
         *self
+            .cache
             .tids
             .entry(tid)
             .or_insert_with(|| scan.entities.find_tid(tid))
@@ -382,50 +349,37 @@ impl<'f, O: Order> Emitter<'f, O> {
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
         let key = u64::from(name.0) << 36 | u64::from(category.0) << 5 | sort as u64;
-        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KIND_CACHE_BITS)) as usize;
-        match self.recent_kinds.get(slot) {
-            Some(cached) if cached.key == key => (cached.kind, cached.label),
-            _ => self.look_up_kind(key, slot, sort, (category, name)),
+        match self.cache.known_kind(key) {
+            Some(found) => found,
+            None => self.look_up_kind(key, sort, category, name),
         }
     }
 
     fn look_up_kind(
         &mut self,
         key: u64,
-        slot: usize,
         sort: Sort,
-        (category, name): (StringId, StringId),
+        category: StringId,
+        name: StringId,
     ) -> (KindId, u32) {
-        let (kind, label) = match self.all_kinds.get(&key) {
-            Some(&known) => known,
-            None => {
-                let strings = &self.out.strings;
-                let kind = self
-                    .kinds
-                    .intern(sort, strings.bytes(category), strings.bytes(name));
-                let label = if matches!(sort, Sort::Begin | Sort::Complete) {
-                    self.label(category, name)
-                } else {
-                    NO_LABEL
-                };
-                self.all_kinds.insert(key, (kind, label));
-                (kind, label)
-            }
-        };
-        if let Some(cached) = self.recent_kinds.get_mut(slot) {
-            *cached = CachedKind { key, kind, label };
-        }
-        (kind, label)
+        let (kinds, labels) = (self.kinds, &mut self.out.labels);
+        self.cache.kind(
+            key,
+            |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
+            || match sort {
+                Sort::Begin | Sort::Complete => push_label(labels, category, name),
+                _ => 0,
+            },
+        )
     }
 
-    pub(super) fn label(&mut self, category: StringId, name: StringId) -> u32 {
-        self.out.labels.push(Label {
-            family: pairs::DURATIONS,
-            name,
-            category,
-            key: 0,
-        });
-        self.out.labels.len() as u32 - 1
+    /// The label of all ends: only their family matters.
+    #[inline]
+    pub(super) fn end_label(&mut self) -> u32 {
+        let labels = &mut self.out.labels;
+        *self
+            .end_label
+            .get_or_insert_with(|| push_label(labels, StringId::EMPTY, StringId::EMPTY))
     }
 
     /// The series of an argument of a counter event.
@@ -439,15 +393,15 @@ impl<'f, O: Order> Emitter<'f, O> {
         if let Some(&series) = self.all_series.get(&key) {
             return series;
         }
-        let mut name = self.out.strings.bytes(event).to_vec();
+        let mut name = self.cache.strings.bytes(event).to_vec();
         if argument != event && argument != StringId::EMPTY {
             name.push(b':');
-            name.extend_from_slice(self.out.strings.bytes(argument));
+            name.extend_from_slice(self.cache.strings.bytes(argument));
         }
         if id != 0 {
             name.extend_from_slice(format!(":{id}").as_bytes());
         }
-        let name = self.out.strings.intern(&name);
+        let name = self.cache.strings.intern(&name);
         self.out.series.push(Series { name, scope });
         let series = self.out.series.len() as u32 - 1;
         self.all_series.insert(key, series);
@@ -467,13 +421,12 @@ impl<'f, O: Order> Emitter<'f, O> {
         let (Some(thread), Some(message)) = (thread, record.text(next, length)) else {
             return self.short(at, "a log record");
         };
-        let message = self.out.strings.intern(message);
-        let event = self
-            .out
-            .events
-            .push(time, at, Sort::Log.generic_kind(), thread);
-        self.out.logs.push(LogRow {
-            event,
+        let message = self.cache.strings.intern(message);
+        let kind = (Sort::Log.generic_kind(), Sort::Log);
+        let rows = &mut self.cache.rows;
+        rows.push((time, at), thread, kind, rows.logs.len() as u32);
+        rows.logs.push(LogRow {
+            event: 0,
             severity: StringId::EMPTY,
             message,
         });
@@ -496,7 +449,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         let time = time.map_or(0, |entry| entry.1);
         let (category, name) = (self.text(category, at), self.text(name, at));
         let (kind, _) = self.kind(sort, category, name);
-        self.out.events.push(time, at, kind, thread);
+        self.cache.rows.push((time, at), thread, (kind, sort), 0);
     }
 
     fn profiler(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -532,7 +485,8 @@ impl<'f, O: Order> Emitter<'f, O> {
         if super::profiler::read_profile(record).is_none() {
             return self.short(at, "a profiler record");
         }
-        self.out.events.push(time, at, sort.generic_kind(), thread);
+        let kind = (sort.generic_kind(), sort);
+        self.cache.rows.push((time, at), thread, kind, 0);
     }
 
     fn large(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -561,7 +515,9 @@ impl<'f, O: Order> Emitter<'f, O> {
                 };
                 let (category, name) = (self.text(category, at), self.text(name, at));
                 let (kind, _) = self.kind(Sort::Blob, category, name);
-                self.out.events.push(time, at, kind, thread);
+                self.cache
+                    .rows
+                    .push((time, at), thread, (kind, Sort::Blob), 0);
             }
             1 => self.untimed(at, Sort::Blob, ThreadKey::UNKNOWN, category, name),
             _ => {}
@@ -574,22 +530,14 @@ impl<'f, O: Order> Emitter<'f, O> {
     }
 }
 
-impl Local {
-    fn at(scan: &Scan, slot: ProviderSlot, place: u64) -> Box<Local> {
-        Box::new(Local {
-            strings: Vec::new(),
-            threads: [None; 256],
-            scale: scan.tables.scale_at(slot, place),
-        })
-    }
-
-    fn string_entry(&mut self, index: u16) -> &mut u32 {
-        let index = usize::from(index);
-        if self.strings.len() <= index {
-            self.strings.resize(index + 1, 0);
-        }
-        &mut self.strings[index]
-    }
+fn push_label(labels: &mut Vec<Label>, category: StringId, name: StringId) -> u32 {
+    labels.push(Label {
+        family: pairs::DURATIONS,
+        name,
+        category,
+        key: 0,
+    });
+    labels.len() as u32 - 1
 }
 
 /// What stands for a string that was never registered.

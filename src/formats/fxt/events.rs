@@ -10,14 +10,14 @@
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowMark, FlowOp, Mark, MarkOp, Sample, SeriesScope,
-    ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowMark, FlowOp, Sample, SeriesScope, ThreadKey,
 };
 
 use super::args::{ArgValue, Args};
 use super::emit::Emitter;
 use super::header::{Order, Words, bits, read_text};
 use super::kinds::Sort;
+use super::rows::{END_BIT, NO_SAMPLES};
 
 /// What an event record says before its arguments.
 struct Head {
@@ -26,7 +26,6 @@ struct Head {
     thread: ThreadKey,
     category: StringId,
     name: StringId,
-    event: u32,
     label: u32,
 }
 
@@ -61,12 +60,13 @@ impl<'f, O: Order> Emitter<'f, O> {
         let arg_count = bits(header, 20, 23);
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
             let (kind, label) = self.kind(sort, category, name);
-            let event = self.out.events.push(time, at, kind, thread);
-            match sort {
-                Sort::Begin => self.out.marks.push(Mark::new(event, label, MarkOp::Begin)),
-                Sort::End => self.end(event),
-                _ => {}
-            }
+            let detail = if sort == Sort::End {
+                self.end_label() | END_BIT
+            } else {
+                label
+            };
+            let kind = (kind, sort);
+            self.cache.rows.push((time, at), thread, kind, detail);
             if arg_count > 0 && Args::new(record, next, arg_count).skip_all().is_none() {
                 self.bad_argument(at);
             }
@@ -95,11 +95,10 @@ impl<'f, O: Order> Emitter<'f, O> {
             thread,
             category,
             name,
-            event: self.out.events.push(time, at, kind, thread),
             label,
         };
         let id = trailing.unwrap_or(0);
-        match sort {
+        let detail = match sort {
             Sort::Counter => self.counter(&head, id, Args::new(record, next, arg_count)),
             Sort::Complete => self.complete(&head, end),
             Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id),
@@ -108,19 +107,9 @@ impl<'f, O: Order> Emitter<'f, O> {
             Sort::FlowBegin => self.flow(&head, FlowOp::Begin, id),
             Sort::FlowStep => self.flow(&head, FlowOp::Step, id),
             _ => self.flow(&head, FlowOp::End, id),
-        }
-    }
-
-    fn end(&mut self, event: u32) {
-        let label = match self.end_label {
-            Some(label) => label,
-            None => {
-                let label = self.label(StringId::EMPTY, StringId::EMPTY);
-                self.end_label = Some(label);
-                label
-            }
         };
-        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+        let rows = &mut self.cache.rows;
+        rows.push((time, at), thread, (kind, sort), detail);
     }
 
     #[cold]
@@ -131,26 +120,29 @@ impl<'f, O: Order> Emitter<'f, O> {
         });
     }
 
-    fn complete(&mut self, head: &Head, end: i64) {
+    fn complete(&mut self, head: &Head, end: i64) -> u32 {
         if end < head.time {
             self.note("end_before_begin", head.at, || {
                 "a complete event ends before it begins: it is shown with no length".to_owned()
             });
         }
-        self.out.completes.push(Complete {
-            event: head.event,
+        let completes = &mut self.cache.rows.completes;
+        completes.push(Complete {
+            event: 0,
             label: head.label,
             duration_ns: end.saturating_sub(head.time).max(0),
         });
+        completes.len() as u32 - 1
     }
 
-    fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64) {
+    fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64) -> u32 {
         let scope = match self.scan.entities.process_of(head.thread) {
             Some(process) => AsyncScope::Process(process),
             None => AsyncScope::ProcessOf(head.thread),
         };
-        self.out.asyncs.push(AsyncMark {
-            event: head.event,
+        let asyncs = &mut self.cache.rows.asyncs;
+        asyncs.push(AsyncMark {
+            event: 0,
             op,
             scope,
             id,
@@ -158,19 +150,24 @@ impl<'f, O: Order> Emitter<'f, O> {
             category: head.category,
             group: StringId::EMPTY,
         });
+        asyncs.len() as u32 - 1
     }
 
-    fn flow(&mut self, head: &Head, op: FlowOp, id: u64) {
-        self.out.flows.push(FlowMark {
-            event: head.event,
+    fn flow(&mut self, head: &Head, op: FlowOp, id: u64) -> u32 {
+        let flows = &mut self.cache.rows.flows;
+        flows.push(FlowMark {
+            event: 0,
             op,
             id,
             name: head.name,
             category: head.category,
         });
+        flows.len() as u32 - 1
     }
 
-    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) {
+    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> u32 {
+        let event = self.cache.rows.next_event();
+        let first = self.cache.rows.samples.len() as u32;
         let scope = match self.scan.entities.process_of(head.thread) {
             Some(process) => SeriesScope::Process(process),
             None => SeriesScope::Thread(head.thread),
@@ -194,8 +191,8 @@ impl<'f, O: Order> Emitter<'f, O> {
             };
             let argument = self.text(arg.name, head.at);
             let series = self.series((head.name, argument), id, scope);
-            self.out.samples.push(Sample {
-                event: head.event,
+            self.cache.rows.samples.push(Sample {
+                event,
                 series,
                 value,
             });
@@ -203,5 +200,9 @@ impl<'f, O: Order> Emitter<'f, O> {
         if args.is_bad() {
             self.bad_argument(head.at);
         }
+        if self.cache.rows.samples.len() as u32 == first {
+            return NO_SAMPLES;
+        }
+        first
     }
 }

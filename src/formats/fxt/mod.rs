@@ -14,18 +14,23 @@
 //! words tells the wall clock. Both byte orders are read, and files that lack the magic record.
 
 mod args;
+mod cache;
 mod describe;
 mod emit;
 mod entities;
 mod events;
 mod header;
 mod kinds;
+mod order;
 mod profiler;
+mod rows;
 mod scan;
 mod scheduling;
 mod sniff;
 mod tables;
 mod ticks;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::{
     Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, TimeSpan, Timestamp,
@@ -34,6 +39,7 @@ use crate::event::part::ClockUnit;
 use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::{EventRef, Format, Input, Reader};
 
+use cache::Cache;
 use header::{Big, Little, Order, Words, bits, record_type};
 use kinds::Kinds;
 use scan::Scan;
@@ -65,6 +71,8 @@ struct FxtReader {
     lanes: Vec<Lane>,
     parts: Vec<Part>,
     diagnostics: Diagnostics,
+    /// What parts that were read have looked up, for the next ones.
+    caches: Mutex<Vec<Box<Cache>>>,
 }
 
 impl FxtReader {
@@ -105,6 +113,7 @@ impl FxtReader {
             }],
             parts,
             diagnostics,
+            caches: Mutex::default(),
         };
         reader.info = match endian {
             Endian::Little => reader.facts::<Little>(),
@@ -179,6 +188,19 @@ impl FxtReader {
         format!("{} ({sort}, {size} bytes) at byte {place:#x}", detail.name)
     }
 
+    fn caches(&self) -> MutexGuard<'_, Vec<Box<Cache>>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A cache for the part at `start`: best the one of the part before it.
+    fn take_cache(&self, start: u64) -> Box<Cache> {
+        let mut caches = self.caches();
+        match caches.iter().position(|cache| cache.end() == start) {
+            Some(index) => caches.swap_remove(index),
+            None => caches.pop().unwrap_or_default(),
+        }
+    }
+
     /// The time of the record at `place`, which has its time where events have theirs.
     fn time_of<O: Order>(&self, place: u64) -> Option<i64> {
         let record = Words::<O>::new(self.input.bytes()).record_at(place)?;
@@ -233,14 +255,22 @@ impl Reader for FxtReader {
         else {
             return Ok(LaneColumns::new(3));
         };
-        let (bytes, range) = (self.input.bytes(), (start, end));
-        match self.endian {
-            Endian::Little => emit::emit::<Little>(bytes, &self.scan, &self.kinds, range, job),
-            Endian::Big => emit::emit::<Big>(bytes, &self.scan, &self.kinds, range, job),
+        let mut cache = self.take_cache(start);
+        let (bytes, scan, range) = (self.input.bytes(), &self.scan, (start, end));
+        let (kinds, own) = (&self.kinds, &mut *cache);
+        let read = match self.endian {
+            Endian::Little => emit::emit::<Little>(bytes, scan, kinds, own, range, job),
+            Endian::Big => emit::emit::<Big>(bytes, scan, kinds, own, range, job),
+        };
+        if read.is_ok() && cache.is_small() {
+            self.caches().push(cache);
         }
+        read
     }
 
     fn directory(&self) -> Directory {
+        // All parts were read.
+        self.caches().clear();
         let (kinds, strings) = self.kinds.list();
         let mut directory = Directory {
             kinds,

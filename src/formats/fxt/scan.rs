@@ -2,7 +2,7 @@
 //!
 //! It reads the header of every record and more only of those that set tables or name threads, so it runs
 //! at the speed of memory. What needs every event in full is left to the parts (`emit`), which the cut
-//! points let run in parallel: between two records, about every 4 MB.
+//! points let run in parallel: between two records, about every 8 MB.
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
@@ -17,7 +17,7 @@ use super::tables::{ProviderSlot, Tables};
 use super::ticks::TickScale;
 
 /// Parts are cut at the first record at or past each multiple of this.
-const PART_BYTES: usize = 4 << 20;
+const PART_BYTES: usize = 8 << 20;
 const CHECK_BYTES: usize = 1 << 20;
 /// How many records are searched for the first event after a hole.
 const GAP_SEARCH_RECORDS: usize = 100_000;

@@ -139,9 +139,11 @@ impl<'f, O: Order> Emitter<'f, O> {
     }
 
     fn switch(&mut self, (time, at): (i64, u64), switch: Switch) {
-        let kind = Sort::Switch.generic_kind();
-        let event = self.out.events.push(time, at, kind, switch.prev);
-        self.out.switches.push(Switch { event, ..switch });
+        let kind = (Sort::Switch.generic_kind(), Sort::Switch);
+        let rows = &mut self.cache.rows;
+        let detail = rows.switches.len() as u32;
+        rows.push((time, at), switch.prev, kind, detail);
+        rows.switches.push(switch);
     }
 
     fn wakeup(&mut self, at: u64, header: u64, record: Words<'f, O>) -> Option<()> {
@@ -167,10 +169,12 @@ impl<'f, O: Order> Emitter<'f, O> {
         } else {
             waker
         };
-        let kind = Sort::Wakeup.generic_kind();
-        let event = self.out.events.push(time, at, kind, shown_at);
-        self.out.wakeups.push(Wakeup {
-            event,
+        let kind = (Sort::Wakeup.generic_kind(), Sort::Wakeup);
+        let rows = &mut self.cache.rows;
+        let detail = rows.wakeups.len() as u32;
+        rows.push((time, at), shown_at, kind, detail);
+        rows.wakeups.push(Wakeup {
+            event: 0,
             thread,
             waker,
             target_cpu: bits(header, 20, 35) as u32,

@@ -1,0 +1,182 @@
+//! The events of one part as they are found, in file order; then its columns, in time order.
+//!
+//! Providers write their buffers in turns, so a part is several streams in one. Each event is kept with the
+//! number of its typed row, and one walk in time order fills columns that need no sorting and are as long
+//! as they need to be. The room is used again for the next part.
+
+use crate::event::{
+    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Sample, Switch,
+    ThreadKey, Wakeup,
+};
+
+use super::kinds::Sort;
+use super::order::Sorter;
+
+/// An event, with what `detail` means by its sort: the label of a mark (ends with `END_BIT`), else the number of its typed row.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// Words from the part's start.
+    place: u32,
+    thread: ThreadKey,
+    detail: u32,
+    kind: KindId,
+    sort: Sort,
+}
+
+/// In the detail of a mark: it is an end.
+pub const END_BIT: u32 = 1 << 31;
+
+/// The detail of a counter event none of whose arguments is a number.
+pub const NO_SAMPLES: u32 = u32::MAX;
+
+const GROUP_COUNT: usize = 9;
+
+/// Where events of a sort go in `Rows::sorted`.
+#[inline]
+fn group_of(sort: Sort) -> usize {
+    const GROUPS: [u8; 19] = [8, 3, 0, 0, 1, 2, 2, 2, 4, 4, 4, 5, 6, 7, 8, 8, 8, 8, 8];
+    GROUPS
+        .get(sort as usize)
+        .map_or(8, |&group| usize::from(group))
+}
+
+/// What was found in a part so far. The `event` of typed rows is not yet set.
+#[derive(Debug, Default)]
+pub struct Rows {
+    start: u64,
+    rows: Vec<Row>,
+    times: Vec<i64>,
+    is_unsorted: bool,
+    span: (i64, i64),
+    last_time: i64,
+    sorter: Sorter,
+    /// By what becomes of events: (number in the columns, detail), in time order.
+    sorted: [Vec<(u32, u32)>; GROUP_COUNT],
+    pub completes: Vec<Complete>,
+    pub asyncs: Vec<AsyncMark>,
+    pub samples: Vec<Sample>,
+    pub flows: Vec<FlowMark>,
+    pub switches: Vec<Switch>,
+    pub wakeups: Vec<Wakeup>,
+    pub logs: Vec<LogRow>,
+}
+
+impl Rows {
+    /// Forgets all events; the next ones are of the part that starts at `start`.
+    pub fn start(&mut self, start: u64) {
+        self.start = start;
+        self.rows.clear();
+        self.times.clear();
+        self.is_unsorted = false;
+        self.span = (i64::MAX, i64::MIN);
+        self.last_time = i64::MIN;
+        self.sorted.iter_mut().for_each(Vec::clear);
+        self.completes.clear();
+        self.asyncs.clear();
+        self.samples.clear();
+        self.flows.clear();
+        self.switches.clear();
+        self.wakeups.clear();
+        self.logs.clear();
+    }
+
+    /// The number that the next event will have here.
+    #[inline]
+    pub fn next_event(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(
+        &mut self,
+        (time, at): (i64, u64),
+        thread: ThreadKey,
+        (kind, sort): (KindId, Sort),
+        detail: u32,
+    ) {
+        self.is_unsorted |= time < self.last_time;
+        self.last_time = time;
+        self.span = (self.span.0.min(time), self.span.1.max(time));
+        self.times.push(time);
+        self.rows.push(Row {
+            place: (at.saturating_sub(self.start) >> 3) as u32,
+            thread,
+            detail,
+            kind,
+            sort,
+        });
+    }
+
+    /// Fills the columns of the part with everything, in time order.
+    pub fn fill(&mut self, out: &mut LaneColumns) {
+        out.events.reserve(self.rows.len());
+        let start = self.start;
+        let (rows, sorted) = (&self.rows, &mut self.sorted);
+        let mut visit = |index: usize, time: i64| {
+            let Some(row) = rows.get(index) else { return };
+            let place = start + (u64::from(row.place) << 3);
+            let event = out.events.push(time, place, row.kind, row.thread);
+            // No branch here: which sort comes next cannot be foreseen.
+            if let Some(group) = sorted.get_mut(group_of(row.sort)) {
+                group.push((event, row.detail));
+            }
+        };
+        if self.is_unsorted {
+            self.sorter
+                .visit_in_order(&self.times, self.span, &mut visit);
+        } else {
+            let times = self.times.iter().enumerate();
+            times.for_each(|(index, &time)| visit(index, time));
+        }
+        self.fill_rows(out);
+    }
+
+    fn fill_rows(&self, out: &mut LaneColumns) {
+        let [
+            marks,
+            completes,
+            asyncs,
+            samples,
+            flows,
+            switches,
+            wakeups,
+            logs,
+            _,
+        ] = &self.sorted;
+        out.marks.extend(marks.iter().map(|&(event, detail)| {
+            let op = if detail & END_BIT == 0 {
+                MarkOp::Begin
+            } else {
+                MarkOp::End
+            };
+            Mark::new(event, detail & !END_BIT, op)
+        }));
+        macro_rules! copy {
+            ($list:ident) => {
+                out.$list.reserve_exact($list.len());
+                let found = $list.iter().filter_map(|&(event, detail)| {
+                    let mut row = *self.$list.get(detail as usize)?;
+                    row.event = event;
+                    Some(row)
+                });
+                out.$list.extend(found);
+            };
+        }
+        copy!(completes);
+        copy!(asyncs);
+        copy!(flows);
+        copy!(switches);
+        copy!(wakeups);
+        copy!(logs);
+        out.samples.reserve_exact(self.samples.len());
+        for &(event, first) in samples {
+            let own = self.samples.get(first as usize..).unwrap_or(&[]);
+            // The samples of one counter event stand together and have its number here.
+            let number = own.first().map(|sample| sample.event);
+            let own = own.iter().take_while(|sample| Some(sample.event) == number);
+            out.samples
+                .extend(own.map(|sample| Sample { event, ..*sample }));
+        }
+    }
+}
