@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use threadline::base::Severity;
-use threadline::formats::Input;
-use threadline::formats::tracedat::TraceFile;
+use threadline::base::{Job, Severity};
+use threadline::event::{EndState, LaneColumns, MarkOp};
+use threadline::formats::tracedat::{FORMAT, TraceFile};
+use threadline::formats::{Input, Reader};
 
 fn corpus() -> Option<PathBuf> {
     let base = std::env::var_os("THREADLINE_CORPUS").map_or_else(
@@ -86,4 +87,73 @@ fn counts_agree_with_trace_cmd() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn open(name: &str, bytes: Vec<u8>) -> (Box<dyn Reader>, Vec<LaneColumns>) {
+    let job = Job::default();
+    let reader = (FORMAT.open)(Input::from_vec(bytes, name), &job).unwrap();
+    let parts = (0..reader.parts().len() as u32)
+        .map(|part| reader.read_part(part, &job).unwrap())
+        .collect();
+    (reader, parts)
+}
+
+#[test]
+fn the_bulk_pass_agrees_with_the_walk_over_records() {
+    for (name, bytes, entry) in files() {
+        let file = TraceFile::open(Input::from_vec(bytes.clone(), &name)).unwrap();
+        let (reader, parts) = open(&name, bytes);
+        let mut walked = Vec::new();
+        for buffer in &file.buffers {
+            for data in &buffer.cpus {
+                let map = file.time_map(data.cpu);
+                let mut records = file.records(data, buffer.page_size);
+                while let Some(head) = records.advance() {
+                    walked.push((map.time(head.raw_time), head.place));
+                    let again = file.event_at(data, buffer.page_size, head.place);
+                    assert_eq!(again.unwrap(), records.payload(), "{name}");
+                }
+            }
+        }
+        let read: Vec<_> = parts
+            .iter()
+            .flat_map(|part| (0..part.events.len() as u32).map(|event| part.events.row(event)))
+            .map(|row| (row.time.0, row.place))
+            .collect();
+        assert!(read == walked, "{name}");
+        let directory = reader.directory();
+        let gaps: usize = parts.iter().map(|part| part.gaps.len()).sum();
+        assert_eq!(
+            Some(gaps as u64),
+            entry["dropped_markers"].as_u64(),
+            "{name}"
+        );
+        let switches: usize = parts.iter().map(|part| part.switches.len()).sum();
+        if let Some(count) = entry["per_type"]["sched_switch"].as_u64() {
+            assert_eq!(switches as u64, count, "{name}");
+        }
+        let unknown = parts
+            .iter()
+            .flat_map(|part| &part.switches)
+            .filter(|switch| switch.prev_state == EndState::Unknown)
+            .count();
+        assert_eq!(unknown, 0, "{name}");
+        let span = reader.coarse().span;
+        for (time, _) in read {
+            assert!(
+                span.start.0 <= time && time < span.end.0,
+                "{name}: {span:?} {time}"
+            );
+        }
+        for part in &parts {
+            for row in part.diagnostics.rows() {
+                assert!(row.code == "unknown_event", "{name}: {row:?}");
+            }
+            for mark in part.marks.iter().filter(|mark| mark.op() == MarkOp::Begin) {
+                let label = part.labels[mark.label() as usize];
+                assert!(!part.strings.bytes(label.name).is_empty(), "{name}");
+                assert!(directory.kinds.len() > usize::from(part.events.kind(mark.event).0));
+            }
+        }
+    }
 }

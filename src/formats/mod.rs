@@ -8,4 +8,4 @@ pub mod tracedat;
 pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
 
 /// Every format that can be opened, asked in this order.
-pub const FORMATS: &[Format] = &[fxt::FORMAT];
+pub const FORMATS: &[Format] = &[tracedat::FORMAT, fxt::FORMAT];

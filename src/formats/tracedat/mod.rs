@@ -5,7 +5,9 @@
 //!
 //! header, v6, v7, metadata, options, tables, clock    the head of the file in, a `TraceFile` out (`file`)
 //! buffers, page                                       where pages are; the records of a page
-//! event_format, print_fmt, plugins, decoder           one record in full, as text
+//! recipe, switch_state, emit, reader                  the bulk pass: compact columns of all events
+//! event_format, print_fmt, plugins, decoder           one record as text
+//! describe, report                                    one record in full; the whole trace as trace-cmd prints it
 //! ```
 //!
 //! The byte layouts stand in those files; the specification is trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
@@ -15,6 +17,7 @@ pub mod buffers;
 pub mod clock;
 pub mod decoder;
 pub mod describe;
+pub mod emit;
 pub mod event_format;
 pub mod file;
 pub mod header;
@@ -23,12 +26,34 @@ pub mod options;
 pub mod page;
 pub mod plugins;
 pub mod print_fmt;
+pub mod reader;
+pub mod recipe;
 pub mod report;
+pub mod switch_state;
 pub mod tables;
 mod v6;
 mod v7;
 
 pub use file::{CpuRecords, RecordHead, TraceFile};
+pub use reader::TraceDat;
+
+use super::format::{Format, Sniff};
+
+/// This format's row in `FORMATS`.
+pub const FORMAT: Format = Format {
+    name: "trace-cmd (trace.dat)",
+    extensions: &["dat"],
+    sniff,
+    open: reader::open,
+};
+
+fn sniff(head: &[u8]) -> Sniff {
+    if head.starts_with(&header::MAGIC) {
+        Sniff::Yes
+    } else {
+        Sniff::No
+    }
+}
 
 /// What stands behind the header.
 #[derive(Debug, Default)]

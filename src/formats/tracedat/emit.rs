@@ -1,0 +1,643 @@
+//! The bulk pass: a run of ring-buffer pages in, compact columns out.
+//!
+//! For every event the loop reads the record's header, the event's number and its pid, and appends 12 bytes.
+//! Only kinds with a [`Recipe`] cost more. Nothing is allocated per event: names and labels are made once a
+//! part and found again in small tables.
+
+use rustc_hash::FxHashMap;
+
+use super::TraceFile;
+use super::clock::TimeMap;
+use super::page::{Layout, Lost, Order, Records, read_head};
+use super::recipe::{KeyOf, MarkRecipe, NameOf, Recipe, SwitchRecipe, hash_text};
+use crate::base::{Location, Severity, StringId, Timestamp};
+use crate::event::pairs::{AsyncPair, Counter, KPROBES, PairEnd, UPROBES};
+use crate::event::syscalls::{self, Abi};
+use crate::event::{
+    AsyncMark, AsyncOp, AsyncScope, EndState, ForkSort, Gap, KindId, Label, LaneColumns, Life,
+    LifeRow, Mark, MarkOp, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
+};
+
+const CLONE_THREAD: u64 = 0x10000;
+const HAS_RECIPE: u32 = 1 << 16;
+
+/// What the passes over all parts share: which kind has which number and recipe.
+#[derive(Debug)]
+pub struct Recipes {
+    /// By the event's number: the kind, and whether it has a recipe.
+    ids: Vec<u32>,
+    /// By kind.
+    rows: Vec<Option<Recipe>>,
+    /// Where `common_type` and `common_pid` are, and the size of the first.
+    type_at: usize,
+    pid_at: usize,
+    /// The kind of events that no format describes.
+    unknown: u16,
+    /// Whose system calls they are.
+    abi: Abi,
+}
+
+impl Recipes {
+    /// The recipes for all events of `file`.
+    #[must_use]
+    pub fn new(file: &TraceFile, abi: Abi) -> Recipes {
+        let formats = &file.metadata.formats;
+        let unknown = formats.len().min(usize::from(u16::MAX)) as u16;
+        let rows: Vec<Option<Recipe>> = formats
+            .iter()
+            .map(|format| super::recipe::recipe_for(file, format))
+            .collect();
+        let ids = (0..=u16::MAX)
+            .map(|id| {
+                let kind = file.kind_of_id(id);
+                match rows.get(usize::from(kind)) {
+                    Some(Some(_)) => u32::from(kind) | HAS_RECIPE,
+                    Some(None) => u32::from(kind),
+                    None => u32::from(unknown),
+                }
+            })
+            .collect();
+        let place = |name: &str, usual: usize| {
+            let field = formats.first().and_then(|format| format.field(name));
+            field.map_or(usual, |field| field.offset as usize)
+        };
+        Recipes {
+            ids,
+            rows,
+            type_at: place("common_type", 0),
+            pid_at: place("common_pid", 4),
+            unknown,
+            abi,
+        }
+    }
+
+    /// The kind of events that no format describes.
+    #[must_use]
+    pub fn unknown(&self) -> KindId {
+        KindId(self.unknown)
+    }
+
+    /// The recipe of a kind.
+    #[must_use]
+    pub fn of(&self, kind: usize) -> Option<&Recipe> {
+        self.rows.get(kind).and_then(Option::as_ref)
+    }
+
+    /// Number and pid of the event in `payload`.
+    #[inline(always)]
+    fn common<E: Order>(&self, payload: &[u8]) -> Option<(u16, u32)> {
+        if let (0, 4, Some(head)) = (self.type_at, self.pid_at, payload.first_chunk::<8>()) {
+            let [a, b, _, _, pid @ ..] = *head;
+            return Some((E::u16([a, b]), E::u32(pid)));
+        }
+        let id = E::u16(*payload.get(self.type_at..)?.first_chunk()?);
+        let pid = payload.get(self.pid_at..).and_then(<[u8]>::first_chunk);
+        Some((id, pid.map_or(u32::MAX, |pid| E::u32(*pid))))
+    }
+
+    /// Number of the event and its thread.
+    #[must_use]
+    pub fn thread<E: Order>(&self, payload: &[u8]) -> Option<(u16, ThreadKey)> {
+        let (id, pid) = self.common::<E>(payload)?;
+        Some((id, ThreadKey(pid)))
+    }
+}
+
+/// One entry of the table in which labels are found again.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    /// Kind plus one; 0: free.
+    kind: u32,
+    label: u32,
+    key: u64,
+}
+
+const FOUND_SHIFT: u32 = 10;
+const NAMES: usize = 1024;
+
+/// The bulk pass over one part.
+pub struct PartPass<'a> {
+    file: &'a TraceFile,
+    recipes: &'a Recipes,
+    layout: Layout,
+    cpu: u32,
+    map: TimeMap,
+    /// What was made of the part so far.
+    pub columns: LaneColumns,
+    /// The last time that was seen, in this part or just before it.
+    pub last_time: Option<i64>,
+    found: Vec<Found>,
+    labels: FxHashMap<Label, u32>,
+    series: FxHashMap<Series, u32>,
+    /// Last names seen, by the low bits of the pid; and of those that were pushed out.
+    names: Vec<(u32, [u8; 16])>,
+    other_names: FxHashMap<u32, [u8; 16]>,
+}
+
+impl<'a> PartPass<'a> {
+    /// Before the first page of a part of `cpu`.
+    #[must_use]
+    pub fn new(file: &'a TraceFile, recipes: &'a Recipes, cpu: u32) -> PartPass<'a> {
+        PartPass {
+            file,
+            recipes,
+            layout: file.layout,
+            cpu,
+            map: file.time_map(cpu),
+            columns: LaneColumns::new(2),
+            last_time: None,
+            found: vec![Found::default(); 1 << FOUND_SHIFT],
+            labels: FxHashMap::default(),
+            series: FxHashMap::default(),
+            names: vec![(0, [0; 16]); NAMES],
+            other_names: FxHashMap::default(),
+        }
+    }
+
+    /// Takes in one page that starts at `place` of its CPU's pages.
+    pub fn read_page<E: Order>(&mut self, page: &[u8], place: u64) {
+        let Some(head) = read_head::<E>(page, self.layout) else {
+            return self.note_damage("page_cut", place, "a page ends before its records begin");
+        };
+        if head.is_damaged {
+            self.note_damage(
+                "page_too_full",
+                place,
+                "a page claims to hold more than it can",
+            );
+        }
+        let first = self.columns.events.len();
+        let mut records = Records::<E>::new(page, self.layout, &head);
+        let plain = self.map.plain_offset();
+        let recipes = self.recipes;
+        for record in records.by_ref() {
+            let Some((id, pid)) = recipes.common::<E>(record.payload) else {
+                self.note_damage("event_cut", place, "an event has no number");
+                continue;
+            };
+            let time = match plain {
+                Some(add) => (record.time as i64).wrapping_add(add),
+                None => self.map.time(record.time),
+            };
+            let what = recipes.ids.get(usize::from(id)).copied().unwrap_or(0);
+            let kind = KindId(what as u16);
+            let at = place + record.at as u64;
+            let event = self.columns.events.push(time, at, kind, ThreadKey(pid));
+            if what & HAS_RECIPE != 0 {
+                self.cook::<E>(event, kind, pid, record.payload);
+            } else if kind.0 == recipes.unknown {
+                self.note_damage(
+                    "unknown_event",
+                    at,
+                    "an event has a number that no format has",
+                );
+            }
+        }
+        if records.is_damaged() {
+            self.note_damage(
+                "record_damaged",
+                place,
+                "a page holds a record that is cut short",
+            );
+        }
+        self.note_lost(head.lost, first, head.time);
+    }
+
+    #[cold]
+    fn note_damage(&mut self, code: &'static str, place: u64, message: &str) {
+        let cpu = self.cpu;
+        let at = Location::Byte(place);
+        self.columns
+            .diagnostics
+            .note(code, Severity::Error, at, || {
+                format!("{message} (place in the data of CPU {cpu})")
+            });
+    }
+
+    fn note_lost(&mut self, lost: Lost, first: usize, page_time: u64) {
+        let count = self.columns.events.len();
+        if lost != Lost::No {
+            let end = if first < count {
+                self.columns.events.time(first as u32)
+            } else {
+                Timestamp(self.map.time(page_time))
+            };
+            self.columns.gaps.push(Gap {
+                start: self.last_time.map_or(end, Timestamp).min(end),
+                end,
+                cpu: Some(self.cpu),
+                lost: match lost {
+                    Lost::Count(count) => Some(count),
+                    _ => None,
+                },
+            });
+        }
+        if first < count {
+            self.last_time = Some(self.columns.events.time(count as u32 - 1).0);
+        }
+    }
+
+    #[inline]
+    fn cook<E: Order>(&mut self, event: u32, kind: KindId, pid: u32, payload: &[u8]) {
+        let recipes = self.recipes;
+        let Some(recipe) = recipes.of(usize::from(kind.0)) else {
+            return;
+        };
+        let done = match recipe {
+            Recipe::Mark(mark) => self.mark::<E>(event, kind, mark, payload),
+            Recipe::Switch(switch) => self.switch::<E>(event, switch, payload),
+            Recipe::Wakeup {
+                pid: woken,
+                target_cpu,
+                comm,
+                sort,
+            } => woken.read::<E>(payload).map(|woken| {
+                let target = target_cpu.and_then(|cpu| cpu.read::<E>(payload));
+                self.columns.wakeups.push(Wakeup {
+                    event,
+                    thread: ThreadKey(woken as u32),
+                    waker: ThreadKey(pid),
+                    target_cpu: target.map_or(u32::MAX, |cpu| cpu as u32),
+                    sort: *sort,
+                });
+                self.name(event, woken as u32, *comm, payload);
+            }),
+            _ => self.cook_rare::<E>(event, pid, recipe, payload),
+        };
+        if done.is_none() {
+            let place = self.columns.events.place(event);
+            self.note_damage("event_cut", place, "an event ends before its fields do");
+        }
+    }
+
+    #[inline]
+    fn switch<E: Order>(&mut self, event: u32, at: &SwitchRecipe, payload: &[u8]) -> Option<()> {
+        let prev = at.prev_pid.read::<E>(payload)? as u32;
+        let next = at.next_pid.read::<E>(payload)? as u32;
+        let priority = |num: Option<super::recipe::Num>| {
+            num.and_then(|num| num.read::<E>(payload)).unwrap_or(0) as i32
+        };
+        let state = at.prev_state.and_then(|state| state.read::<E>(payload));
+        self.columns.switches.push(Switch {
+            event,
+            cpu: self.cpu,
+            prev: ThreadKey(prev),
+            next: ThreadKey(next),
+            prev_priority: priority(at.prev_priority),
+            next_priority: priority(at.next_priority),
+            prev_state: state.map_or(EndState::Unknown, |state| at.states.state(state)),
+        });
+        self.name(event, prev, at.prev_comm, payload);
+        self.name(event, next, at.next_comm, payload);
+        Some(())
+    }
+
+    /// Notes the name of thread `pid` if it is not the one that was seen last.
+    #[inline]
+    fn name(&mut self, event: u32, pid: u32, at: Option<u32>, payload: &[u8]) {
+        let name = at
+            .and_then(|at| payload.get(at as usize..))
+            .and_then(<[u8]>::first_chunk::<16>);
+        let slot = self.names.get_mut(pid as usize % NAMES);
+        if let (Some(name), Some(slot)) = (name, slot)
+            && (slot.0 != pid || slot.1 != *name)
+        {
+            let (old, name) = (*slot, *name);
+            *slot = (pid, name);
+            self.new_name(event, pid, old, name);
+        }
+    }
+
+    #[cold]
+    fn new_name(&mut self, event: u32, pid: u32, old: (u32, [u8; 16]), name: [u8; 16]) {
+        let known = if old.0 == pid {
+            Some(old.1)
+        } else {
+            if old.0 != 0 {
+                self.other_names.insert(old.0, old.1);
+            }
+            self.other_names.get(&pid).copied()
+        };
+        if pid != 0 && known != Some(name) {
+            let name = self.columns.strings.intern(until_nul(&name));
+            self.live(
+                event,
+                Life::Name {
+                    thread: ThreadKey(pid),
+                    name,
+                },
+            );
+        }
+    }
+
+    fn live(&mut self, event: u32, life: Life) {
+        self.columns.lives.push(LifeRow { event, life });
+    }
+
+    #[inline]
+    fn mark<E: Order>(
+        &mut self,
+        event: u32,
+        kind: KindId,
+        recipe: &MarkRecipe,
+        payload: &[u8],
+    ) -> Option<()> {
+        let key = match &recipe.key {
+            KeyOf::Fixed(key) => *key,
+            KeyOf::Num(num) => num.read::<E>(payload)?,
+            KeyOf::Text(field) => hash_text(field.data(payload, self.file.endian())?),
+        };
+        let slot = (key ^ u64::from(kind.0) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let slot = (slot >> (64 - FOUND_SHIFT)) as usize;
+        let found = self.found.get(slot).copied().unwrap_or_default();
+        let label = if found.kind == u32::from(kind.0) + 1
+            && found.key == key
+            && self.has_name(&recipe.name, found.label, payload)
+        {
+            found.label
+        } else {
+            let label = self.label::<E>(kind, recipe, key, payload);
+            if let Some(slot) = self.found.get_mut(slot) {
+                *slot = Found {
+                    kind: u32::from(kind.0) + 1,
+                    label,
+                    key,
+                };
+            }
+            label
+        };
+        self.columns.marks.push(Mark::new(event, label, recipe.op));
+        Some(())
+    }
+
+    /// Whether a label that was found by its key alone also has this event's name.
+    #[inline]
+    fn has_name(&self, name: &NameOf, label: u32, payload: &[u8]) -> bool {
+        match name {
+            NameOf::Text(field) => {
+                let text = field.data(payload, self.file.endian()).map(until_nul);
+                let label = self.columns.labels.get(label as usize);
+                label.is_some_and(|label| {
+                    self.columns.strings.bytes(label.name) == text.unwrap_or(b"")
+                })
+            }
+            _ => true,
+        }
+    }
+
+    #[cold]
+    fn label<E: Order>(
+        &mut self,
+        kind: KindId,
+        recipe: &MarkRecipe,
+        key: u64,
+        payload: &[u8],
+    ) -> u32 {
+        let file = self.file;
+        let symbols = &file.metadata.kallsyms;
+        let strings = &mut self.columns.strings;
+        let name = match &recipe.name {
+            NameOf::Fixed(name) => strings.intern_text(name),
+            NameOf::Text(field) => {
+                let text = field.data(payload, file.endian());
+                strings.intern(text.map_or(b"", until_nul))
+            }
+            NameOf::Symbol(num) => {
+                let address = num.read::<E>(payload).unwrap_or(0);
+                match symbols.lookup(address) {
+                    Some(symbol) => strings.intern(symbol.name),
+                    None => strings.intern_text(&format!("{address:#x}")),
+                }
+            }
+            NameOf::Probe(num, event) => {
+                let address = num.read::<E>(payload).unwrap_or(0);
+                match symbols.lookup(address) {
+                    Some(symbol) if symbol.offset == 0 => strings.intern(symbol.name),
+                    _ => strings.intern_text(event),
+                }
+            }
+            NameOf::Syscall => match syscalls::name(self.recipes.abi, key) {
+                Some(name) => strings.intern_text(name),
+                None => strings.intern_text(&format!("syscall {}", key as i64)),
+            },
+            NameOf::Word(num, words) => {
+                let number = num.read::<E>(payload).unwrap_or(0);
+                match words.get(number as usize) {
+                    Some(word) => strings.intern_text(word),
+                    None => strings.intern_text(&number.to_string()),
+                }
+            }
+            NameOf::None => StringId::EMPTY,
+        };
+        let family = match recipe.family {
+            _ if !recipe.is_probe => recipe.family,
+            _ if symbols.covers(key) => KPROBES,
+            _ => UPROBES,
+        };
+        let system = file.metadata.formats.get(usize::from(kind.0));
+        let category = match recipe.op {
+            MarkOp::Begin => strings.intern_text(system.map_or("", |format| &format.system)),
+            MarkOp::End => StringId::EMPTY,
+        };
+        let label = Label {
+            family,
+            name,
+            category,
+            key,
+        };
+        let labels = &mut self.columns.labels;
+        *self.labels.entry(label).or_insert_with(|| {
+            labels.push(label);
+            labels.len() as u32 - 1
+        })
+    }
+
+    /// Kinds of which there are few.
+    fn cook_rare<E: Order>(
+        &mut self,
+        event: u32,
+        pid: u32,
+        recipe: &Recipe,
+        payload: &[u8],
+    ) -> Option<()> {
+        let endian = self.file.endian();
+        match recipe {
+            Recipe::Counter {
+                row,
+                value,
+                is_idle,
+                cpu,
+                label,
+            } => {
+                let raw = value.read::<E>(payload)?;
+                let value = match raw as u32 {
+                    u32::MAX if *is_idle => -1.0,
+                    _ => raw as i64 as f64,
+                };
+                let cpu = cpu.and_then(|cpu| cpu.read::<E>(payload));
+                let label = label.as_ref().map(|field| {
+                    match (field.number(payload, endian), field.data(payload, endian)) {
+                        (Some(number), _) if field.is_number() => number.to_string(),
+                        (_, Some(text)) => String::from_utf8_lossy(until_nul(text)).into_owned(),
+                        _ => String::new(),
+                    }
+                });
+                let series = self.series(row, cpu, label);
+                self.columns.samples.push(Sample {
+                    event,
+                    series,
+                    value,
+                });
+            }
+            Recipe::Async {
+                pair,
+                end,
+                keys,
+                name,
+            } => {
+                let mut id = 0_u64;
+                for key in keys {
+                    id = id.rotate_left(40) ^ key.read::<E>(payload)?;
+                }
+                let name = name.as_ref().and_then(|field| field.data(payload, endian));
+                let name = self.columns.strings.intern(name.map_or(b"", until_nul));
+                self.async_mark(event, pair, *end, id, name);
+            }
+            Recipe::Fork {
+                parent,
+                child,
+                name,
+            } => {
+                let parent = ThreadKey(parent.read::<E>(payload)? as u32);
+                let child = child.read::<E>(payload)? as u32;
+                let name = name.as_ref().and_then(|field| field.data(payload, endian));
+                self.fork(event, parent, child, ForkSort::Unknown, name);
+            }
+            Recipe::NewTask { child, flags, name } => {
+                let child = child.read::<E>(payload)? as u32;
+                let sort = match flags.and_then(|flags| flags.read::<E>(payload)) {
+                    Some(flags) if flags & CLONE_THREAD != 0 => ForkSort::Thread,
+                    Some(_) => ForkSort::Process,
+                    None => ForkSort::Unknown,
+                };
+                let name = name.as_ref().and_then(|field| field.data(payload, endian));
+                self.fork(event, ThreadKey(pid), child, sort, name);
+            }
+            Recipe::Exec { pid, program } => {
+                let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                let program = program
+                    .as_ref()
+                    .and_then(|field| field.data(payload, endian));
+                let program = self.columns.strings.intern(program.map_or(b"", until_nul));
+                let life = Life::Exec {
+                    thread,
+                    program,
+                    arguments: Vec::new(),
+                    directory: StringId::EMPTY,
+                    interpreter: StringId::EMPTY,
+                };
+                self.live(event, life);
+            }
+            Recipe::Exit { pid } => {
+                let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                let life = Life::Exit {
+                    thread,
+                    status: None,
+                    signal: None,
+                };
+                self.live(event, life);
+            }
+            Recipe::Rename { pid: whose, name } => {
+                let whose = match whose {
+                    Some(num) => num.read::<E>(payload)? as u32,
+                    None => pid,
+                };
+                let name = until_nul(name.data(payload, endian)?);
+                let mut fixed = [0; 16];
+                for (to, from) in fixed.iter_mut().zip(name) {
+                    *to = *from;
+                }
+                self.name_fixed(event, whose, fixed);
+            }
+            Recipe::Mark(_) | Recipe::Switch(_) | Recipe::Wakeup { .. } => {}
+        }
+        Some(())
+    }
+
+    fn name_fixed(&mut self, event: u32, pid: u32, name: [u8; 16]) {
+        self.name(event, pid, Some(0), &name);
+    }
+
+    fn fork(
+        &mut self,
+        event: u32,
+        parent: ThreadKey,
+        child: u32,
+        sort: ForkSort,
+        name: Option<&[u8]>,
+    ) {
+        let name = name.map_or(&b""[..], until_nul);
+        // Whoever had this pid before is forgotten.
+        let mut fixed = [0; 16];
+        for (to, from) in fixed.iter_mut().zip(name) {
+            *to = *from;
+        }
+        self.other_names.insert(child, fixed);
+        if let Some(slot) = self.names.get_mut(child as usize % NAMES)
+            && slot.0 == child
+        {
+            slot.1 = fixed;
+        }
+        let name = self.columns.strings.intern(name);
+        let child = ThreadKey(child);
+        let life = Life::Fork {
+            parent,
+            child,
+            sort,
+            name,
+        };
+        self.live(event, life);
+    }
+
+    fn async_mark(&mut self, event: u32, pair: &AsyncPair, end: PairEnd, id: u64, name: StringId) {
+        let category = pair.begin.split(':').next().unwrap_or("");
+        let strings = &mut self.columns.strings;
+        let mark = AsyncMark {
+            event,
+            op: match end {
+                PairEnd::Begin => AsyncOp::Begin,
+                PairEnd::End => AsyncOp::End,
+            },
+            scope: AsyncScope::Global,
+            id,
+            name,
+            category: strings.intern_text(category),
+            group: strings.intern_text(pair.group),
+        };
+        self.columns.asyncs.push(mark);
+    }
+
+    fn series(&mut self, row: &Counter, cpu: Option<u64>, label: Option<String>) -> u32 {
+        let strings = &mut self.columns.strings;
+        let name = match label {
+            Some(label) if !label.is_empty() => {
+                strings.intern_text(&format!("{} {label}", row.name))
+            }
+            _ => strings.intern_text(row.name),
+        };
+        let series = Series {
+            name,
+            scope: cpu.map_or(SeriesScope::Global, |cpu| SeriesScope::Cpu(cpu as u32)),
+        };
+        let all = &mut self.columns.series;
+        *self.series.entry(series).or_insert_with(|| {
+            all.push(series);
+            all.len() as u32 - 1
+        })
+    }
+}
+
+fn until_nul(bytes: &[u8]) -> &[u8] {
+    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    bytes.get(..end).unwrap_or(bytes)
+}

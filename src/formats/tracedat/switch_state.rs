@@ -1,0 +1,160 @@
+//! sched_switch's `prev_state` in, why the thread stopped running out: by the flags table in the event's own
+//! print fmt, because the bits moved between kernels.
+//!
+//! ```text
+//! REC->prev_state & (...) ? __print_flags(..., "|", { 0x1, "S" }, { 0x2, "D" }, ...) : "R", REC->prev_state & 0x100 ? "+" : ""
+//! ```
+
+use crate::event::EndState;
+
+/// The bits as Linux 4.14 and later have them.
+const USUAL: [(u64, u8); 8] = [
+    (0x01, b'S'),
+    (0x02, b'D'),
+    (0x04, b'T'),
+    (0x08, b't'),
+    (0x10, b'X'),
+    (0x20, b'Z'),
+    (0x40, b'P'),
+    (0x80, b'I'),
+];
+
+/// What the bits of `prev_state` mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateTable {
+    bits: Vec<(u64, EndState)>,
+    preempted: u64,
+    /// The states of the small numbers, which are nearly all.
+    small: [EndState; 256],
+}
+
+impl StateTable {
+    /// The table in the print fmt of sched_switch, or the usual one.
+    #[must_use]
+    pub fn new(print_fmt: &str) -> StateTable {
+        let mut bits = parse_bits(print_fmt);
+        if bits.is_empty() {
+            bits = USUAL.to_vec();
+        }
+        let highest = bits.iter().map(|(bit, _)| *bit).max().unwrap_or(0);
+        let mut table = StateTable {
+            bits: bits
+                .into_iter()
+                .map(|(bit, letter)| (bit, state_of(letter)))
+                .collect(),
+            preempted: parse_preempted(print_fmt).unwrap_or(highest << 1),
+            small: [EndState::Unknown; 256],
+        };
+        table.small = std::array::from_fn(|value| table.look_up(value as u64));
+        table
+    }
+
+    /// The state that `value` means.
+    #[inline]
+    #[must_use]
+    pub fn state(&self, value: u64) -> EndState {
+        match self.small.get(value as usize) {
+            Some(state) => *state,
+            None => self.look_up(value),
+        }
+    }
+
+    fn look_up(&self, value: u64) -> EndState {
+        let flags = value & self.preempted.wrapping_sub(1);
+        if flags == 0 {
+            return if value & self.preempted != 0 {
+                EndState::Preempted
+            } else {
+                EndState::Runnable
+            };
+        }
+        self.bits
+            .iter()
+            .find(|(bit, _)| *bit != 0 && flags & bit == *bit)
+            .map_or(EndState::Unknown, |(_, state)| *state)
+    }
+}
+
+fn state_of(letter: u8) -> EndState {
+    match letter {
+        b'R' => EndState::Runnable,
+        b'S' => EndState::Sleeping,
+        b'D' => EndState::Uninterruptible,
+        b'T' => EndState::Stopped,
+        b't' => EndState::Traced,
+        b'Z' => EndState::Zombie,
+        b'X' | b'x' => EndState::Dead,
+        b'P' => EndState::Parked,
+        b'I' => EndState::Idle,
+        _ => EndState::Unknown,
+    }
+}
+
+/// The `{ number, "letter" }` pairs behind `__print_flags`.
+fn parse_bits(print_fmt: &str) -> Vec<(u64, u8)> {
+    let Some((_, table)) = print_fmt.split_once("__print_flags(") else {
+        return Vec::new();
+    };
+    let mut bits = Vec::new();
+    for row in table.split('{').skip(1).take(64) {
+        let Some((number, rest)) = row.split_once(',') else {
+            break;
+        };
+        let letter = rest.split('"').nth(1).and_then(|text| text.bytes().next());
+        if let (Some(number), Some(letter)) = (parse_number(number), letter) {
+            bits.push((number, letter));
+        }
+    }
+    bits
+}
+
+/// The number in `REC->prev_state & NUMBER ? "+"`, where it is one.
+fn parse_preempted(print_fmt: &str) -> Option<u64> {
+    let (before, _) = print_fmt.split_once("? \"+\"")?;
+    let (_, number) = before.rsplit_once("REC->prev_state &")?;
+    parse_number(number).filter(|number| number.is_power_of_two())
+}
+
+fn parse_number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_and_old_kernels() {
+        let new = StateTable::new(
+            "\"%s%s\", (REC->prev_state & ((((0x0 | 0x40) + 1) << 1) - 1)) ? \
+             __print_flags(REC->prev_state & 1, \"|\", { 0x00000001, \"S\" }, { 0x00000002, \"D\" }, \
+             { 0x00000010, \"X\" }, { 0x00000020, \"Z\" }, { 0x00000080, \"I\" }) : \"R\", \
+             REC->prev_state & (((0x0 | 0x40) + 1) << 1) ? \"+\" : \"\"",
+        );
+        for (value, state) in [
+            (0, EndState::Runnable),
+            (0x100, EndState::Preempted),
+            (1, EndState::Sleeping),
+            (2, EndState::Uninterruptible),
+            (0x402, EndState::Uninterruptible),
+            (0x20, EndState::Zombie),
+            (0x80, EndState::Idle),
+            (0x1000, EndState::Runnable),
+        ] {
+            assert_eq!(new.state(value), state, "{value:#x}");
+        }
+        let old = StateTable::new(
+            "REC->prev_state & (1024-1) ? __print_flags(REC->prev_state & (1024-1), \"|\", \
+             { 1, \"S\"} , { 16, \"Z\" }, { 32, \"X\" }, { 512, \"P\" }) : \"R\", \
+             REC->prev_state & 1024 ? \"+\" : \"\"",
+        );
+        assert_eq!(old.state(16), EndState::Zombie);
+        assert_eq!(old.state(512), EndState::Parked);
+        assert_eq!(old.state(1024), EndState::Preempted);
+        assert_eq!(StateTable::new("").state(0x40), EndState::Parked);
+    }
+}
