@@ -24,6 +24,7 @@ mod merge;
 mod nesting;
 mod pairing;
 mod points;
+pub mod preview;
 mod scheduling;
 mod slice_table;
 

@@ -18,15 +18,22 @@ use crate::event::{EndState, ThreadKey, WakeupSort};
 use crate::trace::{Runs, States, ThreadId, ThreadState, Trace};
 
 /// A switch with common numbers.
-#[derive(Clone, Copy)]
-struct Row {
-    time: i64,
-    event: u32,
-    prev: u32,
-    next: u32,
-    next_priority: i32,
-    prev_priority: i32,
-    prev_state: EndState,
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchRow {
+    /// When, in ns.
+    pub time: i64,
+    /// The event.
+    pub event: u32,
+    /// The thread that stops.
+    pub prev: u32,
+    /// The thread that runs from now on.
+    pub next: u32,
+    /// Its priority.
+    pub next_priority: i32,
+    /// The priority of the one that stops.
+    pub prev_priority: i32,
+    /// What that one does from now on.
+    pub prev_state: EndState,
 }
 
 /// Something that changes a thread's state.
@@ -48,7 +55,7 @@ enum What {
 /// See the module's text.
 pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
     let cpu_count = trace.cpus.len();
-    let collected: Vec<(Groups<Row>, Groups<Change>)> = merged
+    let collected: Vec<(Groups<SwitchRow>, Groups<Change>)> = merged
         .parts
         .par_iter()
         .map(|part| collect(part, merged))
@@ -64,7 +71,7 @@ pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
     (runs, states)
 }
 
-fn collect(part: &MergedPart, merged: &Merged) -> (Groups<Row>, Groups<Change>) {
+fn collect(part: &MergedPart, merged: &Merged) -> (Groups<SwitchRow>, Groups<Change>) {
     let mut switches = Groups::default();
     let mut changes = Groups::default();
     let columns = &merged.events.segments()[part.segment as usize].columns;
@@ -77,7 +84,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Groups<Row>, Groups<Change>) 
         let event = part.event(switch.event).0;
         let prev = thread_at(switch.prev, time);
         let next = thread_at(switch.next, time);
-        let row = Row {
+        let row = SwitchRow {
             time: time.0,
             event,
             prev,
@@ -145,7 +152,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Groups<Row>, Groups<Change>) 
 }
 
 fn build_runs(
-    cpus: Vec<(u32, Pieces<Row>)>,
+    cpus: Vec<(u32, Pieces<SwitchRow>)>,
     merged: &Merged,
     cpu_count: usize,
     thread_count: usize,
@@ -183,20 +190,15 @@ fn build_runs(
     runs.events.reserve_exact(total);
     for (cpu, mut part, _) in each {
         let first = runs.starts.len() as u32;
-        runs.starts.append(&mut part.starts);
-        runs.ends.append(&mut part.ends);
-        runs.threads.append(&mut part.threads);
-        runs.priorities.append(&mut part.priorities);
-        runs.end_states.append(&mut part.end_states);
-        runs.events.append(&mut part.events);
+        runs.append(&mut part);
         runs.of_cpu[cpu as usize] = first..runs.starts.len() as u32;
     }
     sort_by_thread(&mut runs, thread_count);
     (runs, mismatches)
 }
 
-/// The runs, and how many switches did not fit the run before them.
-fn runs_of_cpu(rows: &[Row], first_event: Option<Timestamp>) -> (Runs, u64) {
+/// The runs of one CPU, and how many switches did not fit the run before them.
+pub fn runs_of_cpu(rows: &[SwitchRow], first_event: Option<Timestamp>) -> (Runs, u64) {
     let mut runs = Runs::default();
     let mut mismatches = 0;
     let mut is_open = false;
@@ -236,7 +238,7 @@ fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: u32)
 }
 
 /// Fills `by_thread` and `of_thread`: a counting sort, then each thread's few runs by start.
-fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
+pub fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
     let mut counts = vec![0_u32; thread_count + 1];
     for &thread in &runs.threads {
         counts[thread as usize + 1] += 1;
@@ -376,7 +378,7 @@ mod tests {
 
     #[test]
     fn lost_switches_end_a_run_without_a_state() {
-        let row = |time, prev, next| Row {
+        let row = |time, prev, next| SwitchRow {
             time,
             event: 0,
             prev,

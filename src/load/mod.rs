@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity};
+use crate::build::preview::Preview;
 use crate::build::{PartColumns, build};
 use crate::event::LaneColumns;
 use crate::formats::{FORMATS, Format, Input, Reader, Sniff};
@@ -90,7 +91,7 @@ impl std::error::Error for LoadError {}
 /// # Errors
 /// If nothing of it can be shown.
 pub fn open(path: &Path, job: &Job) -> Result<LoadedTrace, LoadError> {
-    open_with(path, job, &mut |_| {})
+    load(path, job, None)
 }
 
 /// Opens a file and hands each generation to `publish` as soon as it is there (the last is also the answer).
@@ -102,6 +103,15 @@ pub fn open_with(
     job: &Job,
     publish: &mut dyn FnMut(LoadedTrace),
 ) -> Result<LoadedTrace, LoadError> {
+    load(path, job, Some(publish))
+}
+
+/// Without a listener no generation is made but the last.
+fn load(
+    path: &Path,
+    job: &Job,
+    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, LoadError> {
     let begun = Instant::now();
     let fail = |error| LoadError {
         path: path.to_path_buf(),
@@ -112,27 +122,24 @@ pub fn open_with(
     let reader: Arc<dyn Reader> = Arc::from(reader);
     job.set_total(reader.parts().iter().map(|part| part.size_bytes).sum());
 
-    let blank = LoadedTrace {
-        trace: Arc::default(),
-        index: Arc::default(),
+    let (coarse, density) = coarse_trace(reader.as_ref());
+    let mut state = LoadedTrace {
+        trace: Arc::new(coarse),
+        index: Arc::new(density),
         reader: reader.clone(),
         path: path.to_path_buf(),
         file_bytes: source.file_bytes,
         generation: 0,
         is_complete: false,
-        timings: Timings::default(),
+        timings: Timings {
+            coarse: begun.elapsed(),
+            full: Duration::ZERO,
+        },
     };
-    let mut timings = Timings::default();
-    let coarse = coarse_trace(reader.as_ref());
-    timings.coarse = begun.elapsed();
-    publish(LoadedTrace {
-        trace: Arc::new(coarse.0),
-        index: Arc::new(coarse.1),
-        timings,
-        ..blank.clone()
-    });
-
-    let (columns, mut diagnostics) = read_parts(reader.as_ref(), job).map_err(fail)?;
+    if let Some(publish) = &mut listener {
+        publish(state.clone());
+    }
+    let (columns, mut diagnostics) = read_parts(&mut state, job, &mut listener).map_err(fail)?;
     let directory = reader.directory();
     let mut trace = build(
         columns,
@@ -143,26 +150,24 @@ pub fn open_with(
     );
     if source.was_changed() {
         diagnostics.note("file_changed", Severity::DataLoss, Location::Byte(0), || {
-            "the file was changed while it was read; what is shown may be incomplete: open it again".to_owned()
+            "the file was changed while it was read; what is shown may be incomplete: open it again"
+                .to_owned()
         });
     }
     let built = std::mem::take(&mut trace.diagnostics);
     trace.diagnostics = reader.diagnostics();
     trace.diagnostics.merge(diagnostics);
     trace.diagnostics.merge(built);
-    let index = Index::new(&trace);
+    state.index = Arc::new(Index::new(&trace));
+    state.trace = Arc::new(trace);
     job.check().map_err(|cancelled| fail(cancelled.into()))?;
-    timings.full = begun.elapsed();
-    let loaded = LoadedTrace {
-        trace: Arc::new(trace),
-        index: Arc::new(index),
-        generation: 1,
-        is_complete: true,
-        timings,
-        ..blank
-    };
-    publish(loaded.clone());
-    Ok(loaded)
+    state.generation += 1;
+    state.is_complete = true;
+    state.timings.full = begun.elapsed();
+    if let Some(publish) = &mut listener {
+        publish(state.clone());
+    }
+    Ok(state)
 }
 
 /// The format that is surest of these bytes.
@@ -232,31 +237,81 @@ fn coarse_trace(reader: &dyn Reader) -> (Trace, Index) {
     (trace, index)
 }
 
-/// Reads all parts in parallel. A part that cannot be read becomes a diagnostic.
+/// Files from this size on are shown lane by lane while they are read.
+const SHOW_FROM_BYTES: u64 = 64 << 20;
+/// In how many steps.
+const STEPS: usize = 6;
+
+/// Reads all parts in parallel; in a large file, publishes what is known on the way. A part that cannot be
+/// read becomes a diagnostic.
 fn read_parts(
-    reader: &dyn Reader,
+    state: &mut LoadedTrace,
     job: &Job,
+    listener: &mut Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<(Vec<PartColumns>, Diagnostics), ReadError> {
-    let results: Vec<Result<LaneColumns, ReadError>> = (0..reader.parts().len() as u32)
-        .into_par_iter()
-        .map(|part| reader.read_part(part, job))
-        .collect();
-    job.check()?;
-    let mut columns = Vec::with_capacity(results.len());
+    let reader = state.reader.clone();
+    let parts = reader.parts();
+    let total: u64 = parts.iter().map(|part| part.size_bytes).sum();
+    let is_shown = listener.is_some() && total >= SHOW_FROM_BYTES;
+    let step = if is_shown {
+        parts.len().div_ceil(STEPS)
+    } else {
+        parts.len()
+    };
+    let mut columns = Vec::with_capacity(parts.len());
     let mut diagnostics = Diagnostics::default();
-    for (part, result) in results.into_iter().enumerate() {
-        match result {
-            Ok(read) => columns.push(PartColumns {
-                part: part as u32,
-                lane: reader.parts()[part].lane,
-                columns: read,
-            }),
-            Err(error) => {
-                diagnostics.note("unreadable_part", Severity::DataLoss, error.at, || {
-                    error.to_string()
-                });
+    let mut preview = Preview::default();
+    for (number, group) in parts.chunks(step.max(1)).enumerate() {
+        let first = number * step;
+        let read = |at: usize| reader.read_part((first + at) as u32, job);
+        let results: Vec<Result<LaneColumns, ReadError>> =
+            (0..group.len()).into_par_iter().map(read).collect();
+        job.check()?;
+        for (at, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(read) => {
+                    let (part, lane) = ((first + at) as u32, group[at].lane);
+                    let part = PartColumns {
+                        part,
+                        lane,
+                        columns: read,
+                    };
+                    if is_shown {
+                        preview.add(&part, reader.lanes());
+                    }
+                    columns.push(part);
+                }
+                Err(error) => {
+                    let words = || error.to_string();
+                    diagnostics.note("unreadable_part", Severity::DataLoss, error.at, words);
+                }
             }
+        }
+        let is_last = first + group.len() == parts.len();
+        if let Some(publish) = listener
+            .as_mut()
+            .filter(|_| is_shown && !is_last && !preview.is_empty())
+        {
+            publish_preview(state, &preview, publish);
         }
     }
     Ok((columns, diagnostics))
+}
+
+/// Publishes who ran on the CPUs read so far, over the density of the coarse picture.
+fn publish_preview(
+    state: &mut LoadedTrace,
+    preview: &Preview,
+    publish: &mut dyn FnMut(LoadedTrace),
+) {
+    let trace = preview.trace(state.reader.lanes(), state.reader.info(), state.trace.span);
+    let mut index = Index::new(&trace);
+    index
+        .overview
+        .events
+        .clone_from(&state.index.overview.events);
+    state.trace = Arc::new(trace);
+    state.index = Arc::new(index);
+    state.generation += 1;
+    publish(state.clone());
 }

@@ -67,6 +67,16 @@ impl Runs {
         self.starts.is_empty()
     }
 
+    /// Moves the rows of another CPU here, behind ours.
+    pub fn append(&mut self, other: &mut Runs) {
+        self.starts.append(&mut other.starts);
+        self.ends.append(&mut other.ends);
+        self.threads.append(&mut other.threads);
+        self.priorities.append(&mut other.priorities);
+        self.end_states.append(&mut other.end_states);
+        self.events.append(&mut other.events);
+    }
+
     /// One run. Panics if there is no such row.
     #[must_use]
     pub fn get(&self, id: RunId) -> Run {
