@@ -299,3 +299,6 @@ impl Reader for FxtReader {
             + (self.scan.untimed.capacity() * 16 + self.scan.objects.capacity() * 24) as u64
     }
 }
+
+#[cfg(test)]
+mod tests;
