@@ -93,6 +93,11 @@ pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
     if !last.trim_ascii().is_empty() || !call.params.is_empty() {
         call.params.push(last);
     }
+    if dialect == Dialect::Minix {
+        for param in &mut call.params {
+            *param = strip_signals(param);
+        }
+    }
     if call.is_closed {
         let rest = text.get(at + 1..).unwrap_or(&[]).trim_ascii();
         let (rest, duration) = match dialect {
@@ -106,6 +111,16 @@ pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
             .filter(|result| !result.is_empty());
     }
     call
+}
+
+/// Takes `** SIGNAME ** ` off the start: signals stand where the call was split.
+fn strip_signals(mut text: &[u8]) -> &[u8] {
+    while let Some(inner) = text.strip_prefix(b"** ")
+        && let Some(length) = memchr::memmem::find(inner, b" **")
+    {
+        text = inner.get(length + 3..).unwrap_or(&[]).trim_ascii_start();
+    }
+    text
 }
 
 fn slice(text: &[u8], start: usize, end: usize) -> &[u8] {
@@ -398,6 +413,10 @@ pub fn elements(param: &[u8], dialect: Dialect) -> Vec<&[u8]> {
 /// Reads a result: `3</path>`, `-1 ENOENT (No such ...)`, `-1 [ENOENT]`, `<ipc> -1 [E]`, `?`, `0 (euid=0)`.
 #[must_use]
 pub fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
+    let result = match dialect {
+        Dialect::Strace => result,
+        Dialect::Minix => strip_signals(result),
+    };
     let result = result.strip_prefix(b"<ipc> ").unwrap_or(result);
     let value_length = match (dialect, memchr::memchr(b'<', result)) {
         (Dialect::Strace, Some(angle)) if follows_word(result, angle) => {
@@ -496,6 +515,7 @@ mod tests {
         assert_eq!(minix(b"<ipc> -1 [123]").number(), Some(-123));
         assert_eq!(minix(b"12685 (ppid=12684)").value, Some(12685));
         assert_eq!(minix(b"12685 (ppid=12684)").rest, b"(ppid=12684)");
+        assert_eq!(minix(b"** SIGALRM ** -1 [EINTR]").number(), Some(-4));
         assert_eq!(minix(b"<fault>").value, None);
         assert_eq!(minix(b"1 ([3])").rest, b"([3])");
     }
