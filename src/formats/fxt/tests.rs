@@ -154,10 +154,14 @@ fn blobs_take_the_time_of_the_record_before_them() {
         Number(4 | 2 << 4 | 1 << 24),
         Number(9000),
     ];
-    let (_, parts) = read(encoded(&cells, Endian::Little));
+    let (reader, parts) = read(encoded(&cells, Endian::Little));
     let times: Vec<i64> = (0..4).map(|event| parts[0].events.time(event).0).collect();
     assert_eq!(times, vec![5000, 5000, 5000, 9000]);
-    assert_eq!(parts[0].events.thread(0), ThreadKey::UNKNOWN);
+    let directory = reader.directory();
+    let key = parts[0].events.thread(0);
+    let listed = directory.threads.iter().find(|thread| thread.key == key);
+    let name = listed.and_then(|thread| thread.name).unwrap();
+    assert_eq!(directory.strings.text(name), "provider");
 }
 
 /// Opens, reads and describes everything; only panics fail.
