@@ -45,7 +45,7 @@ type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
 pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) -> People {
     let seen = seen_keys(merged);
     let lives = sorted_lives(merged);
-    let births = births(merged, &lives);
+    let births = births(directory, &seen, &lives);
     let entries: FxHashMap<u32, &ThreadEntry> = directory
         .threads
         .iter()
@@ -213,7 +213,29 @@ fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
     lives
 }
 
-fn births(_merged: &Merged, lives: &[Told<'_>]) -> FxHashMap<u32, Vec<Birth>> {
+/// The key that `child`, born at `time`, goes by: of the candidates for a key that means nobody the one
+/// that was first seen last.
+fn born_as(
+    child: ThreadKey,
+    time: Timestamp,
+    aliases: &FxHashMap<u32, &[ThreadKey]>,
+    seen: &Seen,
+) -> ThreadKey {
+    let candidates = aliases.get(&child.0).copied().unwrap_or_default();
+    candidates
+        .iter()
+        .filter_map(|key| Some((seen.get(&key.0)?.0, *key)))
+        .filter(|(first, _)| *first <= time)
+        .max_by_key(|(first, _)| *first)
+        .map_or(child, |(_, key)| key)
+}
+
+fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> FxHashMap<u32, Vec<Birth>> {
+    let aliases: FxHashMap<u32, &[ThreadKey]> = directory
+        .aliases
+        .iter()
+        .map(|alias| (alias.key.0, alias.candidates.as_slice()))
+        .collect();
     let mut births: FxHashMap<u32, Vec<Birth>> = FxHashMap::default();
     for told in lives {
         if let Life::Fork {
@@ -223,6 +245,7 @@ fn births(_merged: &Merged, lives: &[Told<'_>]) -> FxHashMap<u32, Vec<Birth>> {
             name,
         } = told.life
         {
+            let child = born_as(*child, told.time, &aliases, seen);
             let list = births.entry(child.0).or_default();
             let birth = Birth {
                 time: told.time,

@@ -24,6 +24,8 @@ pub struct EventColumns {
     threads: Vec<u32>,
     blocks: Vec<Block>,
     wide: Vec<Wide>,
+    /// Each event's CPU, in lanes that hold the events of several; else empty.
+    cpus: Vec<u16>,
     place_shift: u8,
     is_unsorted: bool,
     last_time: i64,
@@ -84,6 +86,7 @@ impl EventColumns {
         self.threads.shrink_to_fit();
         self.blocks.shrink_to_fit();
         self.wide.shrink_to_fit();
+        self.cpus.shrink_to_fit();
     }
 
     /// Appends an event and returns its index in these columns.
@@ -142,6 +145,40 @@ impl EventColumns {
         }
         self.blocks[index >> BLOCK_SHIFT].place = place;
         true
+    }
+
+    /// Appends an event that happened on `cpu`. Either all events of a part have a CPU of their own, or none.
+    #[inline]
+    pub fn push_on_cpu(
+        &mut self,
+        time: i64,
+        place: u64,
+        kind: KindId,
+        thread: ThreadKey,
+        cpu: u16,
+    ) -> u32 {
+        self.cpus.push(cpu);
+        self.push(time, place, kind, thread)
+    }
+
+    /// The CPU of event `index`, in lanes where each event has its own.
+    #[inline]
+    #[must_use]
+    pub fn cpu(&self, index: u32) -> Option<u32> {
+        self.cpus.get(index as usize).map(|&cpu| u32::from(cpu))
+    }
+
+    /// All CPUs, in order; empty where the lane has one, or none is known.
+    #[must_use]
+    pub fn cpus(&self) -> &[u16] {
+        &self.cpus
+    }
+
+    /// Gives the CPUs other numbers.
+    pub fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
+        for cpu in &mut self.cpus {
+            *cpu = number(*cpu);
+        }
     }
 
     #[cold]
@@ -275,6 +312,7 @@ impl EventColumns {
         for (time, old) in order {
             map[old as usize] =
                 sorted.push(time, self.place(old), self.kind(old), self.thread(old));
+            sorted.cpus.extend(self.cpus.get(old as usize));
         }
         (sorted, map)
     }
@@ -287,7 +325,8 @@ impl EventColumns {
             + self.kinds.capacity() * 2
             + self.threads.capacity() * 4
             + self.blocks.capacity() * size_of::<Block>()
-            + self.wide.capacity() * size_of::<Wide>()) as u64
+            + self.wide.capacity() * size_of::<Wide>()
+            + self.cpus.capacity() * 2) as u64
     }
 }
 

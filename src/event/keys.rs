@@ -76,6 +76,16 @@ pub struct ProcessEntry {
     pub name: Option<StringId>,
 }
 
+/// A key that the file used because it knew no better: what is born under it is one of `candidates`, which
+/// is then born again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// The key that means no thread of its own.
+    pub key: ThreadKey,
+    /// What it can mean; the one that was first seen last before the birth is meant.
+    pub candidates: Vec<ThreadKey>,
+}
+
 /// What the reader's numbers mean. Asked for when all parts were read.
 ///
 /// Threads that are not listed are known by their key alone: tid = key. A format whose keys are pids
@@ -88,6 +98,21 @@ pub struct Directory {
     pub threads: Vec<ThreadEntry>,
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
+    /// Keys that mean others.
+    pub aliases: Vec<Alias>,
+    /// What `build` makes of lives and files beyond threads and processes.
+    pub derive: Derive,
     /// The strings that the above refer to.
     pub strings: Strings,
+}
+
+/// What `build` derives from lives and files for formats that have nothing else to draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Derive {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Slices of the programs that a process ran, of the files that it had open, and arrows from forks to
+    /// children and from the writers of pipes to their readers.
+    Programs,
 }

@@ -45,7 +45,7 @@ pub struct Event {
     pub id: EventId,
     /// The reader's part.
     pub part: u32,
-    /// The index of the CPU, if its lane has one.
+    /// The index of the CPU, if its lane has one or it has one of its own.
     pub cpu: Option<u32>,
     /// Time, place, kind and key.
     pub row: EventRow,
@@ -114,7 +114,9 @@ impl Events {
         Event {
             id,
             part: segment.part,
-            cpu: segment.cpu,
+            cpu: segment
+                .cpu
+                .or_else(|| segment.columns.cpu(id.0 - segment.first)),
             row: segment.columns.row(id.0 - segment.first),
         }
     }

@@ -383,6 +383,7 @@ impl Reader for TraceDat {
             threads,
             processes: Vec::new(),
             strings,
+            ..Directory::default()
         }
     }
 

@@ -1,0 +1,787 @@
+//! Calls and their texts: the lines of one task in, whole texts out.
+//!
+//! ```text
+//! Open|fnamesize=..,..   FN|whole text                     short
+//!                        FN|line 1   Cont|line 2   Cont_end|        short, with newlines
+//!                        FN[0]..  FN[1]..  FN_end|                  900 bytes and more
+//!                        FN[0]..  Cont|..  Cont_end|  FN[1]..  FN_end|    long, with newlines
+//! New_proc|argsize=..    A[0]..  A[1]..  A[1]..  End_of_args|       the number counts arguments
+//! ```
+//!
+//! One rule rebuilds them all: a text in parts is appended as it is, `Cont` is a newline and its text,
+//! `Cont_end` says nothing, and a text ends with its `_end` or with the next line that is none of these.
+//! An empty argument prints nothing: a gap in the numbers tells of it.
+
+use crate::event::Role;
+
+use super::line::{Payload, Values, Word};
+
+/// The calls that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Sort {
+    /// A program was loaded.
+    NewProc,
+    /// The clone call begins.
+    SysClone,
+    /// It failed.
+    SysCloneFailed,
+    /// There is a new task.
+    SchedFork,
+    /// The task ends.
+    Exit,
+    /// A file was opened.
+    Open,
+    /// A descriptor was closed.
+    Close,
+    /// A pipe was made.
+    Pipe,
+    /// A descriptor was copied.
+    Dup,
+    /// A rename begins.
+    RenameFrom,
+    /// A renameat2 begins.
+    Rename2From,
+    /// It was done.
+    RenameTo,
+    /// It failed.
+    RenameFailed,
+    /// A link begins.
+    LinkFrom,
+    /// A linkat begins.
+    LinkatFrom,
+    /// It was done.
+    LinkTo,
+    /// It failed.
+    LinkFailed,
+    /// A symbolic link was made.
+    Symlink,
+    /// A mount begins.
+    Mount,
+    /// It failed.
+    MountFailed,
+    /// An unmount begins.
+    Umount,
+    /// It failed.
+    UmountFailed,
+    /// The task has another name.
+    Comm,
+    /// A task of the group whose environment follows.
+    Upid,
+    /// A variable of that environment.
+    Env,
+    /// A call of which only the text is there; the slot says which.
+    Lone,
+    /// A tag that is not known.
+    Unknown,
+}
+
+/// The texts that calls have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Slot {
+    /// `PI`: the file that was loaded, a script's interpreter.
+    Interpreter,
+    /// `PP`: the program that was asked for.
+    Program,
+    /// `CW`: the working directory.
+    Directory,
+    /// `A`: an argument.
+    Argument,
+    /// `FN`: the path that was opened.
+    Path,
+    /// `FO`: the path as the program said it.
+    Original,
+    /// `RF`: renamed from.
+    RenameFrom,
+    /// `RT`: renamed to.
+    RenameTo,
+    /// `LF`: linked from.
+    LinkFrom,
+    /// `LT`: linked to.
+    LinkTo,
+    /// `ST`: what a symbolic link says.
+    LinkText,
+    /// `SR`: what it leads to.
+    LinkTarget,
+    /// `SL`: where it is.
+    LinkName,
+    /// `MS`: what is mounted.
+    MountSource,
+    /// `MT`: where.
+    MountTarget,
+    /// `MX`: the type of file system.
+    MountType,
+    /// `CN`: the task's name.
+    Name,
+    /// `Env`.
+    Variable,
+    /// The text of an unknown tag.
+    Other,
+}
+
+struct SortRow {
+    sort: Sort,
+    name: &'static str,
+    category: &'static str,
+    role: Role,
+    /// Its texts, each with the key of its announced size.
+    texts: &'static [(Slot, &'static str)],
+}
+
+const fn row(
+    sort: Sort,
+    name: &'static str,
+    category: &'static str,
+    role: Role,
+    texts: &'static [(Slot, &'static str)],
+) -> SortRow {
+    SortRow {
+        sort,
+        name,
+        category,
+        role,
+        texts,
+    }
+}
+
+const SORTS: &[SortRow] = &[
+    row(
+        Sort::NewProc,
+        "New_proc",
+        "process",
+        Role::Consumed,
+        &[
+            (Slot::Interpreter, "prognameisize"),
+            (Slot::Program, "prognamepsize"),
+            (Slot::Directory, "cwdsize"),
+            (Slot::Argument, "argsize"),
+        ],
+    ),
+    row(Sort::SysClone, "SysClone", "process", Role::Instant, &[]),
+    row(
+        Sort::SysCloneFailed,
+        "SysCloneFailed",
+        "process",
+        Role::Instant,
+        &[],
+    ),
+    row(Sort::SchedFork, "SchedFork", "process", Role::Instant, &[]),
+    row(Sort::Exit, "Exit", "process", Role::Consumed, &[]),
+    row(
+        Sort::Open,
+        "Open",
+        "file",
+        Role::Instant,
+        &[(Slot::Path, "fnamesize"), (Slot::Original, "forigsize")],
+    ),
+    row(Sort::Close, "Close", "file", Role::Instant, &[]),
+    row(Sort::Pipe, "Pipe", "file", Role::Instant, &[]),
+    row(Sort::Dup, "Dup", "file", Role::Instant, &[]),
+    row(
+        Sort::RenameFrom,
+        "RenameFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameFrom, "fnamesize")],
+    ),
+    row(
+        Sort::Rename2From,
+        "Rename2From",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameFrom, "fnamesize")],
+    ),
+    row(
+        Sort::RenameTo,
+        "RenameTo",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameTo, "fnamesize")],
+    ),
+    row(
+        Sort::RenameFailed,
+        "RenameFailed",
+        "file",
+        Role::Instant,
+        &[],
+    ),
+    row(
+        Sort::LinkFrom,
+        "LinkFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkFrom, "fnamesize")],
+    ),
+    row(
+        Sort::LinkatFrom,
+        "LinkatFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkFrom, "fnamesize")],
+    ),
+    row(
+        Sort::LinkTo,
+        "LinkTo",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkTo, "fnamesize")],
+    ),
+    row(Sort::LinkFailed, "LinkFailed", "file", Role::Instant, &[]),
+    row(
+        Sort::Symlink,
+        "Symlink",
+        "file",
+        Role::Instant,
+        &[
+            (Slot::LinkText, "targetnamesize"),
+            (Slot::LinkTarget, "resolvednamesize"),
+            (Slot::LinkName, "linknamesize"),
+        ],
+    ),
+    row(
+        Sort::Mount,
+        "Mount",
+        "file",
+        Role::Instant,
+        &[
+            (Slot::MountSource, "sourcenamesize"),
+            (Slot::MountTarget, "targetnamesize"),
+            (Slot::MountType, "typenamesize"),
+        ],
+    ),
+    row(Sort::MountFailed, "MountFailed", "file", Role::Instant, &[]),
+    row(
+        Sort::Umount,
+        "Umount",
+        "file",
+        Role::Instant,
+        &[(Slot::MountTarget, "targetnamesize")],
+    ),
+    row(
+        Sort::UmountFailed,
+        "UmountFailed",
+        "file",
+        Role::Instant,
+        &[],
+    ),
+    row(
+        Sort::Comm,
+        "Comm",
+        "process",
+        Role::Instant,
+        &[(Slot::Name, "size")],
+    ),
+    row(Sort::Upid, "UPID", "environment", Role::Instant, &[]),
+    row(
+        Sort::Env,
+        "Env",
+        "environment",
+        Role::Instant,
+        &[(Slot::Variable, "")],
+    ),
+    row(Sort::Lone, "text", "etrace", Role::Instant, &[]),
+    row(
+        Sort::Unknown,
+        "unknown",
+        "etrace",
+        Role::Instant,
+        &[(Slot::Other, "")],
+    ),
+];
+
+const SLOTS: &[(Slot, &str, &str)] = &[
+    (Slot::Interpreter, "PI", "interpreter"),
+    (Slot::Program, "PP", "program"),
+    (Slot::Directory, "CW", "directory"),
+    (Slot::Argument, "A", "argument"),
+    (Slot::Path, "FN", "path"),
+    (Slot::Original, "FO", "original"),
+    (Slot::RenameFrom, "RF", "from"),
+    (Slot::RenameTo, "RT", "to"),
+    (Slot::LinkFrom, "LF", "from"),
+    (Slot::LinkTo, "LT", "to"),
+    (Slot::LinkText, "ST", "text"),
+    (Slot::LinkTarget, "SR", "target"),
+    (Slot::LinkName, "SL", "link"),
+    (Slot::MountSource, "MS", "source"),
+    (Slot::MountTarget, "MT", "target"),
+    (Slot::MountType, "MX", "type"),
+    (Slot::Name, "CN", "name"),
+    (Slot::Variable, "Env", "variable"),
+    (Slot::Other, "text", "text"),
+];
+
+impl Sort {
+    /// The known calls, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Sort> {
+        SORTS.iter().map(|row| row.sort)
+    }
+
+    fn row(self) -> &'static SortRow {
+        SORTS.get(self as usize).unwrap_or(&SORTS[SORTS.len() - 1])
+    }
+
+    /// The call that `tag` starts.
+    #[must_use]
+    pub fn from_tag(tag: &[u8]) -> Option<Sort> {
+        let known = SORTS.get(..Sort::Lone as usize)?;
+        known
+            .iter()
+            .find(|row| row.name.as_bytes() == tag)
+            .map(|row| row.sort)
+    }
+
+    /// Its tag.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn category(self) -> &'static str {
+        self.row().category
+    }
+
+    /// What becomes of it.
+    #[must_use]
+    pub fn role(self) -> Role {
+        self.row().role
+    }
+}
+
+impl Slot {
+    /// All texts, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Slot> {
+        SLOTS.iter().map(|row| row.0)
+    }
+
+    /// The text that `tag` is.
+    #[must_use]
+    pub fn from_tag(tag: &[u8]) -> Option<Slot> {
+        let known = SLOTS.get(..Slot::Variable as usize)?;
+        known
+            .iter()
+            .find(|row| row.1.as_bytes() == tag)
+            .map(|row| row.0)
+    }
+
+    /// Its tag.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        SLOTS.get(self as usize).map_or("", |row| row.1)
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        SLOTS.get(self as usize).map_or("", |row| row.2)
+    }
+}
+
+/// Most texts that a call has.
+const MOST_TEXTS: usize = 4;
+/// How many empty arguments may be missing in one call.
+const MOST_GAPS: u64 = 1024;
+
+/// A call that is being read.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// What it is.
+    pub sort: Sort,
+    /// For [`Sort::Lone`]: which text is there without its call.
+    pub lone: Slot,
+    /// Its numbers.
+    pub values: Values<'a>,
+    /// Where its line starts.
+    pub place: u64,
+    /// For unknown tags: the tag.
+    tag: &'a [u8],
+    /// How long each of its texts was, in the order of its row; `None`: not seen.
+    lengths: [Option<u64>; MOST_TEXTS],
+    current: Option<Slot>,
+    current_number: u64,
+    next_argument: u64,
+    gaps: u64,
+    text: Text<'a>,
+    is_complete: bool,
+}
+
+/// A text that is being joined; one that comes whole is not copied.
+#[derive(Clone, Debug, Default)]
+struct Text<'a> {
+    whole: &'a [u8],
+    joined: Vec<u8>,
+    is_joined: bool,
+}
+
+impl<'a> Text<'a> {
+    #[inline]
+    fn start(&mut self, text: &'a [u8]) {
+        self.whole = text;
+        self.is_joined = false;
+    }
+
+    fn append(&mut self, separator: &[u8], text: &[u8]) {
+        if !self.is_joined {
+            self.joined.clear();
+            self.joined.extend_from_slice(self.whole);
+            self.is_joined = true;
+        }
+        self.joined.extend_from_slice(separator);
+        self.joined.extend_from_slice(text);
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        if self.is_joined {
+            &self.joined
+        } else {
+            self.whole
+        }
+    }
+}
+
+/// Whether a line belongs to the call before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// It does.
+    Belongs,
+    /// It is a text that the call does not have.
+    Alone,
+    /// It goes on with, or ends, a text that is not there.
+    Stray,
+}
+
+impl<'a> Call<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn none() -> Call<'a> {
+        Call {
+            sort: Sort::Lone,
+            lone: Slot::Other,
+            values: Values::default(),
+            place: 0,
+            tag: &[],
+            lengths: [None; MOST_TEXTS],
+            current: None,
+            current_number: 0,
+            next_argument: 0,
+            gaps: 0,
+            text: Text::default(),
+            is_complete: true,
+        }
+    }
+
+    /// Starts over with the call of a line, keeping the memory.
+    #[inline]
+    pub fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
+        self.sort = sort;
+        self.values = if sort.has_values() {
+            Values::parse(line.text)
+        } else {
+            Values::default()
+        };
+        self.place = place;
+        self.lengths = [None; MOST_TEXTS];
+        self.current = None;
+        self.next_argument = 0;
+        self.gaps = 0;
+        self.is_complete = false;
+        match sort {
+            Sort::Env => self.start_text(Slot::Variable, 0, line.text),
+            Sort::Unknown => {
+                self.tag = line.tag;
+                self.start_text(Slot::Other, line.number.unwrap_or(0), line.text);
+            }
+            _ => {}
+        }
+    }
+
+    /// Starts over with a text whose call is not there.
+    pub fn start_lone(&mut self, slot: Slot, line: &Payload<'a>, place: u64) {
+        self.start(Sort::Lone, line, place);
+        self.lone = slot;
+        self.next_argument = line.number.unwrap_or(0);
+        self.start_text(slot, line.number.unwrap_or(0), line.text);
+        if slot == Slot::Argument {
+            self.next_argument = self.next_argument.saturating_add(1);
+        }
+    }
+
+    fn start_text(&mut self, slot: Slot, number: u64, text: &'a [u8]) {
+        self.current = Some(slot);
+        self.current_number = number;
+        self.text.start(text);
+    }
+
+    /// The tag of a call that is not known.
+    #[must_use]
+    pub fn unknown_tag(&self) -> &'a [u8] {
+        self.tag
+    }
+
+    fn index_of(&self, slot: Slot) -> Option<usize> {
+        self.sort.row().texts.iter().position(|text| text.0 == slot)
+    }
+
+    fn has(&self, slot: Slot) -> bool {
+        match self.sort {
+            Sort::Lone => self.lone == slot,
+            sort => sort.row().texts.iter().any(|text| text.0 == slot),
+        }
+    }
+
+    /// Takes in the next line of the same task, which starts no call. Each text that is whole by then goes
+    /// to `done`, with its number where it is an argument.
+    #[inline]
+    pub fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
+        match line.word {
+            Word::Text(slot) => {
+                if self.is_complete || !self.has(slot) {
+                    return Fit::Alone;
+                }
+                let number = line.number.unwrap_or(0);
+                if slot == Slot::Argument {
+                    return self.argument(number, line, done);
+                }
+                if self.current == Some(slot) && number > 0 {
+                    self.text.append(b"", line.text);
+                    return Fit::Belongs;
+                }
+                self.finish_text(done);
+                self.start_text(slot, number, line.text);
+                Fit::Belongs
+            }
+            Word::Cont if self.current.is_some() => {
+                self.text.append(b"\n", line.text);
+                Fit::Belongs
+            }
+            Word::ContEnd if self.current.is_some() => Fit::Belongs,
+            Word::TextEnd if self.current.is_some() => {
+                self.finish_text(done);
+                Fit::Belongs
+            }
+            Word::EndOfArgs if self.has(Slot::Argument) && !self.is_complete => {
+                self.finish_text(done);
+                self.is_complete = true;
+                Fit::Belongs
+            }
+            Word::Call(Sort::Env) if self.sort == Sort::Env && line.number.unwrap_or(0) > 0 => {
+                self.text.append(b"", line.text);
+                Fit::Belongs
+            }
+            Word::Unknown
+                if self.sort == Sort::Unknown
+                    && self.tag == line.tag
+                    && line.number.unwrap_or(0) > 0 =>
+            {
+                self.text.append(b"", line.text);
+                Fit::Belongs
+            }
+            _ => Fit::Stray,
+        }
+    }
+
+    fn argument(
+        &mut self,
+        number: u64,
+        line: &Payload<'a>,
+        done: &mut impl FnMut(Slot, &[u8]),
+    ) -> Fit {
+        if self.current == Some(Slot::Argument) && self.current_number == number {
+            self.text.append(b"", line.text);
+            return Fit::Belongs;
+        }
+        self.finish_text(done);
+        while self.next_argument < number && self.gaps < MOST_GAPS {
+            self.gaps += 1;
+            self.next_argument += 1;
+            self.add_length(Slot::Argument, 0);
+            done(Slot::Argument, b"");
+        }
+        self.next_argument = number.saturating_add(1);
+        self.start_text(Slot::Argument, number, line.text);
+        Fit::Belongs
+    }
+
+    #[inline]
+    fn add_length(&mut self, slot: Slot, length: usize) {
+        if let Some(index) = self.index_of(slot)
+            && let Some(entry) = self.lengths.get_mut(index)
+        {
+            // The announced size of all arguments counts their NULs.
+            let more = length as u64 + u64::from(slot == Slot::Argument);
+            *entry = Some(entry.unwrap_or(0) + more);
+        }
+    }
+
+    /// Ends the text that is being joined, if there is one.
+    #[inline]
+    pub fn finish_text(&mut self, done: &mut impl FnMut(Slot, &[u8])) {
+        if let Some(slot) = self.current.take() {
+            self.add_length(slot, self.text.bytes().len());
+            done(slot, self.text.bytes());
+        }
+    }
+
+    /// Whether nothing more is to come, as far as the announced sizes tell.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let texts = self.sort.row().texts;
+        match self.sort {
+            _ if self.is_complete => true,
+            Sort::NewProc | Sort::Mount | Sort::Umount | Sort::Lone => false,
+            _ => texts.iter().enumerate().all(|(index, (slot, key))| {
+                let read = match self.lengths.get(index).copied().flatten() {
+                    Some(length) => length,
+                    None if self.current == Some(*slot) => self.text.bytes().len() as u64,
+                    None => 0,
+                };
+                match self.values.get(key.as_bytes()) {
+                    Some(size) => u64::try_from(size).is_ok_and(|size| read >= size),
+                    None => *key == "resolvednamesize" || *key == "sourcenamesize",
+                }
+            }),
+        }
+    }
+
+    /// What is wrong with a call of which no more lines come.
+    #[must_use]
+    pub fn flaw(&self) -> Option<Flaw> {
+        if self.sort == Sort::NewProc && !self.is_complete {
+            return Some(Flaw::Incomplete);
+        }
+        let texts = self.sort.row().texts;
+        texts.iter().enumerate().find_map(|(index, (slot, key))| {
+            let size = u64::try_from(self.values.get(key.as_bytes())?).ok()?;
+            let length = self.lengths.get(index).copied().flatten();
+            match length {
+                _ if *slot == Slot::Argument => {
+                    let length = length.unwrap_or(0);
+                    (length != size).then_some(Flaw::Arguments { size, length })
+                }
+                None => Some(Flaw::Incomplete),
+                Some(length) => (length != size).then_some(Flaw::Size {
+                    slot: *slot,
+                    size,
+                    length,
+                }),
+            }
+        })
+    }
+}
+
+/// What can be wrong with a call's texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// Some are not there.
+    Incomplete,
+    /// One is not as long as was announced.
+    Size {
+        /// Which.
+        slot: Slot,
+        /// Announced.
+        size: u64,
+        /// Read.
+        length: u64,
+    },
+    /// The arguments together are not: empty ones at the end and newlines at the end print nothing.
+    Arguments {
+        /// Announced.
+        size: u64,
+        /// Read.
+        length: u64,
+    },
+}
+
+impl Sort {
+    fn has_values(self) -> bool {
+        !matches!(self, Sort::Env | Sort::Upid | Sort::Lone | Sort::Unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::etrace::line::parse_payload;
+
+    fn texts(lines: &[&str]) -> Vec<(Slot, String)> {
+        let mut out = Vec::new();
+        let mut call = Call::none();
+        let mut done =
+            |slot, bytes: &[u8]| out.push((slot, String::from_utf8_lossy(bytes).into_owned()));
+        for text in lines {
+            let owned: &'static str = Box::leak(format!("1,0,0,1!{text}").into_boxed_str());
+            let line = parse_payload(owned.as_bytes()).unwrap();
+            match line.word {
+                Word::Call(sort) => call.start(sort, &line, 0),
+                _ => assert_eq!(call.read(&line, &mut done), Fit::Belongs, "{text}"),
+            }
+        }
+        call.finish_text(&mut done);
+        assert_eq!(call.flaw(), None);
+        out
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_their_numbers() {
+        for (index, row) in SORTS.iter().enumerate() {
+            assert_eq!(row.sort as usize, index);
+            assert!(row.texts.len() <= MOST_TEXTS);
+        }
+        for (index, row) in SLOTS.iter().enumerate() {
+            assert_eq!(row.0 as usize, index);
+        }
+    }
+
+    #[test]
+    fn texts_are_joined_in_all_their_forms() {
+        let path = |text: &str| vec![(Slot::Path, text.to_owned())];
+        let rest = "forigsize=0,flags=0,mode=0,fd=3";
+        let mut whole = texts(&[&format!("Open|fnamesize=1,{rest}"), "FN|x", "FO|"]);
+        whole.truncate(1);
+        assert_eq!(whole, path("x"));
+        let mut lines = texts(&[
+            &format!("Open|fnamesize=3,{rest}"),
+            "FN|a",
+            "Cont|b",
+            "Cont_end|",
+            "FO|",
+        ]);
+        lines.truncate(1);
+        assert_eq!(lines, path("a\nb"));
+        let mut parts = texts(&[
+            &format!("Open|fnamesize=9,{rest}"),
+            "FN[0]ab",
+            "FN[1]c",
+            "Cont|d",
+            "Cont_end",
+            "FN[2]ef",
+            "Cont|g",
+            "Cont_end|",
+            "FN_end|",
+            "FO|",
+        ]);
+        parts.truncate(1);
+        assert_eq!(parts, path("abc\ndef\ng"));
+    }
+
+    #[test]
+    fn a_gap_in_the_numbers_is_an_empty_argument() {
+        let all = texts(&[
+            "New_proc|argsize=9,prognameisize=1,prognamepsize=1,cwdsize=1",
+            "PI|i",
+            "PP|p",
+            "CW|c",
+            "A[0]x",
+            "A[2]a[",
+            "A[2]b|",
+            "A[3]",
+            "End_of_args|",
+        ]);
+        let arguments: Vec<&str> = all.iter().skip(3).map(|(_, text)| text.as_str()).collect();
+        assert_eq!(arguments, vec!["x", "", "a[b|", ""]);
+    }
+}

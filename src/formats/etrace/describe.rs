@@ -1,0 +1,168 @@
+//! One event in full: the lines of a call, found again from the first.
+
+use crate::event::{EventDetail, Field, Value};
+use crate::formats::EventRef;
+
+use super::calls::{Call, Fit, Slot, Sort};
+use super::file::{events_after, line_at};
+use super::line::{Payload, Word, parse_line};
+use super::upids::Upids;
+use super::words;
+
+/// How far the lines of a call are looked for.
+const MOST_AHEAD_BYTES: usize = 8 << 20;
+
+/// The event whose first line is at `event.place`.
+#[must_use]
+pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
+    let place = usize::try_from(event.place).unwrap_or(usize::MAX);
+    let line = line_at(text, place).and_then(|(line, next)| Some((parse_line(line)?, next)));
+    let Some((line, next)) = line else {
+        return EventDetail {
+            time: event.time,
+            text: "this line cannot be read any more".to_owned(),
+            ..EventDetail::default()
+        };
+    };
+    let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
+    let mut call = Call::none();
+    let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
+    match line.word {
+        Word::Call(sort) => call.start(sort, &line, event.place),
+        Word::Text(slot) => call.start_lone(slot, &line, event.place),
+        _ => call.start(Sort::Unknown, &line, event.place),
+    }
+    if !call.is_settled() || has_text(call.sort) {
+        for (more, _) in events_after(text, next, MOST_AHEAD_BYTES) {
+            if more.upid != line.upid {
+                continue;
+            }
+            let goes_on = match more.word {
+                Word::Call(_) | Word::Unknown => more.number.is_some_and(|number| number > 0),
+                _ => true,
+            };
+            if !goes_on || call.read(&more, &mut keep) != Fit::Belongs || call.is_settled() {
+                break;
+            }
+        }
+    }
+    call.finish_text(&mut keep);
+    detail(&line, &call, &texts, upids)
+}
+
+fn has_text(sort: Sort) -> bool {
+    matches!(sort, Sort::Env | Sort::Unknown | Sort::Lone)
+}
+
+fn detail(
+    line: &Payload<'_>,
+    call: &Call<'_>,
+    texts: &[(Slot, Vec<u8>)],
+    upids: &Upids,
+) -> EventDetail {
+    let name = match call.sort {
+        Sort::Lone | Sort::Unknown => words::text(line.tag),
+        sort => sort.name().to_owned(),
+    };
+    let mut detail = EventDetail {
+        name,
+        category: call.sort.category().to_owned(),
+        time: crate::base::Timestamp(line.time),
+        cpu: Some(line.cpu),
+        tid: upids.pid(line.upid),
+        ..EventDetail::default()
+    };
+    detail
+        .fields
+        .push(field("upid", "upid", Value::Int(line.upid), ""));
+    let mut shown = Vec::new();
+    for (slot, bytes) in texts.iter().filter(|(slot, _)| *slot != Slot::Argument) {
+        let text = words::text(bytes);
+        shown.push(match slot {
+            Slot::Variable | Slot::Other => text.clone(),
+            slot => format!("{}={}", slot.word(), quoted(&text)),
+        });
+        detail
+            .fields
+            .push(field(slot.word(), "text", Value::Text(text), ""));
+    }
+    let arguments: Vec<String> = texts
+        .iter()
+        .filter(|(slot, _)| *slot == Slot::Argument)
+        .map(|(_, bytes)| words::text(bytes))
+        .collect();
+    if !arguments.is_empty() {
+        let line: Vec<String> = arguments.iter().map(|text| quoted(text)).collect();
+        shown.push(format!("arguments={}", line.join(" ")));
+        let list = arguments.into_iter().map(Value::Text).collect();
+        detail
+            .fields
+            .push(field("arguments", "text", Value::List(list), ""));
+    }
+    for (key, value) in call.values.iter() {
+        let key = words::text(key);
+        let word = word_of(call.sort, &key, value, call);
+        let is_size = key.ends_with("size");
+        if !is_size {
+            let value = if word.is_empty() {
+                value.to_string()
+            } else {
+                word.clone()
+            };
+            shown.push(format!("{key}={value}"));
+        }
+        let type_name = if is_size { "bytes" } else { "int" };
+        detail
+            .fields
+            .push(field(&key, type_name, Value::Int(value), &word));
+    }
+    if call.sort == Sort::Upid {
+        shown.push(words::text(line.text));
+        detail
+            .fields
+            .push(field("id", "upid", Value::Text(words::text(line.text)), ""));
+    }
+    detail.text = shown.join(" ");
+    detail
+}
+
+fn field(name: &str, type_name: &str, value: Value, shown: &str) -> Field {
+    Field {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        value,
+        shown: shown.to_owned(),
+    }
+}
+
+/// A call's number in words; empty where the number says it all.
+fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
+    match (sort, key) {
+        (Sort::Open, "flags") => words::open_flags(value),
+        (Sort::Open, "mode") => {
+            let flags = call.values.get(b"flags").unwrap_or(0) as u32;
+            if words::has_mode(flags) {
+                format!("{value:#o}")
+            } else {
+                "not used".to_owned()
+            }
+        }
+        (Sort::Dup | Sort::Pipe, "flags") => words::descriptor_flags(value),
+        (Sort::SysClone, "flags") => words::clone_flags(value),
+        (Sort::Rename2From, "flags") => words::rename_flags(value),
+        (Sort::LinkatFrom, "flags") => words::link_flags(value),
+        (Sort::Mount, "flags") => words::mount_flags(value),
+        (Sort::Umount, "flags") => words::umount_flags(value),
+        _ => String::new(),
+    }
+}
+
+/// A text as a shell would need it, where that is needed.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%^".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,616 @@
+//! The bulk pass: the lines of one part in, its columns out.
+//!
+//! Lines are sorted out by task; each task has one call that is being read. A call is one event at its first
+//! line; its texts are put into its row as they become whole, so nothing is kept but what rows need.
+//!
+//! The answer does not depend on where a file is cut: a call belongs to the part in which it starts. That
+//! part reads on behind its end until its open calls are whole, and a part that meets a task in the middle
+//! of something looks back for the call before (`around`).
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Job, ReadError, Severity, StringId};
+use crate::event::{FileOp, FileRow, ForkSort, Gap, KindId, LaneColumns, Life, LifeRow, ThreadKey};
+
+use super::around;
+use super::calls::{Call, Fit, Flaw, Slot, Sort};
+use super::file::{File, line_at};
+use super::kinds::Kinds;
+use super::line::{Payload, Word, parse_line, parse_lost};
+use super::words;
+
+const CHECK_BYTES: usize = 1 << 20;
+
+/// Reads the lines from `start` to `end`, which are line starts.
+///
+/// # Errors
+/// Only if the job was cancelled.
+pub fn emit(
+    file: &File,
+    (start, end): (usize, usize),
+    job: &Job,
+) -> Result<LaneColumns, ReadError> {
+    let text = file.text();
+    let mut emitter = Emitter::new(file, start);
+    emitter.out.events.reserve(end.saturating_sub(start) / 100);
+    let mut at = start;
+    let mut checked = start;
+    while at < end {
+        if at - checked >= CHECK_BYTES {
+            job.check()?;
+            job.advance((at - checked) as u64);
+            checked = at;
+        }
+        let Some((line, next)) = line_at(text, at) else {
+            break;
+        };
+        match parse_line(line) {
+            Some(payload) => emitter.lines(payload, at),
+            None => emitter.other_line(line, at as u64),
+        }
+        at = next;
+    }
+    job.advance(end.saturating_sub(checked) as u64);
+    around::read_on(&mut emitter, text, end);
+    Ok(emitter.finish())
+}
+
+/// Where a call's texts go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Nowhere: another part has the call, or nobody needs them.
+    Nothing,
+    /// Its first text is kept for the call after it.
+    First,
+    /// Into this row of the files.
+    File(u32),
+    /// Into this row of the lives.
+    Life(u32),
+}
+
+/// One task as far as it was read.
+#[derive(Clone, Debug)]
+pub(super) struct Task<'a> {
+    pub(super) key: ThreadKey,
+    pub(super) call: Call<'a>,
+    pub(super) target: Target,
+    /// The first text of its call, for [`Target::First`].
+    pub(super) first: StringId,
+    /// Whether its call started in this part.
+    pub(super) is_ours: bool,
+}
+
+pub(super) struct Emitter<'a> {
+    file: &'a File,
+    start: usize,
+    pub(super) out: LaneColumns,
+    pub(super) tasks: Vec<Task<'a>>,
+    slots: FxHashMap<i64, u32>,
+    last: (i64, u32),
+    tags: FxHashMap<&'a [u8], KindId>,
+    look_back_bytes: usize,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(file: &'a File, start: usize) -> Emitter<'a> {
+        Emitter {
+            file,
+            start,
+            out: LaneColumns::new(0),
+            tasks: Vec::new(),
+            slots: FxHashMap::default(),
+            last: (-1, 0),
+            tags: FxHashMap::default(),
+            look_back_bytes: 4 * around::MOST_BACK_BYTES,
+        }
+    }
+
+    fn finish(mut self) -> LaneColumns {
+        for slot in 0..self.tasks.len() as u32 {
+            self.finish_call(slot);
+        }
+        self.out.sort_by_time();
+        self.out.events.shrink();
+        self.out
+    }
+
+    /// The task of a line, if the part has met it.
+    #[inline]
+    pub(super) fn known_slot(&self, upid: i64) -> Option<u32> {
+        if self.last.0 == upid {
+            return Some(self.last.1);
+        }
+        self.slots.get(&upid).copied()
+    }
+
+    #[inline]
+    fn slot(&mut self, line: &Payload<'a>) -> u32 {
+        if self.last.0 == line.upid {
+            return self.last.1;
+        }
+        let slot = match self.slots.get(&line.upid) {
+            Some(&slot) => slot,
+            None => self.meet(line),
+        };
+        self.last = (line.upid, slot);
+        slot
+    }
+
+    /// A task that the part has not met yet.
+    fn meet(&mut self, line: &Payload<'a>) -> u32 {
+        let mut task = Task {
+            key: self.file.upids.key(line.upid),
+            call: Call::none(),
+            target: Target::Nothing,
+            first: StringId::EMPTY,
+            is_ours: false,
+        };
+        if around::needs_context(line) && self.start > 0 {
+            around::look_back(
+                self.file.text(),
+                self.start,
+                line.upid,
+                &mut self.look_back_bytes,
+                &mut task,
+                &mut self.out.strings,
+            );
+        }
+        let slot = self.tasks.len() as u32;
+        self.tasks.push(task);
+        self.slots.insert(line.upid, slot);
+        slot
+    }
+
+    /// Notes that something of the line at `place` is wrong.
+    #[cold]
+    fn note(
+        &mut self,
+        code: &'static str,
+        severity: Severity,
+        place: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        let at = self.file.location(place);
+        self.out.diagnostics.note(code, severity, at, message);
+    }
+
+    /// The event of a line; more than one where the tracer forgot the end of a line.
+    #[inline]
+    fn lines(&mut self, mut line: Payload<'a>, at: usize) {
+        let mut place = at;
+        loop {
+            self.line(&line, place as u64);
+            if line.word != Word::ContEnd || line.text.is_empty() {
+                return;
+            }
+            let text = self.file.text().as_ptr() as usize;
+            place = (line.text.as_ptr() as usize).saturating_sub(text);
+            let Some(next) = parse_line(line.text) else {
+                return;
+            };
+            line = next;
+        }
+    }
+
+    /// One event.
+    #[inline]
+    fn line(&mut self, line: &Payload<'a>, place: u64) {
+        let slot = self.slot(line);
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return;
+        };
+        let starts = match line.word {
+            Word::Call(sort) if !goes_on(&task.call, line) => Some(sort),
+            Word::Unknown if !goes_on(&task.call, line) => Some(Sort::Unknown),
+            _ => None,
+        };
+        if let Some(sort) = starts {
+            return self.call(sort, slot, line, place);
+        }
+        let (target, first, out) = (task.target, &mut task.first, &mut self.out);
+        let fit = task.call.read(line, &mut |text, bytes: &[u8]| {
+            deliver(out, target, first, text, bytes);
+        });
+        match fit {
+            Fit::Belongs => {}
+            Fit::Alone => self.lone_text(slot, line, place),
+            Fit::Stray => self.stray(line, place),
+        }
+    }
+
+    #[cold]
+    fn lone_text(&mut self, slot: u32, line: &Payload<'a>, place: u64) {
+        self.finish_call(slot);
+        let Word::Text(text) = line.word else { return };
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return;
+        };
+        task.call.start_lone(text, line, place);
+        task.target = Target::Nothing;
+        task.is_ours = true;
+        let key = task.key;
+        self.push(line, place, Kinds::of_slot(text), key);
+        self.note("text_without_call", Severity::Error, place, || {
+            format!("{} comes without the call that it belongs to", text.tag())
+        });
+    }
+
+    #[cold]
+    fn stray(&mut self, line: &Payload<'a>, place: u64) {
+        if line.word == Word::ContEnd {
+            return;
+        }
+        let tag = String::from_utf8_lossy(line.tag).into_owned();
+        self.note("stray_line", Severity::Error, place, || {
+            format!("{tag} goes on with or ends something that is not there")
+        });
+    }
+
+    /// A line that is no event: a hole, the first line, a comment, or garbage.
+    #[cold]
+    fn other_line(&mut self, line: &[u8], place: u64) {
+        if let Some((cpu, lost)) = parse_lost(line) {
+            let (start, end) = around::hole(self.file.text(), place, cpu);
+            self.out.gaps.push(Gap {
+                start,
+                end,
+                cpu: Some(cpu),
+                lost: Some(lost),
+            });
+            let at = self.file.location(place);
+            self.out.diagnostics.note_many(
+                "lost_events",
+                Severity::DataLoss,
+                Some(at),
+                lost,
+                || format!("the tracer lost {lost} events of CPU {cpu} before this line"),
+            );
+            return;
+        }
+        let is_head = place == 0 && line.starts_with(b"INITCWD=");
+        if is_head || line.is_empty() || line.starts_with(b"#") {
+            return;
+        }
+        self.note("junk_line", Severity::Error, place, || {
+            let shown: Vec<u8> = line.iter().copied().take(60).collect();
+            format!(
+                "this line is no event and was skipped: {}",
+                words::text(&shown)
+            )
+        });
+    }
+
+    #[inline]
+    fn push(&mut self, line: &Payload<'a>, place: u64, kind: KindId, key: ThreadKey) -> u32 {
+        self.out
+            .events
+            .push_on_cpu(line.time, place, kind, key, line.cpu as u16)
+    }
+
+    /// A line that starts a call.
+    fn call(&mut self, sort: Sort, slot: u32, line: &Payload<'a>, place: u64) {
+        self.finish_call(slot);
+        let kind = match sort {
+            Sort::Unknown => self.kind_of_tag(line.tag),
+            sort => Kinds::of_sort(sort),
+        };
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return;
+        };
+        let before = Before {
+            sort: task.call.sort,
+            flags: task.call.values.get(b"flags").unwrap_or(0),
+            first: task.first,
+            target: task.target,
+        };
+        task.call.start(sort, line, place);
+        task.first = StringId::EMPTY;
+        task.is_ours = true;
+        let key = task.key;
+        let event = self.push(line, place, kind, key);
+        let target = self.rows(sort, slot, key, event, line, &before);
+        if let Some(task) = self.tasks.get_mut(slot as usize) {
+            task.target = target;
+        }
+    }
+
+    fn kind_of_tag(&mut self, tag: &'a [u8]) -> KindId {
+        let kinds = &self.file.kinds;
+        *self.tags.entry(tag).or_insert_with(|| kinds.of_tag(tag))
+    }
+
+    /// The rows that a call's first line gives.
+    #[inline]
+    fn rows(
+        &mut self,
+        sort: Sort,
+        slot: u32,
+        key: ThreadKey,
+        event: u32,
+        line: &Payload<'a>,
+        before: &Before,
+    ) -> Target {
+        let values = match self.tasks.get(slot as usize) {
+            Some(task) => task.call.values,
+            None => return Target::Nothing,
+        };
+        let int = |name: &str| values.get(name.as_bytes()).unwrap_or(0);
+        let small = |name: &str| i32::try_from(int(name)).unwrap_or(-1);
+        let flags = int("flags") as u32;
+        let blank = FileRow {
+            event,
+            op: FileOp::Open,
+            path: StringId::EMPTY,
+            other_path: StringId::EMPTY,
+            flags,
+            mode: 0,
+            fd: -1,
+            result: 0,
+        };
+        match sort {
+            Sort::Open => self.file_row(FileRow {
+                mode: if words::has_mode(flags) {
+                    int("mode") as u32
+                } else {
+                    0
+                },
+                fd: small("fd"),
+                result: small("fd"),
+                ..blank
+            }),
+            Sort::Close => self.file_row(FileRow {
+                op: FileOp::Close,
+                fd: small("fd"),
+                ..blank
+            }),
+            Sort::Pipe => self.file_row(FileRow {
+                op: FileOp::Pipe,
+                fd: small("fd1"),
+                result: small("fd2"),
+                ..blank
+            }),
+            Sort::Dup => self.file_row(FileRow {
+                op: FileOp::Dup,
+                fd: small("oldfd"),
+                result: small("newfd"),
+                ..blank
+            }),
+            Sort::RenameTo | Sort::RenameFailed
+                if matches!(before.sort, Sort::RenameFrom | Sort::Rename2From) =>
+            {
+                self.file_row(FileRow {
+                    op: FileOp::Rename,
+                    path: before.first,
+                    flags: before.flags as u32,
+                    result: if sort == Sort::RenameTo { 0 } else { -1 },
+                    ..blank
+                })
+            }
+            Sort::LinkTo | Sort::LinkFailed
+                if matches!(before.sort, Sort::LinkFrom | Sort::LinkatFrom) =>
+            {
+                self.file_row(FileRow {
+                    op: FileOp::Link,
+                    path: before.first,
+                    flags: before.flags as u32,
+                    result: if sort == Sort::LinkTo { 0 } else { -1 },
+                    ..blank
+                })
+            }
+            Sort::Symlink => self.file_row(FileRow {
+                op: FileOp::Symlink,
+                ..blank
+            }),
+            Sort::Mount => self.file_row(FileRow {
+                op: FileOp::Mount,
+                ..blank
+            }),
+            Sort::Umount => self.file_row(FileRow {
+                op: FileOp::Unmount,
+                ..blank
+            }),
+            Sort::MountFailed if before.sort == Sort::Mount => {
+                self.fail(before.target);
+                Target::Nothing
+            }
+            Sort::UmountFailed if before.sort == Sort::Umount => {
+                self.fail(before.target);
+                Target::Nothing
+            }
+            Sort::RenameFrom | Sort::Rename2From | Sort::LinkFrom | Sort::LinkatFrom => {
+                Target::First
+            }
+            _ => self.life(sort, key, event, line, before, |name| values.get(name)),
+        }
+    }
+
+    fn life(
+        &mut self,
+        sort: Sort,
+        key: ThreadKey,
+        event: u32,
+        line: &Payload<'a>,
+        before: &Before,
+        value: impl Fn(&[u8]) -> Option<i64>,
+    ) -> Target {
+        let life = match sort {
+            Sort::NewProc => Life::Exec {
+                thread: key,
+                program: StringId::EMPTY,
+                arguments: Vec::new(),
+                directory: StringId::EMPTY,
+                interpreter: StringId::EMPTY,
+            },
+            Sort::SchedFork => {
+                let Some(child) = value(b"pid").filter(|&child| child > 0 && child != line.upid)
+                else {
+                    return Target::Nothing;
+                };
+                Life::Fork {
+                    parent: key,
+                    child: self.file.upids.key(child),
+                    sort: match before.sort {
+                        Sort::SysClone if words::is_thread(before.flags) => ForkSort::Thread,
+                        Sort::SysClone => ForkSort::Process,
+                        _ => ForkSort::Unknown,
+                    },
+                    name: StringId::EMPTY,
+                }
+            }
+            Sort::Exit => Life::Exit {
+                thread: key,
+                status: value(b"status").and_then(|status| i32::try_from(status).ok()),
+                signal: None,
+            },
+            Sort::Comm => Life::Name {
+                thread: key,
+                name: StringId::EMPTY,
+            },
+            _ => return Target::Nothing,
+        };
+        self.out.lives.push(LifeRow { event, life });
+        Target::Life(self.out.lives.len() as u32 - 1)
+    }
+
+    #[inline]
+    fn file_row(&mut self, row: FileRow) -> Target {
+        self.out.files.push(row);
+        Target::File(self.out.files.len() as u32 - 1)
+    }
+
+    /// What a row says was tried and did not succeed.
+    pub(super) fn fail(&mut self, target: Target) {
+        if let Target::File(row) = target
+            && let Some(row) = self.out.files.get_mut(row as usize)
+        {
+            row.result = -1;
+        }
+    }
+
+    /// Takes in a line of a task's call that comes behind the part's end.
+    pub(super) fn read_late(&mut self, slot: u32, line: &Payload<'a>) -> Fit {
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return Fit::Stray;
+        };
+        if matches!(line.word, Word::Call(_) | Word::Unknown) && !goes_on(&task.call, line) {
+            return Fit::Alone;
+        }
+        let (target, first, out) = (task.target, &mut task.first, &mut self.out);
+        task.call.read(line, &mut |text, bytes: &[u8]| {
+            deliver(out, target, first, text, bytes);
+        })
+    }
+
+    /// No more lines come for a task's call.
+    #[inline]
+    fn finish_call(&mut self, slot: u32) {
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return;
+        };
+        let (target, first, out) = (task.target, &mut task.first, &mut self.out);
+        task.call.finish_text(&mut |text, bytes: &[u8]| {
+            deliver(out, target, first, text, bytes);
+        });
+        if task.is_ours
+            && let Some(flaw) = task.call.flaw()
+        {
+            let (sort, place) = (task.call.sort, task.call.place);
+            self.flaw(sort, place, flaw);
+        }
+    }
+
+    #[cold]
+    fn flaw(&mut self, sort: Sort, place: u64, flaw: Flaw) {
+        let name = sort.name();
+        match flaw {
+            Flaw::Incomplete => self.note("incomplete_call", Severity::Error, place, || {
+                format!("texts of {name} are not there: they were lost, or the file ends before")
+            }),
+            Flaw::Size { slot, size, length } => {
+                self.note("size_differs", Severity::Error, place, || {
+                    format!(
+                        "{} of {name} has {length} bytes, {size} were announced",
+                        slot.tag()
+                    )
+                });
+            }
+            Flaw::Arguments { size, length } => {
+                self.note("argument_size_differs", Severity::Info, place, || {
+                    format!(
+                        "the arguments of {name} have {length} bytes, {size} were announced: empty ones at the \
+                         end and newlines at the end of one are not in the file"
+                    )
+                });
+            }
+        }
+    }
+}
+
+/// What the call before was.
+struct Before {
+    sort: Sort,
+    flags: i64,
+    first: StringId,
+    target: Target,
+}
+
+/// Whether a line that looks like a call goes on with the one before.
+#[inline]
+fn goes_on(call: &Call<'_>, line: &Payload<'_>) -> bool {
+    line.number.is_some_and(|number| number > 0)
+        && match line.word {
+            Word::Call(Sort::Env) => call.sort == Sort::Env,
+            Word::Unknown => call.sort == Sort::Unknown && call.unknown_tag() == line.tag,
+            _ => false,
+        }
+}
+
+/// Puts a whole text where it belongs.
+#[inline]
+fn deliver(out: &mut LaneColumns, target: Target, first: &mut StringId, slot: Slot, bytes: &[u8]) {
+    match target {
+        Target::Nothing => {}
+        Target::First => *first = out.strings.intern(bytes),
+        Target::File(row) => {
+            let Some(row) = out.files.get_mut(row as usize) else {
+                return;
+            };
+            if slot == Slot::Original && out.strings.bytes(row.path) == bytes {
+                return;
+            }
+            let text = out.strings.intern(bytes);
+            match slot {
+                Slot::Path | Slot::LinkText | Slot::LinkTarget | Slot::MountSource => {
+                    row.path = text;
+                }
+                Slot::MountTarget if row.op == FileOp::Unmount => row.path = text,
+                Slot::Original
+                | Slot::RenameTo
+                | Slot::LinkTo
+                | Slot::LinkName
+                | Slot::MountTarget => row.other_path = text,
+                _ => {}
+            }
+        }
+        Target::Life(row) => {
+            let text = out.strings.intern(bytes);
+            match out.lives.get_mut(row as usize).map(|row| &mut row.life) {
+                Some(Life::Exec {
+                    program,
+                    arguments,
+                    directory,
+                    interpreter,
+                    ..
+                }) => match slot {
+                    Slot::Program => *program = text,
+                    Slot::Directory => *directory = text,
+                    Slot::Interpreter => *interpreter = text,
+                    Slot::Argument => arguments.push(text),
+                    _ => {}
+                },
+                Some(Life::Name { name, .. }) if slot == Slot::Name => *name = text,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The text of a file: its lines by place, forwards and backwards, their numbers, and where it can be cut.
+
+use std::sync::OnceLock;
+
+use super::kinds::Kinds;
+use super::line::{Payload, parse_line};
+use super::upids::Upids;
+use crate::base::Location;
+use crate::formats::Input;
+
+/// How many lines around a cut are looked at.
+const CUT_LINES: usize = 64;
+
+/// What all parts share.
+#[derive(Debug)]
+pub struct File {
+    /// The bytes.
+    pub input: Input,
+    /// Keys of tasks.
+    pub upids: Upids,
+    /// Kinds of events.
+    pub kinds: Kinds,
+    /// Where the parts start, and the end of the last.
+    pub cuts: Vec<usize>,
+    /// The number of the first line of each part; counted when the first is asked for.
+    pub first_lines: OnceLock<Vec<u64>>,
+}
+
+impl File {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        self.input.bytes()
+    }
+
+    /// The place of a line as a number, for messages.
+    #[must_use]
+    pub fn location(&self, place: u64) -> Location {
+        let first_lines = self.first_lines.get_or_init(|| {
+            let mut number = 1;
+            self.cuts
+                .windows(2)
+                .map(|cut| {
+                    let first = number;
+                    let part = self.text().get(cut[0]..cut[1]).unwrap_or(&[]);
+                    number += memchr::memchr_iter(b'\n', part).count() as u64;
+                    first
+                })
+                .collect()
+        });
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let part = self.cuts.partition_point(|&cut| cut <= place).max(1) - 1;
+        let (Some(first), Some(&start)) = (first_lines.get(part), self.cuts.get(part)) else {
+            return Location::Byte(place as u64);
+        };
+        let before = self.text().get(start..place).unwrap_or(&[]);
+        Location::Line(first + memchr::memchr_iter(b'\n', before).count() as u64)
+    }
+}
+
+/// The line at `at` without its end, and where the next one starts.
+#[inline]
+#[must_use]
+pub fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    Some((rest.get(..length)?, at + length + 1))
+}
+
+/// The lines that end before `at`, which is the start of a line, the latest first, with their places.
+pub fn lines_before(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item = (&[u8], usize)> {
+    let lowest = at.saturating_sub(limit);
+    let mut end = at;
+    std::iter::from_fn(move || {
+        if end == 0 || end <= lowest {
+            return None;
+        }
+        let before = text.get(..end - 1)?;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        end = start;
+        Some((before.get(start..)?, start))
+    })
+}
+
+/// The events after `at`, the start of a line, with their places.
+pub fn events_after(
+    text: &[u8],
+    at: usize,
+    limit: usize,
+) -> impl Iterator<Item = (Payload<'_>, usize)> {
+    let highest = at.saturating_add(limit);
+    let mut next = at;
+    std::iter::from_fn(move || {
+        while next < highest {
+            let (line, behind) = line_at(text, next)?;
+            let place = next;
+            next = behind;
+            if let Some(payload) = parse_line(line) {
+                return Some((payload, place));
+            }
+        }
+        None
+    })
+}
+
+/// Cuts a text into parts of about `part_bytes`, at line ends, and where it can be had so that no time
+/// after the cut is earlier than one before it: then the parts follow each other in time.
+#[must_use]
+pub fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
+    let part_bytes = part_bytes.max(1);
+    let mut cuts = vec![0];
+    let mut last = 0;
+    while text.len() - last > part_bytes + part_bytes / 2 {
+        let target = last + part_bytes;
+        let Some(newline) = memchr::memchr(b'\n', &text[target..]) else {
+            break;
+        };
+        let line_start = target + newline + 1;
+        let place = quiet_place(text, line_start).max(last + 1);
+        if place >= text.len() {
+            break;
+        }
+        cuts.push(place);
+        last = place;
+    }
+    cuts.push(text.len());
+    cuts
+}
+
+/// A line start at or soon after `at` over which time does not go back.
+fn quiet_place(text: &[u8], at: usize) -> usize {
+    let latest = lines_before(text, at, 1 << 16)
+        .take(CUT_LINES)
+        .filter_map(|(line, _)| parse_line(line))
+        .map(|line| line.time)
+        .max();
+    let Some(mut latest) = latest else { return at };
+    let after: Vec<(i64, usize)> = events_after(text, at, 1 << 16)
+        .take(2 * CUT_LINES)
+        .map(|(line, place)| (line.time, place))
+        .collect();
+    let mut earliest = vec![i64::MAX; after.len() + 1];
+    for (index, (time, _)) in after.iter().enumerate().rev() {
+        earliest[index] = earliest[index + 1].min(*time);
+    }
+    for (index, (time, place)) in after.iter().take(CUT_LINES).enumerate() {
+        if latest <= earliest[index] {
+            return if index == 0 { at } else { *place };
+        }
+        latest = latest.max(*time);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_backwards() {
+        let text = b"a\nbb\n\nc\n";
+        let found: Vec<_> = lines_before(text, 8, 100).collect();
+        assert_eq!(
+            found,
+            vec![
+                (&b"c"[..], 6),
+                (&b""[..], 5),
+                (&b"bb"[..], 2),
+                (&b"a"[..], 0)
+            ]
+        );
+        assert_eq!(lines_before(text, 8, 2).count(), 1);
+    }
+
+    #[test]
+    fn cuts_avoid_places_where_time_goes_back() {
+        let mut text = String::new();
+        let mut starts = Vec::new();
+        for i in 0..1000 {
+            // Every line but each tenth comes before its neighbour's time.
+            let time = if i % 10 == 0 { i } else { i ^ 1 };
+            starts.push((text.len(), time));
+            text.push_str(&format!("0: 5000001,0,1,{time}!Close|fd=3\n"));
+        }
+        let cuts = cut(text.as_bytes(), 1000);
+        assert!(cuts.len() > 20);
+        for place in &cuts[1..cuts.len() - 1] {
+            let index = starts.iter().position(|start| start.0 == *place).unwrap();
+            let before = starts[..index].iter().map(|start| start.1).max();
+            let after = starts[index..].iter().map(|start| start.1).min();
+            assert!(before <= after, "cut at line {index}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Kinds of events: the known calls, texts without a call, and whatever other tags a file has.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::base::Strings;
+use crate::event::{EventKind, KindId, Role};
+
+use super::calls::{Slot, Sort};
+
+/// How many unknown tags get a kind of their own.
+const MOST_UNKNOWN: usize = 1024;
+
+/// The kinds of a file.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    unknown: Mutex<Unknown>,
+}
+
+#[derive(Debug, Default)]
+struct Unknown {
+    ids: FxHashMap<Vec<u8>, u16>,
+    tags: Vec<Vec<u8>>,
+}
+
+fn known_count() -> usize {
+    Sort::all().count() + Slot::all().count()
+}
+
+impl Kinds {
+    /// The kind of a known call.
+    #[must_use]
+    pub fn of_sort(sort: Sort) -> KindId {
+        KindId(sort as u16)
+    }
+
+    /// The kind of a text without its call.
+    #[must_use]
+    pub fn of_slot(slot: Slot) -> KindId {
+        KindId(Sort::Unknown as u16 + 1 + slot as u16)
+    }
+
+    /// The kind of an unknown tag.
+    #[must_use]
+    pub fn of_tag(&self, tag: &[u8]) -> KindId {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&id) = unknown.ids.get(tag) {
+            return KindId(id);
+        }
+        if unknown.tags.len() >= MOST_UNKNOWN {
+            return Kinds::of_sort(Sort::Unknown);
+        }
+        let id = (known_count() + unknown.tags.len()) as u16;
+        unknown.ids.insert(tag.to_vec(), id);
+        unknown.tags.push(tag.to_vec());
+        KindId(id)
+    }
+
+    /// All kinds, for the directory.
+    #[must_use]
+    pub fn list(&self, strings: &mut Strings) -> Vec<EventKind> {
+        let mut kinds = Vec::new();
+        for sort in Sort::all() {
+            kinds.push(EventKind {
+                name: strings.intern_text(sort.name()),
+                category: strings.intern_text(sort.category()),
+                role: sort.role(),
+            });
+        }
+        let lone = strings.intern_text("etrace");
+        for slot in Slot::all() {
+            kinds.push(EventKind {
+                name: strings.intern_text(slot.tag()),
+                category: lone,
+                role: Role::Instant,
+            });
+        }
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        for tag in &unknown.tags {
+            kinds.push(EventKind {
+                name: strings.intern(tag),
+                category: lone,
+                role: Role::Instant,
+            });
+        }
+        kinds
+    }
+}

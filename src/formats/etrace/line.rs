@@ -1,0 +1,338 @@
+//! One line of an etrace file: bytes in, who said what when out.
+//!
+//! ```text
+//! [ftrace context] [0: | 0x0: ] upid,cpu,seconds,nanoseconds!TAG|text      a call, or a whole text
+//!                                                            TAG[n]text    part n of a text, or argument n
+//!                                                            TAG_end|      the end of a text in parts
+//! ```
+//!
+//! Nanoseconds are not padded: `38,90983795` is 38.090983795 s. The tag ends at the first `|` or `[`; the
+//! text is raw bytes up to the line's end. What the tags mean together is said in `calls`.
+
+use super::calls::{Slot, Sort};
+
+/// What one line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload<'a> {
+    /// The task: (serial << bits) | pid.
+    pub upid: i64,
+    /// Where the line was printed.
+    pub cpu: u32,
+    /// When, in ns.
+    pub time: i64,
+    /// What the tag is.
+    pub word: Word,
+    /// The tag as it stands in the file.
+    pub tag: &'a [u8],
+    /// The number in brackets, if the tag has one.
+    pub number: Option<u64>,
+    /// All that follows.
+    pub text: &'a [u8],
+}
+
+/// What a tag is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It starts a call.
+    Call(Sort),
+    /// It is, or goes on with, a text of a call.
+    Text(Slot),
+    /// It ends a text in parts.
+    TextEnd,
+    /// One more text line of the latest text.
+    Cont,
+    /// The end of such a text line.
+    ContEnd,
+    /// The end of a program's arguments.
+    EndOfArgs,
+    /// A tag that is not known.
+    Unknown,
+}
+
+/// Longest tag that is taken for one.
+const MOST_TAG_BYTES: usize = 32;
+/// How far into a line the context of ftrace may reach.
+const MOST_CONTEXT_BYTES: usize = 200;
+const NS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Reads a line with whatever stands before its event; `None` if there is no event in it.
+#[inline]
+#[must_use]
+pub fn parse_line(line: &[u8]) -> Option<Payload<'_>> {
+    if let Some(rest) = line.strip_prefix(b"0: ")
+        && let Some(payload) = parse_payload(rest)
+    {
+        return Some(payload);
+    }
+    parse_other(line)
+}
+
+#[cold]
+fn parse_other(line: &[u8]) -> Option<Payload<'_>> {
+    if let Some(payload) = parse_payload(line) {
+        return Some(payload);
+    }
+    let head = line.get(..MOST_CONTEXT_BYTES).unwrap_or(line);
+    memchr::memmem::find_iter(head, b"0: ")
+        .chain(memchr::memmem::find_iter(head, b"0x0: "))
+        .find_map(|at| {
+            let is_start = at == 0 || line.get(at - 1).is_some_and(|&byte| byte == b' ');
+            let rest = line.get(at..).filter(|_| is_start)?;
+            let rest = rest
+                .strip_prefix(b"0: ")
+                .or_else(|| rest.strip_prefix(b"0x0: "))?;
+            parse_payload(rest)
+        })
+}
+
+/// Reads an event without anything before it, as the text of a `print` event of a trace.dat has it.
+#[inline]
+#[must_use]
+pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
+    let mut at = 0;
+    let upid = number_until(bytes, &mut at, b',')?;
+    let cpu = number_until(bytes, &mut at, b',')?;
+    let seconds = number_until(bytes, &mut at, b',')?;
+    let nanos = number_until(bytes, &mut at, b'!')?;
+    let upid = i64::try_from(upid).ok()?;
+    let cpu = u32::try_from(cpu).ok().filter(|&cpu| cpu < 1 << 16)?;
+    let time = seconds
+        .checked_mul(NS_PER_SECOND)?
+        .checked_add(nanos)
+        .and_then(|time| i64::try_from(time).ok())
+        .filter(|_| nanos < NS_PER_SECOND)?;
+    let body = bytes.get(at..)?;
+    let length = body
+        .iter()
+        .take(MOST_TAG_BYTES + 1)
+        .position(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))
+        .unwrap_or(body.len());
+    if length == 0 || length > MOST_TAG_BYTES {
+        return None;
+    }
+    let (tag, rest) = body.split_at_checked(length)?;
+    let (number, text) = match rest.split_first() {
+        None => (None, rest),
+        Some((b'|', text)) => (None, text),
+        Some((b'[', rest)) => {
+            let mut at = 0;
+            let number = number_until(rest, &mut at, b']')?;
+            (Some(number), rest.get(at..)?)
+        }
+        Some(_) => return None,
+    };
+    Some(Payload {
+        upid,
+        cpu,
+        time,
+        word: word_of(tag),
+        tag,
+        number,
+        text,
+    })
+}
+
+/// The decimal number at `at`, which must end with `end`; `at` is moved behind that.
+#[inline]
+fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
+    let mut value = 0_u64;
+    let mut next = *at;
+    let start = next;
+    loop {
+        let byte = *bytes.get(next)?;
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            if byte != end || next == start || next - start > 19 {
+                return None;
+            }
+            *at = next + 1;
+            return Some(value);
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        next += 1;
+    }
+}
+
+#[inline]
+fn word_of(tag: &[u8]) -> Word {
+    // The most frequent ones first.
+    match tag {
+        b"FN" => return Word::Text(Slot::Path),
+        b"FO" => return Word::Text(Slot::Original),
+        b"Open" => return Word::Call(Sort::Open),
+        b"Close" => return Word::Call(Sort::Close),
+        b"A" => return Word::Text(Slot::Argument),
+        b"Cont" => return Word::Cont,
+        b"Cont_end" => return Word::ContEnd,
+        b"End_of_args" => return Word::EndOfArgs,
+        _ => {}
+    }
+    if let Some(sort) = Sort::from_tag(tag) {
+        return Word::Call(sort);
+    }
+    if let Some(slot) = Slot::from_tag(tag) {
+        return Word::Text(slot);
+    }
+    match tag.strip_suffix(b"_end").and_then(Slot::from_tag) {
+        Some(_) => Word::TextEnd,
+        None => Word::Unknown,
+    }
+}
+
+/// `CPU:n [LOST m EVENTS]`: the CPU and how many events it lost.
+#[must_use]
+pub fn parse_lost(line: &[u8]) -> Option<(u32, u64)> {
+    let text = std::str::from_utf8(line).ok()?.trim();
+    let (cpu, rest) = text.strip_prefix("CPU:")?.split_once(' ')?;
+    let cpu = cpu.parse::<u32>().ok().filter(|&cpu| cpu < 1 << 16)?;
+    let count = rest
+        .trim()
+        .strip_prefix("[LOST ")?
+        .strip_suffix(" EVENTS]")?;
+    Some((cpu, count.trim().parse().ok()?))
+}
+
+/// The `key=number` pairs of a call line, in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Values<'a> {
+    items: [(&'a [u8], i64); Values::MOST],
+    count: usize,
+}
+
+impl<'a> Values<'a> {
+    const MOST: usize = 6;
+
+    /// Reads `fnamesize=16,flags=524288,fd=3`; stops at what is none of that. Numbers beyond 63 bits keep
+    /// their low 64 bits, so that the kernel's unsigned -1 is -1.
+    #[inline]
+    #[must_use]
+    pub fn parse(text: &'a [u8]) -> Values<'a> {
+        let mut values = Values::default();
+        let mut at = 0;
+        while let Some(slot) = values.items.get_mut(values.count) {
+            let Some(rest) = text.get(at..) else { break };
+            let Some(length) = rest.iter().position(|&byte| byte == b'=') else {
+                break;
+            };
+            let Some((number, used)) = parse_number(rest.get(length + 1..).unwrap_or(&[])) else {
+                break;
+            };
+            *slot = (rest.get(..length).unwrap_or(&[]), number);
+            values.count += 1;
+            at += length + 1 + used;
+            if text.get(at) != Some(&b',') {
+                break;
+            }
+            at += 1;
+        }
+        values
+    }
+
+    /// The value called `key`.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, key: &[u8]) -> Option<i64> {
+        self.iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, value)| value)
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], i64)> + '_ {
+        self.items.iter().copied().take(self.count)
+    }
+}
+
+/// A decimal number, perhaps negative, and how many bytes it takes.
+#[inline]
+pub fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
+    let (is_negative, digits) = match text.split_first() {
+        Some((b'-', rest)) => (true, rest),
+        _ => (false, text),
+    };
+    let mut value = 0_u64;
+    let mut length = 0;
+    for &byte in digits.iter().take(20) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    if length == 0 {
+        return None;
+    }
+    let value = value as i64;
+    Some(if is_negative {
+        (value.wrapping_neg(), length + 1)
+    } else {
+        (value, length)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_with_any_prefix() {
+        let plain = parse_line(b"9183,2,38,90983795!SchedFork|pid=7").unwrap();
+        assert_eq!(
+            (plain.upid, plain.cpu, plain.time),
+            (9183, 2, 38_090_983_795)
+        );
+        assert_eq!(plain.word, Word::Call(Sort::SchedFork));
+        assert_eq!(Values::parse(plain.text).get(b"pid"), Some(7));
+        for prefix in [
+            "0: ",
+            "0x0: ",
+            "  my sh-0: -938     [002] ...1.   105.251041: 0: ",
+            "           <...>-12    [000] .....    12.5: print:                0x0: ",
+        ] {
+            let line = format!("{prefix}9183,2,38,90983795!SchedFork|pid=7");
+            let read = parse_line(line.as_bytes());
+            assert_eq!(read.map(|read| read.time), Some(38_090_983_795), "{prefix}");
+        }
+        for bad in [
+            "",
+            "INITCWD=/x",
+            "0: 1,2,3!Exit|",
+            "0: 1,2,3,4000000000!Exit|",
+            "0: ,,,!A|",
+        ] {
+            assert_eq!(parse_line(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_bar_and_bracket_ends_the_tag() {
+        let whole = parse_payload(b"1,0,0,1!FN|/x/br[0]ack").unwrap();
+        assert_eq!((whole.number, whole.text), (None, &b"/x/br[0]ack"[..]));
+        let part = parse_payload(b"1,0,0,1!A[12]has|pipe").unwrap();
+        assert_eq!((part.number, part.text), (Some(12), &b"has|pipe"[..]));
+        assert_eq!(
+            parse_payload(b"1,0,0,1!FN_end|").unwrap().word,
+            Word::TextEnd
+        );
+        assert_eq!(
+            parse_payload(b"1,0,0,1!Cont_end").unwrap().word,
+            Word::ContEnd
+        );
+        assert_eq!(
+            parse_payload(b"1,0,0,1!Novel|x").unwrap().word,
+            Word::Unknown
+        );
+    }
+
+    #[test]
+    fn values_and_holes_are_read() {
+        let values = Values::parse(b"fd=18446744073709551615,mode=-1,x");
+        assert_eq!(
+            (values.get(b"fd"), values.get(b"mode")),
+            (Some(-1), Some(-1))
+        );
+        assert_eq!(parse_lost(b"CPU:3 [LOST 1547 EVENTS]"), Some((3, 1547)));
+        assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), None);
+    }
+}

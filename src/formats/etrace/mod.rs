@@ -1,0 +1,201 @@
+//! etrace: the text that the build tracer of Samsung's CAS ("Build Awareness Service") writes, `.nfsdb`.
+//!
+//! ```text
+//! INITCWD=<directory>                                       first line; not in per-CPU part files
+//! 0: upid,cpu,seconds,nanoseconds!TAG|key=number,...        a call (`line`)
+//! 0: upid,cpu,seconds,nanoseconds!TAG|text                  a text of the call before of the same task (`calls`)
+//! CPU:n [LOST m EVENTS]                                     a hole
+//! ```
+//!
+//! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
+//! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
+//! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
+//! in `around`. Keys of tasks come from `upids`, any call again in full from `describe`.
+//!
+//! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
+//! known only where the old clone call made it), signals, failed execs, and what happens between lines.
+
+mod around;
+mod calls;
+mod describe;
+mod emit;
+mod file;
+mod kinds;
+mod line;
+mod sniff;
+mod upids;
+mod words;
+
+use std::sync::OnceLock;
+
+use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
+use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
+use crate::formats::{EventRef, Format, Input, Reader};
+
+use file::{File, events_after, lines_before};
+use line::parse_line;
+use upids::{Form, Upids};
+
+pub use line::{Payload, Word, parse_payload};
+
+/// This format's row in `FORMATS`.
+pub const FORMAT: Format = Format {
+    name: "etrace (CAS build tracer)",
+    extensions: &["etrace", "nfsdb"],
+    sniff: sniff::sniff,
+    open,
+};
+
+const PART_BYTES: usize = 4 << 20;
+/// How much of the head is looked at to learn what upids are made of.
+const HEAD_BYTES: usize = 1 << 16;
+
+fn open(input: Input, _job: &Job) -> Result<Box<dyn Reader>, ReadError> {
+    Ok(Box::new(EtraceReader::open(input, PART_BYTES)))
+}
+
+/// An opened etrace file.
+#[derive(Debug)]
+struct EtraceReader {
+    file: File,
+    info: TraceInfo,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+    diagnostics: Diagnostics,
+}
+
+impl EtraceReader {
+    fn open(input: Input, part_bytes: usize) -> EtraceReader {
+        let text = input.bytes();
+        let cuts = file::cut(text, part_bytes);
+        let head: Vec<i64> = events_after(text, 0, HEAD_BYTES)
+            .map(|(line, _)| line.upid)
+            .filter(|&upid| upid > 0)
+            .collect();
+        let form = match head.iter().min() {
+            Some(&smallest) => Upids::form_of(smallest),
+            None => Form::SerialAndPid,
+        };
+        let mut diagnostics = Diagnostics::default();
+        if !text.is_empty() && text.last() != Some(&b'\n') {
+            diagnostics.note(
+                "no_last_newline",
+                Severity::Info,
+                Location::Byte(text.len() as u64),
+                || "the last line has no end: the file may have been cut".to_owned(),
+            );
+        }
+        let mut facts = Vec::new();
+        let first = text.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+        if let Some(directory) = first.strip_prefix(b"INITCWD=") {
+            facts.push(("started in".to_owned(), words::text(directory)));
+        }
+        let ids = match form {
+            Form::SerialAndPid => "serial number and pid",
+            Form::Plain => "plain numbers",
+        };
+        facts.push(("task ids".to_owned(), ids.to_owned()));
+        let info = TraceInfo {
+            format: "etrace".to_owned(),
+            clock: "mono".to_owned(),
+            facts,
+            ..TraceInfo::default()
+        };
+        let parts = cuts
+            .windows(2)
+            .map(|cut| Part {
+                lane: 0,
+                size_bytes: (cut[1] - cut[0]) as u64,
+            })
+            .collect();
+        EtraceReader {
+            file: File {
+                input,
+                upids: Upids::new(form, head.first().copied()),
+                kinds: kinds::Kinds::default(),
+                cuts,
+                first_lines: OnceLock::new(),
+            },
+            info,
+            lanes: vec![Lane {
+                name: "etrace lines".to_owned(),
+                cpu: None,
+            }],
+            parts,
+            diagnostics,
+        }
+    }
+}
+
+impl Reader for EtraceReader {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        let text = self.file.text();
+        let mut density: Vec<(u32, Timestamp, u32)> = self
+            .file
+            .cuts
+            .windows(2)
+            .filter_map(|cut| {
+                let (line, _) = events_after(text, cut[0], HEAD_BYTES).next()?;
+                let size = u32::try_from(cut[1] - cut[0]).unwrap_or(u32::MAX);
+                Some((0, Timestamp(line.time), size))
+            })
+            .collect();
+        density.sort_by_key(|entry| entry.1);
+        let last = lines_before(text, text.len(), HEAD_BYTES)
+            .filter_map(|(line, _)| parse_line(line))
+            .map(|line| Timestamp(line.time))
+            .take(100)
+            .max();
+        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+        let end = density.last().map(|entry| entry.1).max(last);
+        let end = end.unwrap_or(first).saturating_add(Nanos(1));
+        Coarse {
+            span: TimeSpan::new(first, end),
+            density,
+        }
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let index = part as usize;
+        let cuts = &self.file.cuts;
+        let (Some(&start), Some(&end)) = (cuts.get(index), cuts.get(index + 1)) else {
+            return Ok(LaneColumns::new(0));
+        };
+        emit::emit(&self.file, (start, end), job)
+    }
+
+    fn directory(&self) -> Directory {
+        let mut directory = Directory {
+            derive: Derive::Programs,
+            ..Directory::default()
+        };
+        directory.kinds = self.file.kinds.list(&mut directory.strings);
+        self.file.upids.list_into(&mut directory);
+        directory
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.diagnostics.clone()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        describe::describe(self.file.text(), &self.file.upids, event)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.file.upids.memory_bytes()
+    }
+}

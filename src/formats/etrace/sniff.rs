@@ -1,0 +1,60 @@
+//! Whether bytes are an etrace file: its first lines are events, with or without what ftrace puts before them.
+
+use crate::formats::Sniff;
+
+use super::line::{parse_line, parse_lost};
+
+/// How many lines are looked at.
+const MOST_LINES: usize = 64;
+
+/// Whether the head of a file is etrace: surely if most of its first lines are events.
+#[must_use]
+pub fn sniff(head: &[u8]) -> Sniff {
+    let is_named = head.starts_with(b"INITCWD=");
+    let (mut events, mut others) = (0, 0);
+    let mut lines = head.split(|&byte| byte == b'\n').peekable();
+    for (index, line) in lines.by_ref().take(MOST_LINES).enumerate() {
+        if line.is_empty() || (index == 0 && is_named) || line.starts_with(b"#") {
+            continue;
+        }
+        if parse_line(line).is_some() || parse_lost(line).is_some() {
+            events += 1;
+        } else {
+            others += 1;
+        }
+    }
+    match (events, others) {
+        // The last line may be cut.
+        _ if is_named && (events > 0 || others <= 1) => Sniff::Yes,
+        (1.., _) if events >= others => Sniff::Yes,
+        (1.., _) => Sniff::Maybe,
+        _ => Sniff::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_known_with_and_without_a_first_line() {
+        for head in [
+            "INITCWD=/proj\n",
+            "INITCWD=/proj",
+            "INITCWD=/proj\n0: 4194445,1,9,562506225!SysClone|flags=18874385\n0: 41",
+            "0: 4195039,1,87,428382560!SysClone|flags=18874385\n",
+            "9183,2,38,90983795!Exit|status=0\n",
+            "  sh-938     [002] ...1.   105.251041: 0: 1,2,105,286274460!SchedFork|pid=2\n",
+        ] {
+            assert_eq!(sniff(head.as_bytes()), Sniff::Yes, "{head}");
+        }
+        for head in [
+            "",
+            "# tracer: nop\n",
+            "<idle>-0 [000] 1.0: sched_switch: x\n",
+            "{\"a\":1}",
+        ] {
+            assert_eq!(sniff(head.as_bytes()), Sniff::No, "{head}");
+        }
+    }
+}

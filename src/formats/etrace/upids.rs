@@ -1,0 +1,190 @@
+//! Upids to keys: each task of the file is one key, however its lines are cut.
+//!
+//! ```text
+//! upid = serial << 22 | low 22 bits of the pid      serial counts traced tasks from 1
+//! upid = serial                                     where the tracer was loaded with bits_of_real_pid=0
+//! serial part all ones                              the tracer could not register the task
+//! ```
+//!
+//! The serial is the key where nobody else has it, so keys stand in the order in which tasks appeared; what
+//! damaged or joined files have beside that gets keys from 2^31 on. A task that could not be registered
+//! speaks under a stale upid of the same pid: `build` finds out which.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::event::keys::Alias;
+use crate::event::{Directory, ThreadEntry, ThreadKey};
+
+/// How many bits of the pid a upid has.
+const PID_BITS: u32 = 22;
+const PID_MASK: i64 = (1 << PID_BITS) - 1;
+/// The serial part of the upid of a task that could not be registered.
+const UNREGISTERED: i64 = i64::MAX >> PID_BITS;
+const FIRST_EXTRA: u32 = 1 << 31;
+
+/// What a upid is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A serial number and the pid.
+    SerialAndPid,
+    /// A serial number alone, or (very old files) a pid alone.
+    Plain,
+}
+
+/// The keys of a file.
+#[derive(Debug)]
+pub struct Upids {
+    form: Form,
+    root: Option<i64>,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    keys: FxHashMap<i64, u32>,
+    owners: FxHashMap<u32, i64>,
+    extra: u32,
+}
+
+impl Upids {
+    /// `root` is the first task of the file: the shell that was traced.
+    #[must_use]
+    pub fn new(form: Form, root: Option<i64>) -> Upids {
+        Upids {
+            form,
+            root,
+            shared: Mutex::default(),
+        }
+    }
+
+    /// The form of the upids among which `smallest` is the smallest but 0.
+    #[must_use]
+    pub fn form_of(smallest: i64) -> Form {
+        if smallest > PID_MASK {
+            Form::SerialAndPid
+        } else {
+            Form::Plain
+        }
+    }
+
+    fn serial(&self, upid: i64) -> i64 {
+        match self.form {
+            Form::SerialAndPid => upid >> PID_BITS,
+            Form::Plain => upid,
+        }
+    }
+
+    /// The number that people know the task by.
+    #[must_use]
+    pub fn pid(&self, upid: i64) -> u64 {
+        match self.form {
+            Form::SerialAndPid => (upid & PID_MASK) as u64,
+            Form::Plain => upid as u64,
+        }
+    }
+
+    /// The key of a upid, the same each time it is asked for. Slow: parts remember what they asked.
+    #[must_use]
+    pub fn key(&self, upid: i64) -> ThreadKey {
+        if upid <= 0 {
+            return ThreadKey::IDLE;
+        }
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&key) = shared.keys.get(&upid) {
+            return ThreadKey(key);
+        }
+        let wished = u32::try_from(self.serial(upid))
+            .ok()
+            .filter(|&serial| serial > 0 && serial < FIRST_EXTRA)
+            .filter(|serial| !shared.owners.contains_key(serial));
+        let key = wished.unwrap_or_else(|| {
+            let key = FIRST_EXTRA.saturating_add(shared.extra);
+            shared.extra = (shared.extra + 1).min(FIRST_EXTRA - 2);
+            key
+        });
+        shared.keys.insert(upid, key);
+        shared.owners.insert(key, upid);
+        ThreadKey(key)
+    }
+
+    /// Everybody, for the directory.
+    pub fn list_into(&self, directory: &mut Directory) {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<(i64, u32)> = shared
+            .keys
+            .iter()
+            .map(|(&upid, &key)| (upid, key))
+            .collect();
+        all.sort_unstable();
+        let shell = directory.strings.intern_text("(etrace shell)");
+        for &(upid, key) in &all {
+            directory.threads.push(ThreadEntry {
+                key: ThreadKey(key),
+                tid: self.pid(upid),
+                file_key: upid as u64,
+                process: None,
+                name: (self.root == Some(upid)).then_some(shell),
+            });
+        }
+        if self.form == Form::Plain {
+            return;
+        }
+        for &(upid, key) in all.iter().filter(|row| row.0 >> PID_BITS == UNREGISTERED) {
+            let candidates: Vec<ThreadKey> = all
+                .iter()
+                .filter(|row| row.0 & PID_MASK == upid & PID_MASK && row.0 != upid)
+                .map(|row| ThreadKey(row.1))
+                .collect();
+            if !candidates.is_empty() {
+                directory.aliases.push(Alias {
+                    key: ThreadKey(key),
+                    candidates,
+                });
+            }
+        }
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        (shared.keys.capacity() * 17 + shared.owners.capacity() * 17) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_serial_is_the_key_where_it_can_be() {
+        let upids = Upids::new(Upids::form_of(4_194_445), Some(4_194_445));
+        assert_eq!(upids.key(4_194_445), ThreadKey(1));
+        assert_eq!(upids.key(8_388_772), ThreadKey(2));
+        assert_eq!(upids.key(0), ThreadKey::IDLE);
+        assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
+        assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
+        assert_eq!(upids.pid(8_388_772), 164);
+        let plain = Upids::new(Upids::form_of(9183), None);
+        assert_eq!((plain.key(9183), plain.pid(9183)), (ThreadKey(9183), 9183));
+    }
+
+    #[test]
+    fn unregistered_tasks_are_listed_with_those_of_equal_pid() {
+        let upids = Upids::new(Form::SerialAndPid, Some(4_194_445));
+        let stale = upids.key(16_777_609);
+        let _ = upids.key(16_777_610);
+        let child = upids.key(9_223_372_036_850_581_897);
+        let mut directory = Directory::default();
+        upids.list_into(&mut directory);
+        assert_eq!(
+            directory.aliases,
+            vec![Alias {
+                key: child,
+                candidates: vec![stale]
+            }]
+        );
+    }
+}
