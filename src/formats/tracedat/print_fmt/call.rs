@@ -2,7 +2,7 @@
 
 use super::eval::Scope;
 use super::expr::{Expr, Function};
-use super::printf::push_decimal;
+use super::printf::{push_decimal, push_signed};
 
 /// What the function prints where text is wanted.
 pub fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments: &[Expr]) {
@@ -30,6 +30,7 @@ pub fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments:
             let bytes = arguments.get(1).and_then(|a| scope.bytes(a)).unwrap_or(&[]);
             push_scsi_command(out, bytes);
         }
+        Function::JiffiesToMsecs => push_signed(out, number(0) as i64),
         Function::Le16ToCpup | Function::IsWritablePte => {}
     }
 }
@@ -45,6 +46,8 @@ pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 
             .bytes(first)
             .and_then(|bytes| bytes.first_chunk())
             .map_or(0, |b| u64::from(u16::from_le_bytes(*b))),
+        // How many jiffies a second has, the file does not say.
+        Function::JiffiesToMsecs => scope.number(first),
         Function::IsWritablePte => scope.number(first) & 2,
         _ => 0,
     }

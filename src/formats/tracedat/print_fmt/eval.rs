@@ -175,10 +175,12 @@ pub fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
         };
         return int.hold(value);
     }
+    // Too large counts wrap around, as they do in most machines.
+    let shift = shift & if int.is_wide { 63 } else { 31 };
     let value = match (op, int.is_signed) {
-        (Binary::Shl, _) => left.checked_shl(shift).unwrap_or(0),
-        (_, true) => ((left as i64) >> shift.min(63)) as u64,
-        (_, false) => left.checked_shr(shift).unwrap_or(0),
+        (Binary::Shl, _) => left.wrapping_shl(shift),
+        (_, true) => (left as i64).wrapping_shr(shift) as u64,
+        (_, false) => left.wrapping_shr(shift),
     };
     int.hold(value)
 }

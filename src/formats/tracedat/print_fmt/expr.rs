@@ -130,6 +130,7 @@ pub enum Function {
     Jbd2DevToName,
     XenHypercallName,
     ScsiTraceParseCdb,
+    JiffiesToMsecs,
     Le16ToCpup,
     IsWritablePte,
 }

@@ -237,3 +237,6 @@ impl Show {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -453,7 +453,6 @@ impl<'a> Parser<'a> {
                 self.arguments()?.into_iter().next()
             }
             "sizeof" => self.size_of(),
-            "jiffies_to_msecs" => self.arguments()?.into_iter().next(),
             "__print_ns_to_secs" | "__print_ns_without_secs" => {
                 self.is_beyond_reference = true;
                 let value = self.arguments()?.into_iter().next()?;
@@ -470,6 +469,7 @@ impl<'a> Parser<'a> {
                     "jbd2_dev_to_name" => Function::Jbd2DevToName,
                     "xen_hypercall_name" => Function::XenHypercallName,
                     "scsi_trace_parse_cdb" => Function::ScsiTraceParseCdb,
+                    "jiffies_to_msecs" => Function::JiffiesToMsecs,
                     "__le16_to_cpup" => Function::Le16ToCpup,
                     "is_writable_pte" => Function::IsWritablePte,
                     _ => return None,
@@ -510,7 +510,7 @@ impl<'a> Parser<'a> {
             let value = match self.expression()? {
                 Expr::Constant(value, _) => Some(value),
                 Expr::Symbol(name, _) => known_name(&name),
-                _ => None,
+                other => constant(&other),
             };
             self.expect(",")?;
             let text = match self.expression()? {
@@ -648,6 +648,24 @@ fn fold(expr: Expr) -> Expr {
         _ => return expr,
     };
     Expr::Constant(value, expr.int())
+}
+
+/// The value of an expression over constants; names inside it count as 0, as in trace-cmd.
+fn constant(expr: &Expr) -> Option<u64> {
+    match expr {
+        Expr::Constant(value, _) => Some(*value),
+        Expr::Symbol(..) => Some(0),
+        Expr::Unary(op, int, inner) => Some(super::eval::unary(*op, *int, constant(inner)?)),
+        Expr::Binary(op, int, left, right) => Some(super::eval::binary(
+            *op,
+            *int,
+            constant(left)?,
+            constant(right)?,
+        )),
+        Expr::Cast(width, inner) => Some(width.hold(constant(inner)?)),
+        Expr::Pointer(_, inner) => constant(inner),
+        _ => None,
+    }
 }
 
 /// Names that kernels leave unresolved in their tables and that everybody knows.
