@@ -12,6 +12,7 @@ pub mod base;
 pub mod build;
 pub mod cli;
 pub mod event;
+pub mod export;
 pub mod formats;
 pub mod index;
 pub mod load;

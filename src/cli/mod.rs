@@ -4,6 +4,7 @@
 //! one file and its row.
 
 mod command;
+mod export;
 mod formats;
 mod info;
 mod output;
@@ -22,6 +23,7 @@ pub const COMMANDS: &[Command] = &[
     info::COMMAND,
     report::COMMAND,
     table::COMMAND,
+    export::COMMAND,
     formats::COMMAND,
 ];
 

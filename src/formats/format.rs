@@ -124,6 +124,12 @@ pub trait Reader: Send + Sync {
     /// One event in full. An event that cannot be decoded any more says so in its `text`.
     fn describe(&self, event: EventRef) -> EventDetail;
 
+    /// Whether [`Reader::describe`] would find any field. Exporters ask it first, so it should be quick; `true`
+    /// is always a right answer.
+    fn has_fields(&self, _event: EventRef) -> bool {
+        true
+    }
+
     /// The whole trace as its reference tool prints it, if it has one (trace-cmd report): line by line into
     /// `out`, in time order. `None`: the caller prints one line an event from `describe`.
     fn report(&self) -> Option<&dyn Report> {

@@ -1,0 +1,190 @@
+//! `threadline export`: a trace, or a range of it, as a file for others.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::{
+    CliError, Command, asked_span, file_argument, load, time_arguments, with_progress,
+};
+use crate::base::Job;
+use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
+use crate::load::LoadedTrace;
+use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "export",
+    about: "Write a trace, or a range of it, as FXT or another format",
+    arguments,
+    run: run_export,
+};
+
+fn arguments(command: clap::Command) -> clap::Command {
+    let numbers = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name(value)
+            .help(help)
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(u64))
+    };
+    time_arguments(command)
+        .arg(file_argument())
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("OUT")
+                .help("Where to write; - for standard output")
+                .required(true)
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            Arg::new("to")
+                .long("to")
+                .value_name("FORMAT")
+                .help("What to write [default: by OUT's ending, else fxt]")
+                .value_parser(
+                    EXPORTERS
+                        .iter()
+                        .map(|exporter| exporter.name)
+                        .collect::<Vec<_>>(),
+                ),
+        )
+        .arg(numbers(
+            "cpu",
+            "N",
+            "Only what happened on CPU N; may be given again",
+        ))
+        .arg(numbers(
+            "process",
+            "PID",
+            "Only what this process did; may be given again",
+        ))
+        .arg(numbers(
+            "thread",
+            "TID",
+            "Only what this thread did; may be given again",
+        ))
+        .arg(
+            Arg::new("force")
+                .short('f')
+                .long("force")
+                .help("Replace OUT if it is there")
+                .action(ArgAction::SetTrue),
+        )
+}
+
+fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
+    let path = matches
+        .get_one::<PathBuf>("output")
+        .cloned()
+        .unwrap_or_default();
+    let overwrite = if matches.get_flag("force") {
+        Overwrite::Replace
+    } else {
+        Overwrite::Refuse
+    };
+    // What would be refused is refused before a long load.
+    if overwrite == Overwrite::Refuse && path.is_file() {
+        return Err(CliError::Input(format!(
+            "{}; --force replaces it",
+            ExportError::Exists(path)
+        )));
+    }
+    let exporter = exporter_for(matches, &path);
+    let loaded = load(matches)?;
+    let selection = selection_of(matches, &loaded.trace)?;
+    let job = Job::default();
+    let done = with_progress("writing", &job, || {
+        write(&exporter, &loaded, &selection, &path, overwrite, &job)
+    });
+    let summary = done.map_err(|error| match error {
+        ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            CliError::Output(error)
+        }
+        other => CliError::Input(other.to_string()),
+    })?;
+    let mut stderr = std::io::stderr().lock();
+    let _unwritable = writeln!(stderr, "threadline: wrote {summary}");
+    for note in &summary.notes {
+        let _unwritable = writeln!(stderr, "threadline: {note}");
+    }
+    Ok(())
+}
+
+fn exporter_for(matches: &ArgMatches, path: &Path) -> Exporter {
+    let asked = matches
+        .get_one::<String>("to")
+        .and_then(|name| export::find(name));
+    *asked
+        .or_else(|| export::for_path(path))
+        .unwrap_or(&EXPORTERS[0])
+}
+
+fn write(
+    exporter: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    path: &Path,
+    overwrite: Overwrite,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    if path.as_os_str() == "-" {
+        let mut out = std::io::BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+        let summary = (exporter.write)(loaded, selection, &mut out, job)?;
+        out.flush()?;
+        return Ok(summary);
+    }
+    export::run(exporter, loaded, selection, path, overwrite, job)
+}
+
+/// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
+fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
+    let mut selection = Selection::range(asked_span(matches, trace));
+    for number in numbers(matches, "cpu") {
+        let cpu = trace
+            .cpus
+            .iter()
+            .position(|cpu| u64::from(cpu.number) == number);
+        let cpu = cpu.ok_or_else(|| absent("CPU", number))?;
+        selection.cpus.push(CpuId(cpu as u32));
+    }
+    for number in numbers(matches, "process") {
+        let before = selection.processes.len();
+        let processes = trace.processes.iter().enumerate();
+        let found = processes.filter(|(_, process)| process.pid == number);
+        selection
+            .processes
+            .extend(found.map(|(index, _)| ProcessId(index as u32)));
+        if selection.processes.len() == before {
+            return Err(absent("process", number));
+        }
+    }
+    for number in numbers(matches, "thread") {
+        let before = selection.threads.len();
+        let threads = trace.threads.iter().enumerate().skip(1);
+        let found = threads.filter(|(_, thread)| thread.tid == number);
+        selection
+            .threads
+            .extend(found.map(|(index, _)| ThreadId(index as u32)));
+        if selection.threads.len() == before {
+            return Err(absent("thread", number));
+        }
+    }
+    Ok(selection)
+}
+
+fn numbers(matches: &ArgMatches, name: &str) -> Vec<u64> {
+    matches
+        .get_many::<u64>(name)
+        .unwrap_or_default()
+        .copied()
+        .collect()
+}
+
+fn absent(what: &str, number: u64) -> CliError {
+    CliError::Usage(format!("there is no {what} {number} in this trace"))
+}

@@ -1,0 +1,674 @@
+//! Items to records: one window's items in, its bytes out.
+
+use std::borrow::Cow;
+
+use super::args::{self, Fitted};
+use super::asyncs::AsyncIds;
+use super::flows::{FlowMark, FlowStepSort};
+use super::items::{Item, What};
+use super::koids::Koids;
+use super::records::{
+    Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
+};
+use crate::base::StringId;
+use crate::event::{EndState, EventDetail, Field};
+use crate::export::Chosen;
+use crate::formats::{EventRef, Reader};
+use crate::trace::counters::CounterScope;
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, StateId, ThreadId, Trace, TrackKind};
+
+/// What encoding looks at.
+pub struct Source<'a> {
+    /// The tables.
+    pub trace: &'a Trace,
+    /// Decodes arguments.
+    pub reader: &'a dyn Reader,
+    /// The range and the rest of the selection.
+    pub chosen: &'a Chosen<'a>,
+    /// Everybody's koids.
+    pub koids: &'a Koids,
+    /// The marks that flow items number.
+    pub flows: &'a [FlowMark],
+    /// Ids of asynchronous slices.
+    pub async_ids: &'a AsyncIds,
+    /// Added to every time.
+    pub shift: i64,
+    /// How counters are called.
+    pub counter_names: &'a [CounterName],
+    /// A thread of each process.
+    pub thread_of_process: &'a [ThreadId],
+}
+
+/// A counter track's name as event, argument and id say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CounterName {
+    /// Name of the event.
+    pub event: String,
+    /// Name of the argument.
+    pub argument: String,
+    /// Tells tracks of one process apart.
+    pub id: u64,
+}
+
+impl CounterName {
+    /// Readers join `event:argument`, and leave the argument out if it is the same.
+    pub fn new(name: &str, id: u64) -> CounterName {
+        let (event, argument) = match name.split_once(':') {
+            Some((event, argument))
+                if !event.is_empty() && !argument.is_empty() && event != argument =>
+            {
+                (event, argument)
+            }
+            _ => (name, name),
+        };
+        CounterName {
+            event: event.to_owned(),
+            argument: argument.to_owned(),
+            id,
+        }
+    }
+}
+
+/// Encodes items into records.
+pub struct Encoder<'a, 't> {
+    source: &'a Source<'a>,
+    /// The records so far.
+    pub records: Records<'t>,
+    /// Texts that were cut to fit, with the whole in a large record.
+    pub cut_texts: u64,
+}
+
+impl<'a, 't> Encoder<'a, 't> {
+    /// Nothing encoded yet.
+    pub fn new(source: &'a Source<'a>, tables: &'t FixedTables) -> Encoder<'a, 't> {
+        Encoder {
+            source,
+            records: Records::new(tables),
+            cut_texts: 0,
+        }
+    }
+
+    fn ticks(&self, time: i64) -> u64 {
+        time.saturating_add(self.source.shift).max(0) as u64
+    }
+
+    fn fields(&self, id: EventId) -> EventDetail {
+        let event = self.source.trace.events.get(id);
+        self.source.reader.describe(EventRef {
+            part: event.part,
+            place: event.row.place,
+            time: event.row.time,
+            kind: event.row.kind,
+            thread: event.row.thread,
+        })
+    }
+
+    /// Encodes one item.
+    pub fn item(&mut self, item: &Item) {
+        match item.what {
+            What::Whole | What::Begin | What::End => self.slice(item),
+            What::AsyncBegin | What::AsyncEnd => self.async_mark(item),
+            What::Stub => self.stub(item),
+            What::Instant => self.instant(item),
+            What::Sample => self.sample(item),
+            What::SwitchTo | What::SwitchToIdle => self.switch(item),
+            What::Wakeup => self.wakeup(item),
+            What::Log => self.log(item),
+            What::Flow => self.flow(item),
+        }
+    }
+
+    fn name_text(&self, id: StringId) -> Cow<'a, str> {
+        self.source.trace.strings.text(id)
+    }
+
+    /// Writes an event with whatever arguments, split where they do not fit.
+    fn event(
+        &mut self,
+        event_type: EventType,
+        (time, thread): (i64, ThreadKoids),
+        (category, name): (&str, &str),
+        mut args: Vec<Arg<'_>>,
+        last_word: Option<u64>,
+    ) {
+        let Fitted {
+            is_packed,
+            overflow,
+        } = args::fit(&mut args);
+        self.records.counts.packed += u64::from(is_packed);
+        let head = Head {
+            event_type,
+            time: self.ticks(time),
+            thread,
+            category: self.records.name(category),
+            name: self.records.name(name),
+        };
+        self.records.event(head, &args, last_word);
+        if let Some((argument, whole)) = overflow {
+            self.cut_texts += 1;
+            let whole_name = format!("{name} ({argument})");
+            let head = Head {
+                name: self.records.name(&whole_name),
+                category: self.records.name(category),
+                ..head
+            };
+            self.records.large_event(head, &[], whole.as_bytes());
+        }
+    }
+
+    /// The same for an event without arguments whose texts are the trace's: the common case, without copies.
+    fn bare_event(
+        &mut self,
+        event_type: EventType,
+        (time, thread): (i64, ThreadKoids),
+        (category, name): (StringId, StringId),
+        last_word: Option<u64>,
+    ) {
+        let fixed = (
+            self.records.fixed_name(category),
+            self.records.fixed_name(name),
+        );
+        let (Some(category), Some(name)) = fixed else {
+            let (category, name) = (self.name_text(category), self.name_text(name));
+            return self.event(
+                event_type,
+                (time, thread),
+                (&category, &name),
+                Vec::new(),
+                last_word,
+            );
+        };
+        let head = Head {
+            event_type,
+            time: self.ticks(time),
+            thread,
+            category,
+            name,
+        };
+        self.records.event(head, &[], last_word);
+    }
+
+    /// The thread that slices of a track are written on.
+    fn track_thread(&self, track: u32, begin: u32) -> ThreadKoids {
+        match self
+            .source
+            .trace
+            .tracks
+            .get(track as usize)
+            .map(|track| track.kind)
+        {
+            Some(TrackKind::Cpu(cpu)) => self.source.koids.cpu(cpu),
+            Some(TrackKind::Thread(thread)) => self.source.koids.thread(thread),
+            Some(TrackKind::Async(process)) => self.async_thread(process, begin),
+            None => Koids::MACHINE,
+        }
+    }
+
+    /// The thread of an asynchronous slice is its begin's, but it must be one of the slice's process.
+    fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
+        let trace = self.source.trace;
+        let thread = trace.events.thread(EventId(begin));
+        match process {
+            Some(process) if trace.thread(thread).process != Some(process) => {
+                self.thread_of(process)
+            }
+            _ => self.source.koids.thread(thread),
+        }
+    }
+
+    fn thread_of(&self, process: ProcessId) -> ThreadKoids {
+        let koid = self.source.koids.process(process);
+        match self.source.thread_of_process.get(process.0 as usize) {
+            Some(&thread) if thread != ThreadId::NONE => self.source.koids.thread(thread),
+            _ => (koid, koid),
+        }
+    }
+
+    /// When a slice really began and ended, where the range hides it.
+    fn border_args(&self, args: &mut Vec<Arg<'_>>, start: i64, end: i64) {
+        let span = self.source.chosen.span;
+        let shift = self.source.shift;
+        if start < span.start.0 {
+            args.push(Arg::new(
+                "really_began_ns",
+                ArgValue::Int64(start.saturating_add(shift)),
+            ));
+        }
+        if end > span.end.0 && end != i64::MAX {
+            args.push(Arg::new(
+                "really_ended_ns",
+                ArgValue::Int64(end.saturating_add(shift)),
+            ));
+        }
+    }
+
+    fn slice(&mut self, item: &Item) {
+        let source = self.source;
+        let slices = &source.trace.slices;
+        let index = item.row as usize;
+        let (start, end) = (slices.starts[index], slices.ends[index]);
+        let thread = self.track_thread(item.of, slices.begins[index]);
+        if item.what == What::End {
+            return self.slice_end(item, thread);
+        }
+        let (event_type, last_word) = match item.what {
+            What::Begin => (EventType::Begin, None),
+            _ => {
+                let end = end.min(source.chosen.span.end.0).max(item.time);
+                (EventType::Complete, Some(self.ticks(end)))
+            }
+        };
+        let is_merged = item.what == What::Whole && slices.finishes[index] != u32::MAX;
+        let is_cut = start < source.chosen.span.start.0
+            || (end > source.chosen.span.end.0 && end != i64::MAX);
+        let label = slices.label(SliceId(item.row));
+        let begin = EventId(slices.begins[index]);
+        if !is_merged && !is_cut && !self.has_fields(begin) {
+            return self.bare_event(
+                event_type,
+                (item.time, thread),
+                (label.category, label.name),
+                last_word,
+            );
+        }
+        let began = self.fields(begin);
+        let ended: Vec<Field> = match is_merged {
+            true if end < source.chosen.span.end.0 => {
+                self.fields(EventId(slices.finishes[index])).fields
+            }
+            _ => Vec::new(),
+        };
+        let mut args = args::args_of(&began.fields);
+        args::add_fields(&mut args, &ended);
+        self.border_args(&mut args, start, end);
+        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
+        self.event(
+            event_type,
+            (item.time, thread),
+            (&category, &name),
+            args,
+            last_word,
+        );
+    }
+
+    fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
+        let finish = EventId(self.source.trace.slices.finishes[item.row as usize]);
+        let is_inside = item.time < self.source.chosen.span.end.0;
+        if !is_inside || !self.has_fields(finish) {
+            return self.bare_event(
+                EventType::End,
+                (item.time, thread),
+                (StringId::EMPTY, StringId::EMPTY),
+                None,
+            );
+        }
+        let ended = self.fields(finish);
+        let args = args::args_of(&ended.fields);
+        self.event(EventType::End, (item.time, thread), ("", ""), args, None);
+    }
+
+    fn has_fields(&self, id: EventId) -> bool {
+        let event = self.source.trace.events.get(id);
+        self.source.reader.has_fields(EventRef {
+            part: event.part,
+            place: event.row.place,
+            time: event.row.time,
+            kind: event.row.kind,
+            thread: event.row.thread,
+        })
+    }
+
+    fn async_mark(&mut self, item: &Item) {
+        let source = self.source;
+        let slices = &source.trace.slices;
+        let index = item.row as usize;
+        let thread = self.track_thread(item.of, slices.begins[index]);
+        let id = source.async_ids.of_slice(SliceId(item.row));
+        let label = slices.label(SliceId(item.row));
+        let is_end = item.what == What::AsyncEnd;
+        let event = if is_end {
+            slices.finishes[index]
+        } else {
+            slices.begins[index]
+        };
+        let is_inside = !is_end || item.time < source.chosen.span.end.0;
+        let (event_type, thread) = if is_end {
+            // It may end on another thread of its process.
+            let ended_on = match event {
+                u32::MAX => thread,
+                event => source
+                    .koids
+                    .thread(source.trace.events.thread(EventId(event))),
+            };
+            let is_same_process = ended_on.0 == thread.0;
+            (
+                EventType::AsyncEnd,
+                if is_same_process { ended_on } else { thread },
+            )
+        } else {
+            (EventType::AsyncBegin, thread)
+        };
+        let detail = if is_inside && event != u32::MAX {
+            self.fields(EventId(event))
+        } else {
+            EventDetail::default()
+        };
+        let mut args = args::args_of(&detail.fields);
+        if !is_end {
+            self.border_args(&mut args, slices.starts[index], slices.ends[index]);
+        }
+        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
+        self.event(
+            event_type,
+            (item.time, thread),
+            (&category, &name),
+            args,
+            Some(id),
+        );
+    }
+
+    fn stub(&mut self, item: &Item) {
+        let slices = &self.source.trace.slices;
+        let index = item.row as usize;
+        let shift = self.source.shift;
+        let label = slices.label(SliceId(item.row));
+        let thread = self.source.koids.thread(ThreadId(item.of));
+        let mut args = vec![Arg::new("is_outside_of_range", ArgValue::Bool(true))];
+        args.push(Arg::new(
+            "really_began_ns",
+            ArgValue::Int64(slices.starts[index].saturating_add(shift)),
+        ));
+        if slices.ends[index] != i64::MAX {
+            args.push(Arg::new(
+                "really_ended_ns",
+                ArgValue::Int64(slices.ends[index].saturating_add(shift)),
+            ));
+        }
+        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
+        let end = self.ticks(item.time.saturating_add(1));
+        self.event(
+            EventType::Complete,
+            (item.time, thread),
+            (&category, &name),
+            args,
+            Some(end),
+        );
+    }
+
+    fn instant(&mut self, item: &Item) {
+        let source = self.source;
+        let id = EventId(item.row);
+        let event = source.trace.events.get(id);
+        let kind = source
+            .trace
+            .kinds
+            .get(usize::from(event.row.kind.0))
+            .copied();
+        let (category, name) = kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
+            (kind.category, kind.name)
+        });
+        let (thread, async_id) = match source
+            .trace
+            .tracks
+            .get(item.of as usize)
+            .map(|track| track.kind)
+        {
+            Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
+            Some(TrackKind::Async(process)) => {
+                let id = source.async_ids.of_instant(id);
+                (self.async_thread(process, item.row), Some(id))
+            }
+            _ => (source.koids.thread(source.trace.events.thread(id)), None),
+        };
+        let event_type = match async_id {
+            Some(_) => EventType::AsyncInstant,
+            None => EventType::Instant,
+        };
+        if async_id.is_none() && !self.has_fields(id) {
+            return self.bare_event(event_type, (item.time, thread), (category, name), None);
+        }
+        let detail = self.fields(id);
+        let (category, name) = (self.name_text(category), self.name_text(name));
+        let args = args::args_of(&detail.fields);
+        if let Some(payload) = args::payload_of(&detail.fields) {
+            return self.large_instant((item.time, thread), (&category, &name), args, payload);
+        }
+        let last_word = async_id.or_else(|| scope_word(&detail.fields));
+        self.event(
+            event_type,
+            (item.time, thread),
+            (&category, &name),
+            args,
+            last_word,
+        );
+    }
+
+    /// Bytes that no argument can hold go into a large record.
+    fn large_instant(
+        &mut self,
+        (time, thread): (i64, ThreadKoids),
+        (category, name): (&str, &str),
+        mut args: Vec<Arg<'_>>,
+        payload: &[u8],
+    ) {
+        let of_reader = ["payload", "size"];
+        args.retain(|arg| !of_reader.contains(&arg.name.as_ref()));
+        let fitted = args::fit(&mut args);
+        self.records.counts.packed += u64::from(fitted.is_packed);
+        self.cut_texts += u64::from(fitted.overflow.is_some());
+        let head = Head {
+            event_type: EventType::Instant,
+            time: self.ticks(time),
+            thread,
+            category: self.records.name(category),
+            name: self.records.name(name),
+        };
+        self.records.large_event(head, &args, payload);
+    }
+
+    fn sample(&mut self, item: &Item) {
+        let source = self.source;
+        let counters = &source.trace.counters;
+        let (Some(track), Some(name)) = (
+            counters.tracks.get(item.of as usize),
+            source.counter_names.get(item.of as usize),
+        ) else {
+            return;
+        };
+        let by = source
+            .trace
+            .events
+            .thread(EventId(counters.events[item.row as usize]));
+        let thread = match track.scope {
+            CounterScope::Global => Koids::MACHINE,
+            CounterScope::Cpu(cpu) => source.koids.cpu(cpu),
+            CounterScope::Thread(thread) => source.koids.thread(thread),
+            CounterScope::Process(process) if source.trace.thread(by).process == Some(process) => {
+                source.koids.thread(by)
+            }
+            CounterScope::Process(process) => self.thread_of(process),
+        };
+        let value = counters.values[item.row as usize];
+        // Whole numbers up to 2^53 are exact either way; readers show them without a fraction.
+        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        let value = if is_whole && !(value == 0.0 && value.is_sign_negative()) {
+            ArgValue::Int64(value as i64)
+        } else {
+            ArgValue::Double(value)
+        };
+        let args = [Arg::new(name.argument.as_str(), value)];
+        let head = Head {
+            event_type: EventType::Counter,
+            time: self.ticks(item.time),
+            thread,
+            category: TextRef::EMPTY,
+            name: self.records.name(&name.event),
+        };
+        self.records.event(head, &args, Some(name.id));
+    }
+
+    fn switch(&mut self, item: &Item) {
+        let source = self.source;
+        let runs = &source.trace.runs;
+        let index = item.row as usize;
+        let Some(cpu) = source.trace.cpus.get(item.of as usize) else {
+            return;
+        };
+        let Ok(cpu) = u16::try_from(cpu.number) else {
+            return;
+        };
+        let side = |index: usize| {
+            let thread = ThreadId(runs.threads[index]);
+            if source.chosen.has_thread(thread) {
+                Side::Thread {
+                    koid: source.koids.thread(thread).1,
+                    weight: runs.priorities[index],
+                }
+            } else {
+                // What was not chosen runs unseen.
+                Side::Idle
+            }
+        };
+        let (outgoing, incoming) = if item.what == What::SwitchToIdle {
+            (Some(index), Side::Idle)
+        } else {
+            let first = runs.on(CpuId(item.of)).start as usize;
+            let before = index.checked_sub(1).filter(|&before| {
+                before >= first
+                    && runs.ends[before] == runs.starts[index]
+                    && item.time >= runs.starts[index]
+                    && runs.ends[before] > source.chosen.span.start.0
+            });
+            (before, side(index))
+        };
+        let (out, state) = match outgoing {
+            Some(before) => (side(before), state_number(runs.end_states[before])),
+            None => (Side::Idle, state_number(EndState::Runnable)),
+        };
+        if out == Side::Idle && incoming == Side::Idle {
+            return;
+        }
+        self.records
+            .context_switch(self.ticks(item.time), cpu, out, state, incoming);
+    }
+
+    fn wakeup(&mut self, item: &Item) {
+        let source = self.source;
+        let state = source.trace.states.get(StateId(item.row));
+        let thread = source.koids.thread(ThreadId(item.of)).1;
+        let waker = state
+            .waker
+            .filter(|&waker| waker != ThreadId::IDLE)
+            .map(|waker| source.koids.thread(waker).1);
+        let cpu = state
+            .event
+            .and_then(|event| source.trace.events.get(event).cpu)
+            .and_then(|cpu| source.trace.cpus.get(cpu as usize))
+            .and_then(|cpu| u16::try_from(cpu.number).ok());
+        self.records
+            .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
+    }
+
+    fn log(&mut self, item: &Item) {
+        let source = self.source;
+        let Some(log) = source.trace.logs.rows.get(item.row as usize) else {
+            return;
+        };
+        let message = self.name_text(log.message);
+        let thread = source.koids.thread(log.thread);
+        let time = self.ticks(item.time);
+        if log.severity == StringId::EMPTY {
+            self.records.log(time, thread, &message);
+        } else {
+            let severity = self.name_text(log.severity);
+            self.records
+                .log(time, thread, &format!("[{severity}] {message}"));
+        }
+    }
+
+    fn flow(&mut self, item: &Item) {
+        let source = self.source;
+        let Some(mark) = source.flows.get(item.row as usize) else {
+            return;
+        };
+        let event_type = match mark.sort {
+            FlowStepSort::Begin => EventType::FlowBegin,
+            FlowStepSort::Step => EventType::FlowStep,
+            FlowStepSort::End => EventType::FlowEnd,
+        };
+        let row = source.trace.events.get(mark.event).row;
+        let kind = source.trace.kinds.get(usize::from(row.kind.0)).copied();
+        let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
+        let name = mark
+            .name
+            .or(kind.map(|kind| kind.name))
+            .unwrap_or(StringId::EMPTY);
+        let thread = source.koids.thread(mark.thread);
+        if !mark.is_moved && !self.has_fields(mark.event) {
+            return self.bare_event(
+                event_type,
+                (item.time, thread),
+                (category, name),
+                Some(mark.id),
+            );
+        }
+        let detail = self.fields(mark.event);
+        let mut args = args::args_of(&detail.fields);
+        if mark.is_moved {
+            let real = row.time.0.saturating_add(source.shift);
+            args.push(Arg::new("really_at_ns", ArgValue::Int64(real)));
+        }
+        let (category, name) = (self.name_text(category), self.name_text(name));
+        self.event(
+            event_type,
+            (item.time, thread),
+            (&category, &name),
+            args,
+            Some(mark.id),
+        );
+    }
+}
+
+/// The word for a scope that is not the thread's.
+fn scope_word(fields: &[Field]) -> Option<u64> {
+    let field = fields
+        .iter()
+        .find(|field| field.type_name == "instant scope")?;
+    match field.value.to_string().as_str() {
+        "process" => Some(1),
+        "global" => Some(2),
+        _ => None,
+    }
+}
+
+/// A state as the format numbers it: it knows fewer, and none for "unknown" (readers take 15 so).
+pub fn state_number(state: EndState) -> u8 {
+    match state {
+        EndState::Runnable | EndState::Preempted => 1,
+        EndState::Stopped | EndState::Traced => 2,
+        EndState::Sleeping | EndState::Uninterruptible | EndState::Parked | EndState::Idle => 3,
+        EndState::Zombie => 4,
+        EndState::Dead => 5,
+        EndState::Unknown => 15,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counter_names_come_back_as_they_were() {
+        let joined = |name: &str| {
+            let said = CounterName::new(name, 0);
+            if said.event == said.argument {
+                said.event
+            } else {
+                format!("{}:{}", said.event, said.argument)
+            }
+        };
+        for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {
+            assert_eq!(joined(name), name);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Arrows back to the marks that they were made of: begin, steps, end, each a mark at one time.
+//!
+//! A mark outside of the range moves to its border, if the other end of its arrow is inside; arrows of which both
+//! ends are outside are left out. Flow marks are bound to the slice around them: where the border has none, the
+//! slice that the arrow leads to shows there as a stub of one nanosecond.
+//!
+//! Flows keep their ids unless a reader would then bind them otherwise than they were: such a flow gets an
+//! artificial id with bit 63 set.
+
+use rustc_hash::FxHashMap;
+
+use super::items::{Item, What};
+use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::export::Chosen;
+use crate::trace::flows::FlowPoint;
+use crate::trace::{EventId, ProcessId, SliceId, ThreadId, Trace};
+
+const ARTIFICIAL: u64 = 1 << 63;
+
+/// What a mark does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowStepSort {
+    /// The flow leaves.
+    Begin,
+    /// It passes through.
+    Step,
+    /// It arrives.
+    End,
+}
+
+/// A mark.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowMark {
+    /// When, on the trace's clock, inside the range.
+    pub time: i64,
+    /// The event that it was.
+    pub event: EventId,
+    /// What it does.
+    pub sort: FlowStepSort,
+    /// The flow's id.
+    pub id: u64,
+    /// Its name, if the table says it (that of the arrow which arrives here).
+    pub name: Option<StringId>,
+    /// Whose.
+    pub thread: ThreadId,
+    /// Whether its time is the border's.
+    pub is_moved: bool,
+    flow: u32,
+}
+
+/// All marks in time order, and the stubs that moved ones need.
+#[derive(Debug, Default)]
+pub struct FlowMarks {
+    /// The marks.
+    pub marks: Vec<FlowMark>,
+    /// One for each slice outside of the range.
+    pub stubs: Vec<Item>,
+    /// Flows that got an artificial id.
+    pub renamed_count: u64,
+}
+
+impl FlowMarks {
+    /// Finds the marks of what was chosen.
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> FlowMarks {
+        let mut found = FlowMarks::default();
+        let mut mark_of: FxHashMap<EventId, usize> = FxHashMap::default();
+        let mut ids: Vec<u64> = Vec::new();
+        let span = chosen.span;
+        for flow in &trace.flows.rows {
+            let is_inside = span.contains(flow.from.time) || span.contains(flow.to.time);
+            let is_chosen = chosen.has_thread(flow.from.thread)
+                && chosen.has_thread(flow.to.thread)
+                && (!chosen.limits_cpus()
+                    || (chosen.has_cpu_of(flow.from.event) && chosen.has_cpu_of(flow.to.event)));
+            if !is_inside || !is_chosen {
+                continue;
+            }
+            let number = match mark_of.get(&flow.from.event) {
+                Some(&known) => {
+                    found.marks[known].sort = FlowStepSort::Step;
+                    found.marks[known].flow
+                }
+                None => {
+                    ids.push(flow.key);
+                    let number = ids.len() as u32 - 1;
+                    found.push(flow.from, FlowStepSort::Begin, None, number, span);
+                    number
+                }
+            };
+            mark_of.insert(flow.to.event, found.marks.len());
+            found.push(flow.to, FlowStepSort::End, Some(flow.name), number, span);
+        }
+        found.add_stubs(trace, span);
+        found.marks.sort_by_key(|mark| (mark.time, mark.event));
+        found.choose_ids(trace, ids);
+        found
+    }
+
+    fn push(
+        &mut self,
+        point: FlowPoint,
+        sort: FlowStepSort,
+        name: Option<StringId>,
+        flow: u32,
+        span: TimeSpan,
+    ) {
+        let last = Timestamp(span.end.0.saturating_sub(1));
+        let time = point.time.max(span.start).min(last);
+        if time != point.time
+            && let Some(slice) = point.slice
+        {
+            self.stubs.push(stub(slice, time, point.thread));
+        }
+        self.marks.push(FlowMark {
+            time: time.0,
+            event: point.event,
+            sort,
+            id: 0,
+            name,
+            thread: point.thread,
+            is_moved: time != point.time,
+            flow,
+        });
+    }
+
+    /// Keeps those stubs at whose place there is no slice, one for each slice.
+    fn add_stubs(&mut self, trace: &Trace, span: TimeSpan) {
+        self.stubs.sort_by_key(|item| (item.time, item.row));
+        self.stubs.dedup();
+        self.stubs.retain(|item| {
+            let around = trace.innermost_slice(ThreadId(item.of), Timestamp(item.time));
+            let is_around = around.is_some_and(|slice| {
+                let slice = trace.slices.get(slice);
+                slice.start < span.end && slice.end.is_none_or(|end| end > span.start)
+            });
+            !is_around
+        });
+    }
+
+    /// Gives every flow its own id, or an artificial one where a reader would take it for another's.
+    fn choose_ids(&mut self, trace: &Trace, mut ids: Vec<u64>) {
+        type Open = FxHashMap<(Option<ProcessId>, u64), u32>;
+        type Owners = FxHashMap<u64, Vec<Option<ProcessId>>>;
+        let mut open: Open = FxHashMap::default();
+        let mut owners: Owners = FxHashMap::default();
+        let mut home: Vec<Option<ProcessId>> = vec![None; ids.len()];
+        let mut is_clash = vec![false; ids.len()];
+        let close = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
+            open.remove(&key);
+            if let Some(list) = owners.get_mut(&key.1) {
+                list.retain(|owner| *owner != key.0);
+            }
+        };
+        for mark in &self.marks {
+            let flow = mark.flow as usize;
+            if is_clash[flow] {
+                continue;
+            }
+            let process = trace.thread(mark.thread).process;
+            let id = ids[flow];
+            if mark.sort == FlowStepSort::Begin {
+                if open.contains_key(&(process, id)) {
+                    is_clash[flow] = true;
+                } else {
+                    open.insert((process, id), mark.flow);
+                    owners.entry(id).or_default().push(process);
+                    home[flow] = process;
+                }
+                continue;
+            }
+            let found = match open.get(&(process, id)) {
+                Some(&other) => Some(other),
+                None => match owners.get(&id).map(Vec::as_slice) {
+                    Some([only]) => open.get(&(*only, id)).copied(),
+                    _ => None,
+                },
+            };
+            if found != Some(mark.flow) {
+                is_clash[flow] = true;
+                close(&mut open, &mut owners, (home[flow], id));
+            } else if mark.sort == FlowStepSort::End {
+                close(&mut open, &mut owners, (home[flow], id));
+            }
+        }
+        for (number, id) in ids.iter_mut().enumerate() {
+            if is_clash[number] {
+                *id = ARTIFICIAL | number as u64;
+                self.renamed_count += 1;
+            }
+        }
+        for mark in &mut self.marks {
+            mark.id = ids[mark.flow as usize];
+        }
+    }
+}
+
+fn stub(slice: SliceId, time: Timestamp, thread: ThreadId) -> Item {
+    Item {
+        time: time.0,
+        order: 0,
+        what: What::Stub,
+        row: slice.0,
+        of: thread.0,
+    }
+}

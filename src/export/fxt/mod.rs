@@ -1,0 +1,400 @@
+//! The FXT exporter: any trace, or a range of it, as a Fuchsia trace that Perfetto and others read.
+//!
+//! ```text
+//! magic number | provider "threadline" | 1 tick = 1 ns | strings and threads that hold for the whole file
+//! | names of processes and threads (kernel objects) | what lasts over the range's start
+//! | windows in time order: events, context switches, wakeups, logs | ends of what lasts over the range's end
+//! ```
+//!
+//! - **Slices** are complete events, or begins and ends where they came so and pair when read back (`items::Form`);
+//!   unfinished ones are begins without an end. A slice that the range cuts says in `really_began_ns` and
+//!   `really_ended_ns` when it did.
+//! - **Instants, slices, flows** carry the fields of their events as typed arguments; see `args` for more than 15.
+//! - **Counters** start with the value they have; the track's name is `event:argument`.
+//! - **Flows** are told in `flows`, **asynchronous slices** in `asyncs`.
+//! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
+//!   when the range starts is switched to there. One that runs when it ends is not switched from.
+//! - **States** follow from switches and wakeups. FXT knows runnable, stopped, sleeping, zombie and dead: other
+//!   states become the nearest. It cannot say what a thread waits for before it first wakes or runs.
+//! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
+//! - **Logs** are log records; a severity stands before the message as `[severity]`.
+//! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
+//!   by how much. Clocks that do not count nanoseconds are written as they count.
+//!
+//! Left out: wakeups of threads that were ready already, arrows of which both ends lie outside of the range, the
+//! arguments and images of processes, files, diagnostics, where events were lost.
+
+mod args;
+mod asyncs;
+mod encode;
+mod flows;
+mod items;
+mod koids;
+mod records;
+
+use std::io::Write;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use crate::base::{Job, StringId, Timestamp};
+use crate::formats::EventRef;
+use crate::load::LoadedTrace;
+use crate::trace::counters::CounterScope;
+use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use asyncs::AsyncIds;
+use encode::{CounterName, Encoder, Source};
+use flows::FlowMarks;
+use items::{Item, Items};
+use koids::Koids;
+use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
+
+/// This exporter's row.
+pub const EXPORTER: Exporter = Exporter {
+    name: "fxt",
+    about: "Fuchsia trace format: Threadline, Perfetto, magic-trace and Fuchsia's tools read it",
+    extension: "fxt",
+    write,
+};
+
+/// Windows that are encoded before they are written.
+const WINDOWS_AT_ONCE: usize = 16;
+
+fn write(
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    write_with(Zones::FULL, loaded, selection, out, job)
+}
+
+fn write_with(
+    zones: Zones,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    let trace = loaded.trace.as_ref();
+    let chosen = Chosen::new(trace, selection);
+    let koids = Koids::new(trace);
+    let flow_marks = FlowMarks::new(trace, &chosen);
+    job.check()?;
+    let items = Items::new(trace, &chosen, &flow_marks.marks);
+    job.check()?;
+    job.set_total(items.count.max(1));
+    let describe = |id: EventId| {
+        let event = trace.events.get(id);
+        loaded.reader.describe(EventRef {
+            part: event.part,
+            place: event.row.place,
+            time: event.row.time,
+            kind: event.row.kind,
+            thread: event.row.thread,
+        })
+    };
+    let async_ids = AsyncIds::new(trace, &chosen, &describe);
+    let first = trace.span.start.max(chosen.span.start);
+    let shift = first.0.saturating_neg().max(0);
+    let counter_names = counter_names(trace);
+    let thread_of_process = thread_of_process(trace);
+    let source = Source {
+        trace,
+        reader: loaded.reader.as_ref(),
+        chosen: &chosen,
+        koids: &koids,
+        flows: &flow_marks.marks,
+        async_ids: &async_ids,
+        shift,
+        counter_names: &counter_names,
+        thread_of_process: &thread_of_process,
+    };
+    let tables = FixedTables::new(
+        zones,
+        &frequent_names(trace),
+        &trace.strings,
+        &busy_threads(trace, &chosen, &koids),
+    );
+    let mut written = Written::default();
+
+    let mut encoder = Encoder::new(&source, &tables);
+    let provider = match shift {
+        0 => "threadline".to_owned(),
+        ns => format!("threadline (all times + {ns} ns)"),
+    };
+    encoder.records.file_head(&provider);
+    let named = write_names(&mut encoder.records, trace, &chosen, &koids);
+    let mut at_start = items.across_start();
+    at_start.extend(
+        flow_marks
+            .stubs
+            .iter()
+            .filter(|item| item.time == chosen.span.start.0),
+    );
+    for item in &at_start {
+        encoder.item(item);
+    }
+    written.take(encoder, out)?;
+
+    let windows: Vec<usize> = (0..items.cuts.len()).collect();
+    for batch in windows.chunks(WINDOWS_AT_ONCE) {
+        let encoded: Vec<(Encoder<'_, '_>, u64)> = batch
+            .par_iter()
+            .map(|&number| {
+                let mut encoder = Encoder::new(&source, &tables);
+                let list = if job.is_cancelled() {
+                    Vec::new()
+                } else {
+                    items.window(number)
+                };
+                for item in &list {
+                    encoder.item(item);
+                }
+                (encoder, list.len() as u64)
+            })
+            .collect();
+        job.check()?;
+        for (encoder, count) in encoded {
+            written.take(encoder, out)?;
+            job.advance(count);
+        }
+    }
+
+    let mut encoder = Encoder::new(&source, &tables);
+    let at_end: Vec<Item> = items.across_end();
+    let stubs = flow_marks
+        .stubs
+        .iter()
+        .filter(|item| item.time != chosen.span.start.0);
+    for item in stubs.chain(&at_end) {
+        encoder.item(item);
+    }
+    written.take(encoder, out)?;
+    out.flush()?;
+
+    let mut summary = summary_of(&written.counts);
+    summary.count("processes", named.0);
+    summary.count("threads", named.1);
+    if shift > 0 {
+        let note =
+            format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
+        summary.notes.push(note);
+    }
+    if koids.artificial_count > 0 {
+        summary.notes.push(format!(
+            "{} processes and threads whose number was used again have artificial numbers",
+            koids.artificial_count
+        ));
+    }
+    if flow_marks.renamed_count > 0 {
+        summary.notes.push(format!(
+            "{} flows have artificial ids",
+            flow_marks.renamed_count
+        ));
+    }
+    if written.counts.packed > 0 {
+        summary.notes.push(format!(
+            "{} events have more than 15 arguments: the others are in 'more', as JSON",
+            written.counts.packed
+        ));
+    }
+    if written.cut_texts > 0 {
+        summary.notes.push(format!(
+            "{} texts were too long for their record: they are cut there and follow whole in a large record",
+            written.cut_texts
+        ));
+    }
+    Ok(summary)
+}
+
+/// What is in the file so far.
+#[derive(Default)]
+struct Written {
+    counts: RecordCounts,
+    cut_texts: u64,
+}
+
+impl Written {
+    fn take(&mut self, encoder: Encoder<'_, '_>, out: &mut dyn Write) -> Result<(), ExportError> {
+        self.cut_texts += encoder.cut_texts;
+        let (bytes, counts) = encoder.records.finish();
+        self.counts.add(&counts);
+        out.write_all(&bytes)?;
+        Ok(())
+    }
+}
+
+fn summary_of(counts: &RecordCounts) -> Summary {
+    let mut summary = Summary::default();
+    summary.count(
+        "slices",
+        counts.of(EventType::Complete) + counts.of(EventType::Begin),
+    );
+    summary.count("async slices", counts.of(EventType::AsyncBegin));
+    summary.count(
+        "instants",
+        counts.of(EventType::Instant) + counts.of(EventType::AsyncInstant) + counts.large,
+    );
+    summary.count("counter samples", counts.of(EventType::Counter));
+    summary.count(
+        "flow arrows",
+        counts.of(EventType::FlowStep) + counts.of(EventType::FlowEnd),
+    );
+    summary.count("context switches", counts.switches);
+    summary.count("wakeups", counts.wakeups);
+    summary.count("logs", counts.logs);
+    summary
+}
+
+/// Names that the fixed table should hold: of kinds and slices, all that there are.
+fn frequent_names(trace: &Trace) -> Vec<StringId> {
+    let labels = trace.slices.labels.iter();
+    let kinds = trace.kinds.iter();
+    let mut names: Vec<StringId> = labels
+        .flat_map(|label| [label.name, label.category])
+        .chain(kinds.flat_map(|kind| [kind.name, kind.category]))
+        .collect();
+    let mut seen = FxHashSet::default();
+    names.retain(|name| seen.insert(*name));
+    names
+}
+
+/// Threads and CPUs with the most on their tracks first.
+fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<ThreadKoids> {
+    let mut counted: Vec<(usize, ThreadKoids)> = Vec::new();
+    for (number, track) in trace.tracks.iter().enumerate() {
+        let koids = match track.kind {
+            TrackKind::Thread(thread) => koids.thread(thread),
+            TrackKind::Cpu(cpu) => koids.cpu(cpu),
+            TrackKind::Async(_) => continue,
+        };
+        if !chosen.has_track(TrackId(number as u32)) {
+            continue;
+        }
+        let rows = trace
+            .slices
+            .rows
+            .get(track.rows.start as usize..track.rows.end as usize);
+        let slices: usize = rows.unwrap_or(&[]).iter().map(|row| row.slices.len()).sum();
+        counted.push((slices + track.instants.len(), koids));
+    }
+    counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    counted.into_iter().map(|(_, koids)| koids).collect()
+}
+
+fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
+    let mut threads: Vec<ThreadId> = trace
+        .processes
+        .iter()
+        .map(|process| process.main_thread.unwrap_or(ThreadId::NONE))
+        .collect();
+    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
+        let entry = thread.process.and_then(|id| threads.get_mut(id.0 as usize));
+        if let Some(entry) = entry
+            && *entry == ThreadId::NONE
+        {
+            *entry = ThreadId(index as u32);
+        }
+    }
+    threads
+}
+
+/// Counters of one process that have one name are told apart by an id: the second and later ones' thread or number.
+fn counter_names(trace: &Trace) -> Vec<CounterName> {
+    let mut used: FxHashMap<(CounterScope, StringId), u64> = FxHashMap::default();
+    trace
+        .counters
+        .tracks
+        .iter()
+        .map(|track| {
+            let scope = match track.scope {
+                CounterScope::Thread(thread) => match trace.thread(thread).process {
+                    Some(process) => CounterScope::Process(process),
+                    None => track.scope,
+                },
+                scope => scope,
+            };
+            let number = used.entry((scope, track.name)).or_default();
+            *number += 1;
+            let id = match (track.scope, *number) {
+                (_, 1) => 0,
+                (CounterScope::Thread(thread), _) => trace.thread(thread).tid,
+                (_, number) => number,
+            };
+            CounterName::new(&trace.text(track.name), id)
+        })
+        .collect()
+}
+
+/// Writes the names of all that live in the range; how many processes and threads.
+fn write_names(
+    records: &mut Records<'_>,
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    koids: &Koids,
+) -> (u64, u64) {
+    let (mut processes, mut threads) = (0, 0);
+    let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
+        chosen.meets(
+            start.unwrap_or(trace.span.start),
+            end.unwrap_or(Timestamp::MAX),
+        )
+    };
+    let mut wanted: Vec<bool> = (0..trace.processes.len())
+        .map(|index| chosen.has_process(ProcessId(index as u32)))
+        .collect();
+    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
+        let entry = thread.process.and_then(|id| wanted.get_mut(id.0 as usize));
+        if let Some(entry) = entry {
+            *entry |= chosen.has_thread(ThreadId(index as u32));
+        }
+    }
+    for (index, process) in trace.processes.iter().enumerate() {
+        if wanted[index] && is_alive(process.start, process.end) {
+            let koid = koids.process(ProcessId(index as u32));
+            records.process_object(koid, &trace.text(process.name));
+            processes += 1;
+        }
+    }
+    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
+        let id = ThreadId(index as u32);
+        if chosen.has_thread(id) && is_alive(thread.start, thread.end) {
+            records.thread_object(koids.thread(id), &trace.text(thread.name));
+            threads += 1;
+        }
+    }
+    for &id in &koids.named_last {
+        if chosen.has_thread(id) {
+            records.thread_object(koids.thread(id), &trace.text(trace.thread(id).name));
+        }
+    }
+    for (index, cpu) in trace.cpus.iter().enumerate() {
+        let id = CpuId(index as u32);
+        let has_track = trace.track_of(TrackKind::Cpu(id)).is_some_and(|track| {
+            let track = &trace.tracks[track.0 as usize];
+            !track.rows.is_empty() || !track.instants.is_empty()
+        });
+        let has_counter = trace
+            .counters
+            .tracks
+            .iter()
+            .any(|track| track.scope == CounterScope::Cpu(id));
+        if chosen.has_cpu(id) && (has_track || has_counter) {
+            let name = format!("CPU {}", cpu.number);
+            let (process, thread) = koids.cpu(id);
+            records.process_object(process, &name);
+            records.thread_object((process, thread), &name);
+        }
+    }
+    let is_machine_needed = trace
+        .counters
+        .tracks
+        .iter()
+        .any(|track| track.scope == CounterScope::Global);
+    if is_machine_needed && chosen.has_counter(CounterScope::Global) {
+        records.process_object(Koids::MACHINE.0, "machine");
+    }
+    (processes, threads)
+}

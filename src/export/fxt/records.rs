@@ -1,0 +1,708 @@
+//! FXT records: values in, the bytes of whole records out, with string and thread tables kept on the way.
+//!
+//! ```text
+//! string index 1..=fixed        registered once, at the file's start, and valid in the whole of it
+//!              fixed+1..=last   each chunk registers its own here, the oldest entry is replaced when all are taken
+//! thread index the same, with 255 as the last
+//! ```
+//!
+//! A chunk is encoded without knowing the others, so that chunks are made in parallel: it uses the fixed entries,
+//! and of the rest only what it has registered itself. Names are registered when they are first used, values of
+//! text arguments when they come a second time. Every text is UTF-8 (the specification asks for it).
+//! Knows nothing of a trace; does not decide what becomes which record.
+//! Specification: Fuchsia trace format, "Records", "Arguments"; scheduling records by its newer form.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{StringId, Strings};
+
+/// The magic number record, first in a file.
+pub const MAGIC: u64 = 0x0016_5478_4604_0010;
+/// An ordinary record's size is 12 bits of words.
+pub const MOST_RECORD_WORDS: usize = 4095;
+/// An event's argument count is 4 bits.
+pub const MOST_ARGS: usize = 15;
+/// Longest text that is registered: longer ones are hardly ever repeated.
+const MOST_REGISTERED_BYTES: usize = 256;
+/// Longest name: a reference's length is 15 bits, and a record takes a category and a name beside its arguments.
+const MOST_NAME_BYTES: usize = 4000;
+const INLINE: u16 = 0x8000;
+
+/// Types of event records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EventType {
+    /// A point.
+    Instant = 0,
+    /// A counter's values; the last word is the counter's id.
+    Counter = 1,
+    /// A slice begins.
+    Begin = 2,
+    /// The innermost slice ends.
+    End = 3,
+    /// A whole slice; the last word is its end.
+    Complete = 4,
+    /// An asynchronous slice begins; the last word is its id.
+    AsyncBegin = 5,
+    /// A point of an asynchronous operation.
+    AsyncInstant = 6,
+    /// It ends.
+    AsyncEnd = 7,
+    /// A flow leaves its first slice; the last word is its id.
+    FlowBegin = 8,
+    /// It passes through a slice.
+    FlowStep = 9,
+    /// It arrives.
+    FlowEnd = 10,
+}
+
+/// A value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgValue<'a> {
+    /// None.
+    Null,
+    /// 32 bits, signed.
+    Int32(i32),
+    /// 32 bits.
+    UInt32(u32),
+    /// 64 bits, signed.
+    Int64(i64),
+    /// 64 bits.
+    UInt64(u64),
+    /// Floating point.
+    Double(f64),
+    /// Text.
+    Text(Cow<'a, str>),
+    /// An address.
+    Pointer(u64),
+    /// A kernel object's number.
+    Koid(u64),
+    /// Yes or no.
+    Bool(bool),
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arg<'a> {
+    /// Its name.
+    pub name: Cow<'a, str>,
+    /// Its value.
+    pub value: ArgValue<'a>,
+}
+
+impl<'a> Arg<'a> {
+    /// An argument.
+    pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
+        Arg {
+            name: name.into(),
+            value,
+        }
+    }
+
+    /// The most words that it can take.
+    pub fn most_words(&self) -> usize {
+        let value = match &self.value {
+            ArgValue::Null | ArgValue::Int32(_) | ArgValue::UInt32(_) | ArgValue::Bool(_) => 0,
+            ArgValue::Text(text) => text.len().div_ceil(8),
+            _ => 1,
+        };
+        1 + self.name.len().min(MOST_NAME_BYTES).div_ceil(8) + value
+    }
+}
+
+/// A thread as records name it: process koid, thread koid.
+pub type ThreadKoids = (u64, u64);
+
+/// How many entries of the tables are fixed, and which is the last that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Fixed strings.
+    pub strings: u16,
+    /// The last string index.
+    pub last_string: u16,
+    /// Fixed threads.
+    pub threads: u8,
+    /// The last thread index.
+    pub last_thread: u8,
+}
+
+impl Zones {
+    /// What the format has room for.
+    pub const FULL: Zones = Zones {
+        strings: 16_383,
+        last_string: 32_767,
+        threads: 127,
+        last_thread: 255,
+    };
+}
+
+/// The entries that hold for the whole file.
+#[derive(Debug)]
+pub struct FixedTables {
+    zones: Zones,
+    strings: Strings,
+    /// By the trace's string numbers: our index, or 0.
+    by_trace_id: Vec<u16>,
+    threads: FxHashMap<ThreadKoids, u8>,
+    thread_order: Vec<ThreadKoids>,
+}
+
+impl FixedTables {
+    /// Takes the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
+    /// there is room.
+    pub fn new(
+        zones: Zones,
+        names: &[StringId],
+        trace_strings: &Strings,
+        threads: &[ThreadKoids],
+    ) -> FixedTables {
+        let mut tables = FixedTables {
+            zones,
+            strings: Strings::default(),
+            by_trace_id: vec![0; trace_strings.len()],
+            threads: FxHashMap::default(),
+            thread_order: Vec::new(),
+        };
+        for text in [
+            "process",
+            "incoming_weight",
+            "outgoing_weight",
+            "weight",
+            "waker",
+        ] {
+            tables.strings.intern_text(text);
+        }
+        for &name in names {
+            if tables.strings.len() > usize::from(zones.strings) {
+                break;
+            }
+            let text = trace_strings.text(name);
+            if text.is_empty() || text.len() > MOST_REGISTERED_BYTES {
+                continue;
+            }
+            let index = tables.strings.intern_text(&text).0 as u16;
+            if let Some(entry) = tables.by_trace_id.get_mut(name.0 as usize) {
+                *entry = index;
+            }
+        }
+        for &koids in threads.iter().take(usize::from(zones.threads)) {
+            let next = tables.thread_order.len() as u8 + 1;
+            if let std::collections::hash_map::Entry::Vacant(entry) = tables.threads.entry(koids) {
+                entry.insert(next);
+                tables.thread_order.push(koids);
+            }
+        }
+        tables
+    }
+}
+
+/// Counts of what was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// String records.
+    pub strings: u64,
+    /// Thread records.
+    pub threads: u64,
+    /// Kernel object records.
+    pub objects: u64,
+    /// Event records, by type.
+    pub events: [u64; 11],
+    /// Context switches.
+    pub switches: u64,
+    /// Wakeups.
+    pub wakeups: u64,
+    /// Log records.
+    pub logs: u64,
+    /// Large records.
+    pub large: u64,
+    /// Events whose arguments past the 14th went into `more`.
+    pub packed: u64,
+}
+
+impl RecordCounts {
+    /// Adds `other`.
+    pub fn add(&mut self, other: &RecordCounts) {
+        self.strings += other.strings;
+        self.threads += other.threads;
+        self.objects += other.objects;
+        for (mine, theirs) in self.events.iter_mut().zip(other.events) {
+            *mine += theirs;
+        }
+        self.switches += other.switches;
+        self.wakeups += other.wakeups;
+        self.logs += other.logs;
+        self.large += other.large;
+        self.packed += other.packed;
+    }
+
+    /// Event records of a type.
+    pub fn of(&self, event_type: EventType) -> u64 {
+        self.events[event_type as usize]
+    }
+}
+
+/// A reference to a text: its 16 bits, and the bytes if they stand in the record.
+#[derive(Clone, Copy, Debug)]
+pub struct TextRef<'a> {
+    bits: u16,
+    inline: &'a str,
+}
+
+impl TextRef<'_> {
+    /// The empty text.
+    pub const EMPTY: TextRef<'static> = TextRef {
+        bits: 0,
+        inline: "",
+    };
+}
+
+/// What an event record says before its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// What it is.
+    pub event_type: EventType,
+    /// When, in ticks.
+    pub time: u64,
+    /// Whose.
+    pub thread: ThreadKoids,
+    /// Its category.
+    pub category: TextRef<'a>,
+    /// Its name.
+    pub name: TextRef<'a>,
+}
+
+/// One side of a context switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The CPU's idle thread.
+    Idle,
+    /// A thread, with its weight.
+    Thread {
+        /// Its koid.
+        koid: u64,
+        /// Its weight.
+        weight: i32,
+    },
+}
+
+const SEEN_ONCE: u16 = 1;
+
+/// A growing list of records: one chunk of a file.
+#[derive(Debug)]
+pub struct Records<'t> {
+    fixed: &'t FixedTables,
+    out: Vec<u8>,
+    /// Every text that this chunk met, and by its number there: 0, [`SEEN_ONCE`] (a value), or its index.
+    texts: Strings,
+    indices: Vec<u16>,
+    /// Which of `texts` each index of the chunk's own zone holds.
+    string_ring: Vec<u32>,
+    next_string: usize,
+    threads: FxHashMap<ThreadKoids, u8>,
+    thread_ring: Vec<ThreadKoids>,
+    next_thread: usize,
+    last_thread: (ThreadKoids, u8),
+    /// What was written so far.
+    pub counts: RecordCounts,
+}
+
+impl<'t> Records<'t> {
+    /// No records yet.
+    pub fn new(fixed: &'t FixedTables) -> Records<'t> {
+        Records {
+            fixed,
+            out: Vec::new(),
+            texts: Strings::default(),
+            indices: vec![0],
+            string_ring: Vec::new(),
+            next_string: 0,
+            threads: FxHashMap::default(),
+            thread_ring: Vec::new(),
+            next_thread: 0,
+            last_thread: ((0, 0), 0),
+            counts: RecordCounts::default(),
+        }
+    }
+
+    /// The bytes, and what they are.
+    pub fn finish(self) -> (Vec<u8>, RecordCounts) {
+        (self.out, self.counts)
+    }
+
+    #[inline]
+    fn word(&mut self, word: u64) {
+        self.out.extend_from_slice(&word.to_le_bytes());
+    }
+
+    fn stream(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+        let padded = self.out.len().next_multiple_of(8);
+        self.out.resize(padded, 0);
+    }
+
+    /// Puts the size of the record that starts at `start` into its header.
+    #[inline]
+    fn close(&mut self, start: usize) {
+        let words = (self.out.len() - start) as u64 / 8;
+        debug_assert!(words <= MOST_RECORD_WORDS as u64);
+        if let Some(header) = self.out.get_mut(start..start + 2) {
+            header[0] |= (words << 4) as u8;
+            header[1] |= (words >> 4) as u8;
+        }
+    }
+
+    /// The head of a file: magic number, one provider, one tick a nanosecond, and the fixed tables.
+    pub fn file_head(&mut self, provider: &str) {
+        self.word(MAGIC);
+        let name = cut(provider, 255);
+        let start = self.out.len();
+        self.word(1 << 16 | 1 << 20 | (name.len() as u64) << 52);
+        self.stream(name);
+        self.close(start);
+        self.word(1 | 2 << 4);
+        self.word(1_000_000_000);
+        let fixed = self.fixed;
+        for (id, bytes) in fixed.strings.iter().skip(1) {
+            self.string_record(id.0 as u16, &String::from_utf8_lossy(bytes));
+        }
+        for (index, &koids) in fixed.thread_order.iter().enumerate() {
+            self.thread_record(index as u8 + 1, koids);
+        }
+    }
+
+    fn string_record(&mut self, index: u16, text: &str) {
+        let start = self.out.len();
+        self.word(2 | u64::from(index) << 16 | (text.len() as u64) << 32);
+        self.stream(text);
+        self.close(start);
+        self.counts.strings += 1;
+    }
+
+    fn thread_record(&mut self, index: u8, (process, thread): ThreadKoids) {
+        self.word(3 | 3 << 4 | u64::from(index) << 16);
+        self.word(process);
+        self.word(thread);
+        self.counts.threads += 1;
+    }
+
+    /// The index of a text in the chunk's own zone; `None` if it is not registered (yet).
+    fn own_index(&mut self, text: &str, wants: Wants) -> Option<u16> {
+        let id = self.texts.intern_text(text).0 as usize;
+        if id >= self.indices.len() {
+            self.indices.resize(id + 1, 0);
+        }
+        let known = self.indices[id];
+        if known > SEEN_ONCE {
+            return Some(known);
+        }
+        if wants == Wants::IfRepeated && known == 0 {
+            self.indices[id] = SEEN_ONCE;
+            return None;
+        }
+        let zones = self.fixed.zones;
+        let room = usize::from(zones.last_string - zones.strings);
+        let slot = self.next_string % room.max(1);
+        self.next_string += 1;
+        // Index 1 is always fixed, so that it can stand for "seen once".
+        let index = zones.strings + 1 + slot as u16;
+        match self.string_ring.get_mut(slot) {
+            Some(old) => {
+                self.indices[*old as usize] = SEEN_ONCE;
+                *old = id as u32;
+            }
+            None => self.string_ring.push(id as u32),
+        }
+        self.indices[id] = index;
+        self.string_record(index, text);
+        Some(index)
+    }
+
+    fn reference<'a>(&mut self, text: &'a str, wants: Wants) -> TextRef<'a> {
+        if text.is_empty() {
+            return TextRef::EMPTY;
+        }
+        if text.len() <= MOST_REGISTERED_BYTES {
+            if let Some(id) = self.fixed.strings.find(text.as_bytes()) {
+                return TextRef {
+                    bits: id.0 as u16,
+                    inline: "",
+                };
+            }
+            if let Some(bits) = self.own_index(text, wants) {
+                return TextRef { bits, inline: "" };
+            }
+        }
+        TextRef {
+            bits: INLINE | text.len().min(0x7fff) as u16,
+            inline: text,
+        }
+    }
+
+    /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
+    pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
+        self.reference(cut(text, MOST_NAME_BYTES), Wants::Always)
+    }
+
+    /// The same for a string of the trace, if it is among the fixed ones.
+    #[inline]
+    pub fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
+        match self.fixed.by_trace_id.get(id.0 as usize) {
+            Some(&bits) if bits != 0 || id == StringId::EMPTY => Some(TextRef { bits, inline: "" }),
+            _ => None,
+        }
+    }
+
+    /// The index of a thread, registered if it is not yet.
+    #[inline]
+    fn thread(&mut self, koids: ThreadKoids) -> u8 {
+        if self.last_thread.0 == koids && self.last_thread.1 != 0 {
+            return self.last_thread.1;
+        }
+        let index = self.find_thread(koids);
+        self.last_thread = (koids, index);
+        index
+    }
+
+    fn find_thread(&mut self, koids: ThreadKoids) -> u8 {
+        if let Some(&index) = self.fixed.threads.get(&koids) {
+            return index;
+        }
+        if let Some(&index) = self.threads.get(&koids) {
+            return index;
+        }
+        let zones = self.fixed.zones;
+        let room = usize::from(zones.last_thread - zones.threads);
+        let slot = self.next_thread % room.max(1);
+        self.next_thread += 1;
+        let index = zones.threads + 1 + slot as u8;
+        match self.thread_ring.get_mut(slot) {
+            Some(old) => {
+                self.threads.remove(old);
+                *old = koids;
+            }
+            None => self.thread_ring.push(koids),
+        }
+        self.threads.insert(koids, index);
+        self.thread_record(index, koids);
+        index
+    }
+
+    /// An event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
+    pub fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
+        let thread = self.thread(head.thread);
+        let refs = self.arg_refs(args);
+        let start = self.out.len();
+        self.word(
+            4 | (head.event_type as u64) << 16
+                | (args.len() as u64) << 20
+                | u64::from(thread) << 24
+                | u64::from(head.category.bits) << 32
+                | u64::from(head.name.bits) << 48,
+        );
+        self.word(head.time);
+        self.stream(head.category.inline);
+        self.stream(head.name.inline);
+        self.args(args, &refs);
+        if let Some(word) = last_word {
+            self.word(word);
+        }
+        self.close(start);
+        self.counts.events[head.event_type as usize] += 1;
+    }
+
+    /// An event with a payload of any size: a large record of format 0.
+    pub fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
+        let thread = self.thread(head.thread);
+        let refs = self.arg_refs(args);
+        let start = self.out.len();
+        self.word(0);
+        self.word(
+            u64::from(head.category.bits)
+                | u64::from(head.name.bits) << 16
+                | (args.len() as u64) << 32
+                | u64::from(thread) << 36,
+        );
+        self.stream(head.category.inline);
+        self.stream(head.name.inline);
+        self.word(head.time);
+        self.args(args, &refs);
+        self.word(payload.len() as u64);
+        self.out.extend_from_slice(payload);
+        let padded = self.out.len().next_multiple_of(8);
+        self.out.resize(padded, 0);
+        let words = (self.out.len() - start) as u64 / 8;
+        let header = 15 | words << 4;
+        if let Some(place) = self.out.get_mut(start..start + 8) {
+            place.copy_from_slice(&header.to_le_bytes());
+        }
+        self.counts.large += 1;
+    }
+
+    /// References of the arguments' names and texts; what must be registered is registered now.
+    fn arg_refs<'a>(&mut self, args: &'a [Arg<'_>]) -> Vec<(TextRef<'a>, TextRef<'a>)> {
+        args.iter()
+            .map(|arg| {
+                let value = match &arg.value {
+                    ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
+                    _ => TextRef::EMPTY,
+                };
+                (self.name(&arg.name), value)
+            })
+            .collect()
+    }
+
+    fn args(&mut self, args: &[Arg<'_>], refs: &[(TextRef<'_>, TextRef<'_>)]) {
+        for (arg, (name, text)) in args.iter().zip(refs) {
+            let start = self.out.len();
+            let (kind, high, word) = match arg.value {
+                ArgValue::Null => (0, 0, None),
+                ArgValue::Int32(value) => (1, value as u32, None),
+                ArgValue::UInt32(value) => (2, value, None),
+                ArgValue::Int64(value) => (3, 0, Some(value as u64)),
+                ArgValue::UInt64(value) => (4, 0, Some(value)),
+                ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
+                ArgValue::Text(_) => (6, u32::from(text.bits), None),
+                ArgValue::Pointer(value) => (7, 0, Some(value)),
+                ArgValue::Koid(value) => (8, 0, Some(value)),
+                ArgValue::Bool(value) => (9, u32::from(value), None),
+            };
+            self.word(kind | u64::from(name.bits) << 16 | u64::from(high) << 32);
+            self.stream(name.inline);
+            self.stream(text.inline);
+            if let Some(word) = word {
+                self.word(word);
+            }
+            self.close(start);
+        }
+    }
+
+    /// The name of a process.
+    pub fn process_object(&mut self, koid: u64, name: &str) {
+        self.object(1, koid, name, None);
+    }
+
+    /// The name of a thread, and its process.
+    pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &str) {
+        self.object(2, thread, name, Some(process));
+    }
+
+    fn object(&mut self, object_type: u64, koid: u64, name: &str, process: Option<u64>) {
+        let name = cut(name, MOST_NAME_BYTES);
+        let args: Vec<Arg<'_>> = process
+            .map(|process| Arg::new("process", ArgValue::Koid(process)))
+            .into_iter()
+            .collect();
+        let refs = self.arg_refs(&args);
+        // Names of objects are used once: they stand in the record.
+        let bits = match name.len() {
+            0 => 0,
+            length => u64::from(INLINE) | length as u64,
+        };
+        let start = self.out.len();
+        self.word(7 | object_type << 16 | bits << 24 | (args.len() as u64) << 40);
+        self.word(koid);
+        self.stream(name);
+        self.args(&args, &refs);
+        self.close(start);
+        self.counts.objects += 1;
+    }
+
+    /// A context switch of the newer form; `state` is the outgoing thread's, by its number in the format.
+    pub fn context_switch(
+        &mut self,
+        time: u64,
+        cpu: u16,
+        outgoing: Side,
+        state: u8,
+        incoming: Side,
+    ) {
+        let (out_koid, out_weight) = side_words(outgoing);
+        let (in_koid, in_weight) = side_words(incoming);
+        let args = [
+            Arg::new("incoming_weight", ArgValue::Int32(in_weight)),
+            Arg::new("outgoing_weight", ArgValue::Int32(out_weight)),
+        ];
+        let refs = self.arg_refs(&args);
+        let start = self.out.len();
+        self.word(
+            8 | 2 << 16
+                | u64::from(cpu) << 20
+                | u64::from(state & 0xf) << 36
+                | SWITCH_SUBTYPE << 60,
+        );
+        self.word(time);
+        self.word(out_koid);
+        self.word(in_koid);
+        self.args(&args, &refs);
+        self.close(start);
+        self.counts.switches += 1;
+    }
+
+    /// A thread is made ready to run, by `waker` if that is known.
+    pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+        let args: Vec<Arg<'_>> = waker
+            .map(|waker| Arg::new("waker", ArgValue::Koid(waker)))
+            .into_iter()
+            .collect();
+        let refs = self.arg_refs(&args);
+        let start = self.out.len();
+        self.word(8 | (args.len() as u64) << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
+        self.word(time);
+        self.word(thread);
+        self.args(&args, &refs);
+        self.close(start);
+        self.counts.wakeups += 1;
+    }
+
+    /// A log message; one that is too long for a record goes on in the next.
+    pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &str) {
+        let mut rest = message;
+        loop {
+            let piece = cut(rest, 32_000);
+            let thread = self.thread(koids);
+            let start = self.out.len();
+            self.word(9 | (piece.len() as u64) << 16 | u64::from(thread) << 32);
+            self.word(time);
+            self.stream(piece);
+            self.close(start);
+            self.counts.logs += 1;
+            rest = &rest[piece.len()..];
+            if rest.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+const SWITCH_SUBTYPE: u64 = 1;
+const WAKEUP_SUBTYPE: u64 = 2;
+
+/// Koid and weight: idle threads have the smallest weight there is.
+fn side_words(side: Side) -> (u64, i32) {
+    match side {
+        Side::Idle => (0, i32::MIN),
+        // The smallest weight would say that it is idle.
+        Side::Thread { koid, weight } => (koid, weight.max(i32::MIN + 1)),
+    }
+}
+
+/// When a text gets an index.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    Always,
+    IfRepeated,
+}
+
+/// The longest start of `text` that has at most `most_bytes` and ends at a character.
+pub fn cut(text: &str, most_bytes: usize) -> &str {
+    if text.len() <= most_bytes {
+        return text;
+    }
+    let end = (0..=most_bytes)
+        .rev()
+        .find(|&end| text.is_char_boundary(end))
+        .unwrap_or(0);
+    text.get(..end).unwrap_or("")
+}

@@ -1,0 +1,197 @@
+//! A trace, or a range of it, as a file for others to read.
+//!
+//! `EXPORTERS` is the one table: the command line's `--to`, the window's dialog and the tests walk it. A new
+//! exporter is one file and its row. [`run`] writes to a temporary file first, so that a file appears only when it
+//! is whole. What is exported is said by a [`Selection`]; how a format says it is told in each exporter's header.
+
+pub mod atomic_file;
+pub mod fxt;
+pub mod selection;
+
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub use atomic_file::Overwrite;
+pub use selection::{Chosen, Selection};
+
+use crate::base::Job;
+use crate::base::job::Cancelled;
+use crate::load::LoadedTrace;
+use atomic_file::FileError;
+
+/// Every exporter, the most complete first.
+pub const EXPORTERS: &[Exporter] = &[fxt::EXPORTER];
+
+/// A row in `EXPORTERS`.
+#[derive(Clone, Copy)]
+pub struct Exporter {
+    /// What the command line calls it, e.g. `fxt`.
+    pub name: &'static str,
+    /// For people: what it is and who reads it.
+    pub about: &'static str,
+    /// The usual file name ending, without the dot.
+    pub extension: &'static str,
+    /// Writes the selected part of a trace, and says what was written.
+    pub write: fn(&LoadedTrace, &Selection, &mut dyn Write, &Job) -> Result<Summary, ExportError>,
+}
+
+impl fmt::Debug for Exporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The exporter of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Exporter> {
+    EXPORTERS.iter().find(|exporter| exporter.name == name)
+}
+
+/// The exporter that a file name's ending asks for.
+#[must_use]
+pub fn for_path(path: &Path) -> Option<&'static Exporter> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    EXPORTERS.iter().find(|exporter| {
+        name.strip_suffix(exporter.extension)
+            .is_some_and(|stem| stem.ends_with('.'))
+    })
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Size of the file.
+    pub bytes: u64,
+    /// What is in it: (`slices`, 12), ...; nothing that is not there.
+    pub counts: Vec<(&'static str, u64)>,
+    /// What readers of the file should know: times were shifted, texts were cut.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// Adds a line, if there is any of it.
+    pub fn count(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            self.counts.push((what, count));
+        }
+    }
+
+    /// How many of `what` there are.
+    #[must_use]
+    pub fn count_of(&self, what: &str) -> u64 {
+        self.counts
+            .iter()
+            .find(|(name, _)| *name == what)
+            .map_or(0, |(_, count)| *count)
+    }
+}
+
+/// `12 slices, 3 instants, 480 bytes`.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (what, count) in &self.counts {
+            write!(f, "{count} {what}, ")?;
+        }
+        write!(f, "{} bytes", self.bytes)
+    }
+}
+
+/// Why nothing was exported. No file was written or changed.
+#[derive(Debug)]
+pub enum ExportError {
+    /// There is such a file already.
+    Exists(PathBuf),
+    /// It could not be written.
+    Io(std::io::Error),
+    /// The user stopped it.
+    Cancelled,
+    /// The trace has nothing that this exporter could write; why.
+    Nothing(String),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExportError::Exists(path) if path.is_dir() => {
+                write!(f, "this is a folder: {}", path.display())
+            }
+            ExportError::Exists(path) => {
+                write!(f, "there is such a file already: {}", path.display())
+            }
+            ExportError::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => f
+                .write_str(
+                    "the disk is full: nothing was written, and a file that was there is as it was",
+                ),
+            ExportError::Io(error) => write!(f, "the file could not be written: {error}"),
+            ExportError::Cancelled => f.write_str("stopped: nothing was written"),
+            ExportError::Nothing(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+impl From<std::io::Error> for ExportError {
+    fn from(error: std::io::Error) -> ExportError {
+        ExportError::Io(error)
+    }
+}
+
+impl From<Cancelled> for ExportError {
+    fn from(_: Cancelled) -> ExportError {
+        ExportError::Cancelled
+    }
+}
+
+impl From<FileError> for ExportError {
+    fn from(error: FileError) -> ExportError {
+        match error {
+            FileError::Exists => ExportError::Exists(PathBuf::new()),
+            FileError::Io(error) => ExportError::Io(error),
+        }
+    }
+}
+
+/// Exports to a file, which appears only when it is whole. Progress is the job's; cancelling it leaves no file.
+///
+/// # Errors
+/// See [`ExportError`]; whatever it is, a file that was at `path` is as it was.
+pub fn run(
+    exporter: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    path: &Path,
+    overwrite: Overwrite,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    let written = atomic_file::write_whole(path, overwrite, |out| {
+        let mut counted = Counted { out, bytes: 0 };
+        let mut summary = (exporter.write)(loaded, selection, &mut counted, job)?;
+        summary.bytes = counted.bytes;
+        job.check()?;
+        Ok(summary)
+    });
+    written.map_err(|error| match error {
+        ExportError::Exists(_) => ExportError::Exists(path.to_path_buf()),
+        other => other,
+    })
+}
+
+/// Counts what passes.
+struct Counted<'a> {
+    out: &'a mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
