@@ -122,16 +122,19 @@ fn span_of(merged: &merge::Merged, trace: &Trace) -> TimeSpan {
     span.unwrap_or_default()
 }
 
-/// A track's number while tracks are made: CPUs first, then threads.
+/// A track's number while tracks are made: CPUs first, then threads; what belongs to nobody comes last.
 fn track_number(kind: TrackKind, cpu_count: usize) -> u32 {
     match kind {
         TrackKind::Cpu(cpu) => cpu.0,
+        TrackKind::Thread(ThreadId::NONE) | TrackKind::Async(_) => u32::MAX,
         TrackKind::Thread(thread) => cpu_count as u32 + thread.0,
-        TrackKind::Async(_) => u32::MAX,
     }
 }
 
 fn track_kind(number: u32, cpu_count: usize) -> TrackKind {
+    if number == u32::MAX {
+        return TrackKind::Thread(ThreadId::NONE);
+    }
     match number.checked_sub(cpu_count as u32) {
         None => TrackKind::Cpu(CpuId(number)),
         Some(thread) => TrackKind::Thread(ThreadId(thread)),

@@ -91,6 +91,16 @@ pub fn payload_of(fields: &[Field]) -> Option<&[u8]> {
         .max_by_key(|bytes| bytes.len())
 }
 
+/// The payload of a blob, and its type if it has one.
+pub fn blob_of(fields: &[Field]) -> Option<(Option<u8>, &[u8])> {
+    let payload = fields.iter().find(|field| field.name == "payload")?;
+    let Value::Bytes(bytes) = &payload.value else {
+        return None;
+    };
+    let blob_type = record_word(fields, "blob type").map(|number| number as u8);
+    Some((blob_type, bytes))
+}
+
 /// What became of arguments.
 #[derive(Debug, Default, PartialEq)]
 pub struct Fitted {

@@ -7,6 +7,7 @@ use super::asyncs::AsyncIds;
 use super::flows::{FlowMark, FlowStepSort};
 use super::items::{Item, What};
 use super::koids::Koids;
+use super::lone_states::LoneStates;
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
 };
@@ -15,7 +16,9 @@ use crate::event::{EndState, EventDetail, Field};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
-use crate::trace::{CpuId, EventId, ProcessId, SliceId, StateId, ThreadId, Trace, TrackKind};
+use crate::trace::{
+    CpuId, EventId, ProcessId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind,
+};
 
 /// What encoding looks at.
 pub struct Source<'a> {
@@ -29,6 +32,8 @@ pub struct Source<'a> {
     pub koids: &'a Koids,
     /// The marks that flow items number.
     pub flows: &'a [FlowMark],
+    /// States that began without a run before them.
+    pub lone_states: &'a LoneStates,
     /// Ids of asynchronous slices.
     pub async_ids: &'a AsyncIds,
     /// Added to every time.
@@ -111,7 +116,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Stub => self.stub(item),
             What::Instant => self.instant(item),
             What::Sample => self.sample(item),
-            What::SwitchTo | What::SwitchToIdle => self.switch(item),
+            What::SwitchTo | What::SwitchToIdle | What::SwitchOff => self.switch(item),
             What::Wakeup => self.wakeup(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
@@ -430,6 +435,11 @@ impl<'a, 't> Encoder<'a, 't> {
         let detail = self.fields(id);
         let (category, name) = (self.name_text(category), self.name_text(name));
         let args = args::args_of(&detail.fields);
+        if source.trace.events.thread(id) == ThreadId::NONE
+            && let Some((blob_type, payload)) = args::blob_of(&detail.fields)
+        {
+            return self.records.blob(&name, &category, blob_type, payload);
+        }
         if let Some(payload) = args::payload_of(&detail.fields) {
             return self.large_instant((item.time, thread), (&category, &name), args, payload);
         }
@@ -508,48 +518,79 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     fn switch(&mut self, item: &Item) {
-        let source = self.source;
-        let runs = &source.trace.runs;
+        let Some(cpu) = self.cpu_number(item.of) else {
+            return;
+        };
+        let runs = &self.source.trace.runs;
         let index = item.row as usize;
-        let Some(cpu) = source.trace.cpus.get(item.of as usize) else {
-            return;
-        };
-        let Ok(cpu) = u16::try_from(cpu.number) else {
-            return;
-        };
-        let side = |index: usize| {
-            let thread = ThreadId(runs.threads[index]);
-            if source.chosen.has_thread(thread) {
-                Side::Thread {
-                    koid: source.koids.thread(thread).1,
-                    weight: runs.priorities[index],
-                }
-            } else {
-                // What was not chosen runs unseen.
-                Side::Idle
+        let (out, incoming) = match item.what {
+            What::SwitchToIdle => (self.leaves(index), Side::Idle),
+            What::SwitchOff => {
+                let state = self.source.trace.states.get(StateId(item.row));
+                let out = self.side(state.thread, 0);
+                (Some((out, thread_state_number(state.state))), Side::Idle)
+            }
+            _ => {
+                let incoming = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
+                (self.left_for(item), incoming)
             }
         };
-        let (outgoing, incoming) = if item.what == What::SwitchToIdle {
-            (Some(index), Side::Idle)
+        let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
+        let time = self.ticks(item.time);
+        self.records.context_switch(time, cpu, out, state, incoming);
+    }
+
+    fn cpu_number(&self, index: u32) -> Option<u16> {
+        let cpu = self.source.trace.cpus.get(index as usize)?;
+        u16::try_from(cpu.number).ok()
+    }
+
+    /// A thread as one side of a switch. What was not chosen runs unseen.
+    fn side(&self, thread: ThreadId, weight: i32) -> Side {
+        if self.source.chosen.has_thread(thread) {
+            let koid = self.source.koids.thread(thread).1;
+            Side::Thread { koid, weight }
         } else {
-            let first = runs.on(CpuId(item.of)).start as usize;
-            let before = index.checked_sub(1).filter(|&before| {
-                before >= first
-                    && runs.ends[before] == runs.starts[index]
-                    && item.time >= runs.starts[index]
-                    && runs.ends[before] > source.chosen.span.start.0
-            });
-            (before, side(index))
-        };
-        let (out, state) = match outgoing {
-            Some(before) => (side(before), state_number(runs.end_states[before])),
-            None => (Side::Idle, state_number(EndState::Runnable)),
-        };
-        if out == Side::Idle && incoming == Side::Idle {
-            return;
+            Side::Idle
         }
-        self.records
-            .context_switch(self.ticks(item.time), cpu, out, state, incoming);
+    }
+
+    /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
+    fn leaves(&self, run: usize) -> Option<(Side, u8)> {
+        let trace = self.source.trace;
+        let runs = &trace.runs;
+        let thread = ThreadId(runs.threads[run]);
+        let states = trace.states.of_thread.get(thread.0 as usize)?;
+        let starts = trace
+            .states
+            .starts
+            .get(states.start as usize..states.end as usize)?;
+        starts.binary_search(&runs.ends[run]).ok()?;
+        let side = self.side(thread, runs.priorities[run]);
+        Some((side, state_number(runs.end_states[run])))
+    }
+
+    /// Who is switched from at the start of a run.
+    fn left_for(&self, item: &Item) -> Option<(Side, u8)> {
+        let trace = self.source.trace;
+        let runs = &trace.runs;
+        let index = item.row as usize;
+        if item.time > runs.starts[index] {
+            // It began before the range.
+            return None;
+        }
+        let first = runs.on(CpuId(item.of)).start as usize;
+        let before = index.checked_sub(1).filter(|&before| {
+            before >= first
+                && runs.ends[before] == runs.starts[index]
+                && runs.ends[before] > self.source.chosen.span.start.0
+        });
+        before.and_then(|before| self.leaves(before)).or_else(|| {
+            let state = trace
+                .states
+                .get(self.source.lone_states.of_event(runs.events[index])?);
+            Some((self.side(state.thread, 0), thread_state_number(state.state)))
+        })
     }
 
     fn wakeup(&mut self, item: &Item) {
@@ -650,6 +691,20 @@ pub fn state_number(state: EndState) -> u8 {
         EndState::Zombie => 4,
         EndState::Dead => 5,
         EndState::Unknown => 15,
+    }
+}
+
+fn thread_state_number(state: ThreadState) -> u8 {
+    match state {
+        ThreadState::Running | ThreadState::Runnable | ThreadState::Preempted => 1,
+        ThreadState::Stopped | ThreadState::Traced => 2,
+        ThreadState::Sleeping
+        | ThreadState::Uninterruptible
+        | ThreadState::Parked
+        | ThreadState::Idle => 3,
+        ThreadState::Zombie => 4,
+        ThreadState::Dead => 5,
+        ThreadState::Created | ThreadState::Unknown => 15,
     }
 }
 

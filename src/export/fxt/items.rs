@@ -9,12 +9,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::flows::FlowMark;
+use super::lone_states::{LoneStates, begins_run};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::pairs::DURATIONS;
 use crate::export::Chosen;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
-    CpuId, EventId, SliceId, ThreadId, ThreadState, Trace, Track, TrackId, TrackKind,
+    CpuId, EventId, SliceId, StateId, ThreadId, ThreadState, Trace, Track, TrackId, TrackKind,
 };
 
 /// A lane with fewer items than this is gathered once.
@@ -65,6 +66,8 @@ pub enum What {
     SwitchTo,
     /// A CPU's switch from a run to idle.
     SwitchToIdle,
+    /// A CPU's switch to idle from a thread of which no run is known: its state (`row`) says what it does then.
+    SwitchOff,
     /// A thread was woken: its state (`row`) says by whom.
     Wakeup,
     /// A log message.
@@ -118,6 +121,9 @@ pub struct Items<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     flows: &'a [FlowMark],
+    lone_states: &'a LoneStates,
+    /// The index of the CPU of an event.
+    cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
     forms: Vec<Form>,
     lanes: Vec<Lane>,
     sparse: Vec<Item>,
@@ -130,11 +136,19 @@ pub struct Items<'a> {
 
 impl<'a> Items<'a> {
     /// Finds the lanes and chooses the windows.
-    pub fn new(trace: &'a Trace, chosen: &'a Chosen<'a>, flows: &'a [FlowMark]) -> Items<'a> {
+    pub fn new(
+        trace: &'a Trace,
+        chosen: &'a Chosen<'a>,
+        flows: &'a [FlowMark],
+        lone_states: &'a LoneStates,
+        cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
+    ) -> Items<'a> {
         let mut items = Items {
             trace,
             chosen,
             flows,
+            lone_states,
+            cpu_of,
             forms: trace
                 .tracks
                 .par_iter()
@@ -209,6 +223,7 @@ impl<'a> Items<'a> {
             })
             .flatten_iter()
             .collect();
+        gathered.extend(self.switches_off());
         gathered.par_sort_by_key(Item::key);
         self.sparse = gathered;
     }
@@ -486,10 +501,37 @@ impl<'a> Items<'a> {
         }
     }
 
+    fn switches_off(&self) -> Vec<Item> {
+        let trace = self.trace;
+        let mut items = Vec::new();
+        for (event, state) in self.lone_states.iter() {
+            let row = trace.states.get(state);
+            let is_chosen =
+                self.chosen.span.contains(row.start) && self.chosen.has_thread(row.thread);
+            if !is_chosen || begins_run(trace, event) {
+                continue;
+            }
+            let Some(cpu) = (self.cpu_of)(event) else {
+                continue;
+            };
+            if self.chosen.has_runs_of(CpuId(cpu)) {
+                items.push(Item {
+                    time: row.start.0,
+                    order: event.0,
+                    what: What::SwitchOff,
+                    row: state.0,
+                    of: cpu,
+                });
+            }
+        }
+        items
+    }
+
     /// Whether a state came by a wakeup: readiness that is not left over from running.
     fn is_wakeup(&self, index: usize, first_of_thread: usize) -> bool {
         let states = &self.trace.states;
         states.states[index] == ThreadState::Runnable
+            && self.lone_states.of_event(states.events[index]) != Some(StateId(index as u32))
             && (states.partners[index] != u32::MAX
                 || index == first_of_thread
                 || states.states[index - 1] != ThreadState::Running)

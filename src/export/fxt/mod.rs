@@ -30,6 +30,7 @@ mod encode;
 mod flows;
 mod items;
 mod koids;
+mod lone_states;
 mod records;
 
 use std::io::Write;
@@ -48,6 +49,7 @@ use encode::{CounterName, Encoder, Source};
 use flows::FlowMarks;
 use items::{Item, Items};
 use koids::Koids;
+use lone_states::LoneStates;
 use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
 
 /// This exporter's row.
@@ -82,9 +84,6 @@ fn write_with(
     let koids = Koids::new(trace);
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
-    let items = Items::new(trace, &chosen, &flow_marks.marks);
-    job.check()?;
-    job.set_total(items.count.max(1));
     let describe = |id: EventId| {
         let event = trace.events.get(id);
         loaded.reader.describe(EventRef {
@@ -95,6 +94,20 @@ fn write_with(
             thread: event.row.thread,
         })
     };
+    let cpu_of = |id: EventId| {
+        trace.events.get(id).cpu.or_else(|| {
+            let number = describe(id).cpu?;
+            let index = trace
+                .cpus
+                .binary_search_by_key(&number, |cpu| cpu.number)
+                .ok()?;
+            Some(index as u32)
+        })
+    };
+    let lone_states = LoneStates::new(trace);
+    let items = Items::new(trace, &chosen, &flow_marks.marks, &lone_states, &cpu_of);
+    job.check()?;
+    job.set_total(items.count.max(1));
     let async_ids = AsyncIds::new(trace, &chosen, &describe);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
@@ -106,6 +119,7 @@ fn write_with(
         chosen: &chosen,
         koids: &koids,
         flows: &flow_marks.marks,
+        lone_states: &lone_states,
         async_ids: &async_ids,
         shift,
         counter_names: &counter_names,
@@ -126,6 +140,7 @@ fn write_with(
     };
     encoder.records.file_head(&provider);
     let named = write_names(&mut encoder.records, trace, &chosen, &koids);
+    encoder.records.fixed_threads();
     let mut at_start = items.across_start();
     at_start.extend(
         flow_marks
@@ -235,7 +250,10 @@ fn summary_of(counts: &RecordCounts) -> Summary {
     summary.count("async slices", counts.of(EventType::AsyncBegin));
     summary.count(
         "instants",
-        counts.of(EventType::Instant) + counts.of(EventType::AsyncInstant) + counts.large,
+        counts.of(EventType::Instant)
+            + counts.of(EventType::AsyncInstant)
+            + counts.large
+            + counts.blobs,
     );
     summary.count("counter samples", counts.of(EventType::Counter));
     summary.count(

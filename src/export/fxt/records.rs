@@ -28,6 +28,8 @@ pub const MOST_ARGS: usize = 15;
 const MOST_REGISTERED_BYTES: usize = 256;
 /// Longest name: a reference's length is 15 bits, and a record takes a category and a name beside its arguments.
 const MOST_NAME_BYTES: usize = 4000;
+/// A blob record has this much room beside its name.
+const MOST_BLOB_BYTES: usize = 28_000;
 const INLINE: u16 = 0x8000;
 
 /// Types of event records.
@@ -215,6 +217,8 @@ pub struct RecordCounts {
     pub wakeups: u64,
     /// Log records.
     pub logs: u64,
+    /// Blob records.
+    pub blobs: u64,
     /// Large records.
     pub large: u64,
     /// Events whose arguments past the 14th went into `more`.
@@ -233,6 +237,7 @@ impl RecordCounts {
         self.switches += other.switches;
         self.wakeups += other.wakeups;
         self.logs += other.logs;
+        self.blobs += other.blobs;
         self.large += other.large;
         self.packed += other.packed;
     }
@@ -353,7 +358,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The head of a file: magic number, one provider, one tick a nanosecond, and the fixed tables.
+    /// The head of a file: magic number, one provider, one tick a nanosecond, and the fixed strings.
     pub fn file_head(&mut self, provider: &str) {
         self.word(MAGIC);
         let name = cut(provider, 255);
@@ -367,6 +372,11 @@ impl<'t> Records<'t> {
         for (id, bytes) in fixed.strings.iter().skip(1) {
             self.string_record(id.0 as u16, &String::from_utf8_lossy(bytes));
         }
+    }
+
+    /// The threads of the fixed tables. They come after the names, so that threads are first met in their order.
+    pub fn fixed_threads(&mut self) {
+        let fixed = self.fixed;
         for (index, &koids) in fixed.thread_order.iter().enumerate() {
             self.thread_record(index as u8 + 1, koids);
         }
@@ -529,11 +539,51 @@ impl<'t> Records<'t> {
         self.word(head.time);
         self.args(args, &refs);
         self.word(payload.len() as u64);
+        self.bytes(payload);
+        self.close_large(start, 0);
+    }
+
+    /// Bytes that belong to nobody: a blob of `blob_type` (1 is data), or a large one of that category.
+    pub fn blob(&mut self, name: &str, category: &str, blob_type: Option<u8>, payload: &[u8]) {
+        let name = self.name(name);
+        let start = self.out.len();
+        match blob_type {
+            Some(blob_type) if payload.len() <= MOST_BLOB_BYTES => {
+                self.word(
+                    5 | u64::from(name.bits) << 16
+                        | (payload.len() as u64) << 32
+                        | u64::from(blob_type) << 48,
+                );
+                self.stream(name.inline);
+                self.bytes(payload);
+                self.close(start);
+                self.counts.blobs += 1;
+            }
+            _ => {
+                let category = self.name(category);
+                // Registering the category may have written a record.
+                let start = self.out.len();
+                self.word(0);
+                self.word(u64::from(category.bits) | u64::from(name.bits) << 16);
+                self.stream(category.inline);
+                self.stream(name.inline);
+                self.word(payload.len() as u64);
+                self.bytes(payload);
+                self.close_large(start, 1);
+            }
+        }
+    }
+
+    fn bytes(&mut self, payload: &[u8]) {
         self.out.extend_from_slice(payload);
         let padded = self.out.len().next_multiple_of(8);
         self.out.resize(padded, 0);
+    }
+
+    /// Writes the header of the large blob record that starts at `start`.
+    fn close_large(&mut self, start: usize, format: u64) {
         let words = (self.out.len() - start) as u64 / 8;
-        let header = 15 | words << 4;
+        let header = 15 | words << 4 | format << 40;
         if let Some(place) = self.out.get_mut(start..start + 8) {
             place.copy_from_slice(&header.to_le_bytes());
         }
