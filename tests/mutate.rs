@@ -1,0 +1,210 @@
+//! Every golden and broken file, cut, flipped and repeated from a fixed seed, through every row of FORMATS:
+//! no panic, no endless loop, and no more memory than the file's size can explain.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use threadline::base::{Job, Severity};
+use threadline::event::{EventDetail, LaneColumns};
+use threadline::formats::{EventRef, FORMATS, Format, Input, Sniff};
+
+/// How long all mutations of all files may take together; what is left then is skipped.
+const TIME: Duration = Duration::from_secs(20);
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    let mut files = Vec::new();
+    for format in std::fs::read_dir(&root).into_iter().flatten().flatten() {
+        for file in std::fs::read_dir(format.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            if file.path().extension().is_none_or(|ending| ending != "txt") {
+                files.push(file.path());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// What became of a file.
+#[derive(Default)]
+struct Outcome {
+    /// Whether it was refused, or something was said about it.
+    is_complained_about: bool,
+    events: usize,
+    described: Vec<EventDetail>,
+}
+
+/// Opens `bytes` as `format` and does with it all that the program does.
+fn exercise(format: &Format, bytes: &[u8], name: &str) -> Outcome {
+    let job = Job::default();
+    let mut outcome = Outcome::default();
+    let Ok(reader) = (format.open)(Input::from_vec(bytes.to_vec(), name), &job) else {
+        outcome.is_complained_about = true;
+        return outcome;
+    };
+    let coarse = reader.coarse();
+    assert!(coarse.span.start <= coarse.span.end, "{name}");
+    let odd = |diagnostics: &threadline::base::Diagnostics| {
+        let mut rows = diagnostics.rows().iter();
+        rows.any(|row| row.severity != Severity::Info)
+    };
+    outcome.is_complained_about = odd(&reader.diagnostics());
+    let mut parts: Vec<LaneColumns> = Vec::new();
+    for part in 0..reader.parts().len() as u32 {
+        let columns = match reader.read_part(part, &job) {
+            Ok(columns) => columns,
+            Err(_) => {
+                outcome.is_complained_about = true;
+                LaneColumns::default()
+            }
+        };
+        outcome.is_complained_about |= odd(&columns.diagnostics);
+        outcome.events += columns.events.len();
+        parts.push(columns);
+    }
+    let directory = reader.directory();
+    for (part, columns) in parts.iter().enumerate() {
+        for event in (0..columns.events.len() as u32).step_by(columns.events.len() / 16 + 1) {
+            let row = columns.events.row(event);
+            assert!(usize::from(row.kind.0) < directory.kinds.len(), "{name}");
+            outcome.described.push(reader.describe(EventRef {
+                part: part as u32,
+                place: row.place,
+                time: row.time,
+                kind: row.kind,
+                thread: row.thread,
+            }));
+        }
+    }
+    outcome
+}
+
+fn format_of(bytes: &[u8]) -> Option<&'static Format> {
+    let head = bytes.get(..1 << 16).unwrap_or(bytes);
+    FORMATS
+        .iter()
+        .max_by_key(|format| (format.sniff)(head))
+        .filter(|format| (format.sniff)(head) != Sniff::No)
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % limit.max(1)
+    }
+
+    /// The bytes with a few of them flipped, cut out, repeated or overwritten by an odd number.
+    fn mutate(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        for _ in 0..=self.below(4) {
+            if bytes.len() < 16 {
+                break;
+            }
+            // Heads are where sizes and counts are: half of the damage goes there.
+            let reach = if self.below(2) == 0 {
+                4096
+            } else {
+                bytes.len()
+            };
+            let at = self.below(reach.min(bytes.len() - 8));
+            match self.below(6) {
+                0 | 1 => bytes[at] ^= 1 << self.below(8),
+                2 => bytes[at] = [0, 0x7f, 0x80, 0xff][self.below(4)],
+                3 => {
+                    let odd = [u64::MAX, 1 << 63, 1 << 31, 0][self.below(4)];
+                    bytes[at..at + 8].copy_from_slice(&odd.to_le_bytes());
+                }
+                4 => bytes.truncate(at + 1),
+                _ => {
+                    let length = self.below(64).min(bytes.len() - at);
+                    let piece = bytes[at..at + length].to_vec();
+                    let to = self.below(bytes.len());
+                    bytes.splice(to..to, piece);
+                }
+            }
+        }
+        bytes
+    }
+}
+
+#[test]
+fn golden_files_have_events_that_can_be_described() {
+    for path in files("golden") {
+        let bytes = std::fs::read(&path).unwrap();
+        let format = format_of(&bytes).unwrap_or_else(|| panic!("{}: no format", path.display()));
+        let outcome = exercise(format, &bytes, &path.display().to_string());
+        assert!(outcome.events > 0, "{}", path.display());
+        let named = |detail: &EventDetail| !detail.name.is_empty();
+        assert!(outcome.described.iter().all(named), "{}", path.display());
+    }
+}
+
+#[test]
+fn broken_files_end_in_an_error_or_a_diagnostic() {
+    for path in files("broken") {
+        let bytes = std::fs::read(&path).unwrap();
+        let Some(format) = format_of(&bytes) else {
+            continue;
+        };
+        let outcome = exercise(format, &bytes, &path.display().to_string());
+        // Other formats' broken files have tests of their own that say what is expected.
+        if path
+            .parent()
+            .is_some_and(|folder| folder.ends_with("tracedat"))
+        {
+            assert!(outcome.is_complained_about, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn mutated_files_do_no_harm() {
+    let start = Instant::now();
+    let mut random = Random(0x5eed_0001_2357_1113);
+    let all: Vec<(PathBuf, Vec<u8>)> = files("golden")
+        .into_iter()
+        .chain(files("broken"))
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    for round in 0..12 {
+        for (path, bytes) in &all {
+            if start.elapsed() > TIME {
+                eprintln!("stopped in round {round} after {TIME:?}");
+                return;
+            }
+            let mutated = random.mutate(bytes);
+            let name = format!("{} round {round}", path.display());
+            for format in FORMATS {
+                exercise(format, &mutated, &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn trace_dat_cut_anywhere_does_no_harm() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tracedat/generated-v7-none.dat");
+    let bytes = std::fs::read(path).unwrap();
+    let format = format_of(&bytes).unwrap();
+    let whole = exercise(format, &bytes, "whole").events;
+    for length in (0..bytes.len()).step_by(331) {
+        let outcome = exercise(format, &bytes[..length], "cut");
+        assert!(outcome.events <= whole);
+        // Only the section of names for people stands behind the last options.
+        assert!(
+            outcome.is_complained_about || outcome.events == whole,
+            "{length}"
+        );
+    }
+}
