@@ -220,6 +220,42 @@ fn a_syscall_that_migrates_is_one_slice_and_an_open_one_lasts() {
 }
 
 #[test]
+fn system_calls_never_nest_and_die_with_their_thread() {
+    let mut cpu = Story::new();
+    cpu.begin(10, 7, pairs::SYSCALLS, "rt_sigreturn", 15);
+    cpu.end(20, 7, pairs::SYSCALLS, "", pairs::ANY_KEY); // registers were replaced: number -1
+    cpu.begin(30, 7, pairs::SYSCALLS, "read", 1); // its end is lost
+    cpu.begin(40, 7, pairs::SYSCALLS, "exit_group", 231);
+    cpu.life(
+        50,
+        7,
+        Life::Exit {
+            thread: ThreadKey(7),
+            status: None,
+            signal: None,
+        },
+    );
+    cpu.event(60, 7, USED);
+    let trace = made(vec![cpu]);
+    let expected = vec![
+        named("rt_sigreturn", 10, 20, 0),
+        named("read", 30, 40, 0),
+        named("exit_group", 40, 60, 0),
+    ];
+    assert_eq!(slices(&trace), expected);
+}
+
+#[test]
+fn begins_whose_ends_were_not_recorded_are_points() {
+    let mut cpu = Story::new();
+    cpu.begin(10, 7, pairs::TIMERS, "tick", 5);
+    cpu.begin(20, 7, pairs::TIMERS, "tick", 5);
+    let trace = made(vec![cpu]);
+    assert_eq!((trace.slices.len(), trace.instants.len()), (0, 2));
+    assert!(trace.diagnostics.is_empty());
+}
+
+#[test]
 fn interrupts_lie_on_their_cpu_whoever_ran() {
     let mut cpu = Story::new();
     cpu.begin(5, 7, pairs::SYSCALLS, "write", 1);

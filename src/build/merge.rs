@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::PartColumns;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
+use crate::event::pairs::{ANY_KEY, FAMILIES};
 use crate::event::{Directory, EventKind, Gap, Label, Lane, LaneColumns, MarkOp};
 use crate::trace::{CpuId, EventId, Events, LabelId, Segment, SliceLabel};
 
@@ -25,6 +26,8 @@ pub struct Merged {
     pub pair_of_label: Vec<u32>,
     /// For each pair number, whether some part has a begin and an end with it.
     pub pair_has: Vec<PairHas>,
+    /// For each family, whether some part has an end of it.
+    pub family_has_end: Vec<bool>,
     /// Kinds with common strings.
     pub kinds: Vec<EventKind>,
     /// Numbers of all CPUs, sorted.
@@ -48,6 +51,8 @@ pub struct PairHas {
     pub begin: bool,
     /// There are ends.
     pub end: bool,
+    /// Its ends close whatever is open: their key says nothing.
+    pub is_any: bool,
 }
 
 /// What is left of a part once its events are a segment.
@@ -170,6 +175,15 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
     merged.labels = labels.labels;
     merged.pair_of_label = labels.pairs;
     merged.pair_has = pair_ends(&merged.parts, &merged.pair_of_label, labels.pair_count);
+    for ((_, key, _), pair) in &labels.pair_ids {
+        merged.pair_has[*pair as usize].is_any = *key == ANY_KEY;
+    }
+    merged.family_has_end = vec![false; FAMILIES.len()];
+    for (label, pair) in merged.labels.iter().zip(&merged.pair_of_label) {
+        if let Some(has) = merged.family_has_end.get_mut(usize::from(label.family)) {
+            *has |= merged.pair_has[*pair as usize].end;
+        }
+    }
     merged.complete_ends = complete_ends(&merged);
     merged.flows = super::flow_links::collect_marks(&merged);
     merged

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::group::{Groups, Pieces, gather, in_order};
 use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested, nest};
-use super::track_number;
+use super::{track_kind, track_number};
 use crate::base::{Diagnostics, Severity};
 use crate::event::pairs::{FAMILIES, Family, Matching, OpenBegin, Place};
 use crate::event::{MarkOp, ThreadKey};
@@ -70,7 +70,8 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         .into_par_iter()
         .map(|(track, marks, wholes)| {
             let rows = in_order(marks, |row| row.time);
-            let (mut drafts, leftovers) = pair(&rows, merged);
+            let death = death_of(track, trace);
+            let (mut drafts, leftovers) = pair(&rows, merged, death);
             drop(rows);
             if !wholes.is_empty() {
                 drafts.extend(wholes.into_iter().flatten().map(|whole| Draft {
@@ -247,7 +248,16 @@ struct Pairer<'a> {
 /// A draft with this end is to be dropped: its event became an instant.
 const DROPPED: i64 = i64::MIN;
 
-fn pair(rows: &[Row], merged: &Merged) -> (Vec<Draft>, Leftovers) {
+/// When the thread of a track was last seen, if its end was seen: nothing of it lasts longer.
+fn death_of(track: u32, trace: &Trace) -> Option<i64> {
+    let TrackKind::Thread(id) = track_kind(track, trace.cpus.len()) else {
+        return None;
+    };
+    let thread = trace.threads.get(id.0 as usize)?;
+    thread.end.map(|end| end.max(thread.seen.1).0)
+}
+
+fn pair(rows: &[Row], merged: &Merged, death: Option<i64>) -> (Vec<Draft>, Leftovers) {
     let mut pairer = Pairer {
         merged,
         drafts: Vec::with_capacity(rows.len() / 2 + 1),
@@ -262,7 +272,7 @@ fn pair(rows: &[Row], merged: &Merged) -> (Vec<Draft>, Leftovers) {
             pairer.end(row);
         }
     }
-    pairer.close_all();
+    pairer.close_all(death);
     let Pairer {
         mut drafts,
         leftovers,
@@ -291,12 +301,19 @@ impl Pairer<'_> {
     fn begin(&mut self, row: &Row) {
         let pair = self.merged.pair_of_label[row.label() as usize];
         let (number, family) = self.family(row.label());
-        if family.matching == Matching::ByKey
-            && family.open == OpenBegin::Instant
-            && !self.merged.pair_has[pair as usize].end
-        {
+        let can_end = match (family.matching, family.open) {
+            (Matching::ByKey, OpenBegin::Instant) => self.merged.pair_has[pair as usize].end,
+            _ => self.merged.family_has_end[number],
+        };
+        if !can_end {
+            // Its ends were not recorded at all: it is a point, not the start of something.
             self.leftovers.instants.push(row.event);
             return;
+        }
+        if family.matching == Matching::OneAtATime
+            && let Some(open) = self.stacks[number].pop()
+        {
+            self.lose_end(&open, row.time, family);
         }
         self.stacks[number].push(Open {
             draft: self.drafts.len() as u32,
@@ -317,12 +334,16 @@ impl Pairer<'_> {
     fn end(&mut self, row: &Row) {
         let pair = self.merged.pair_of_label[row.label() as usize];
         let (number, family) = self.family(row.label());
+        let has = self.merged.pair_has[pair as usize];
         let is_open = match family.matching {
             Matching::Innermost => !self.stacks[number].is_empty(),
+            Matching::OneAtATime => self.stacks[number]
+                .last()
+                .is_some_and(|open| open.pair == pair || has.is_any),
             Matching::ByKey => self.open_counts.get(&pair).is_some_and(|&count| count > 0),
         };
         if !is_open {
-            if self.merged.pair_has[pair as usize].begin || family.matching == Matching::Innermost {
+            if has.begin || family.matching != Matching::ByKey {
                 self.leftovers.unmatched_ends += 1;
             }
             self.leftovers.instants.push(row.event);
@@ -359,12 +380,18 @@ impl Pairer<'_> {
         }
     }
 
-    /// The trace is over.
-    fn close_all(&mut self) {
+    /// The trace is over, or the thread's life was.
+    fn close_all(&mut self, death: Option<i64>) {
         for (number, stack) in std::mem::take(&mut self.stacks).into_iter().enumerate() {
             for open in stack {
                 match FAMILIES[number].open {
-                    OpenBegin::Unfinished => self.leftovers.unfinished += 1,
+                    OpenBegin::Unfinished => match death {
+                        Some(death) => {
+                            let draft = &mut self.drafts[open.draft as usize];
+                            draft.end = death.max(draft.start);
+                        }
+                        None => self.leftovers.unfinished += 1,
+                    },
                     OpenBegin::Instant => {
                         self.leftovers.unmatched_begins += 1;
                         let draft = &mut self.drafts[open.draft as usize];

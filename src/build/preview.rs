@@ -11,7 +11,7 @@ use super::PartColumns;
 use super::scheduling::{SwitchRow, runs_of_cpu, sort_by_thread};
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, Life, ThreadKey, TraceInfo};
-use crate::trace::{Cpu, Runs, Thread, ThreadId, Trace};
+use crate::trace::{Cpu, Runs, Thread, Trace};
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -130,6 +130,7 @@ impl Preview {
 mod tests {
     use super::*;
     use crate::event::{EndState, KindId, LaneColumns, Switch};
+    use crate::trace::ThreadId;
 
     #[test]
     fn a_cpu_is_shown_as_soon_as_its_part_is_read() {

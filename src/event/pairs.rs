@@ -34,7 +34,13 @@ pub enum Matching {
     ByKey,
     /// It closes the innermost one, whatever it is called.
     Innermost,
+    /// There is only ever one: it closes the one that is open if the key is equal, or if its own key is
+    /// [`ANY_KEY`]; a begin while one is open shows that the end of that one was lost.
+    OneAtATime,
 }
+
+/// The key of an end that says nothing: a system call whose registers were replaced ends as number -1.
+pub const ANY_KEY: u64 = u64::MAX;
 
 /// What becomes of a begin that found no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +63,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "syscalls",
         place: Place::Thread,
-        matching: Matching::ByKey,
+        matching: Matching::OneAtATime,
         open: OpenBegin::Unfinished,
     },
     Family {

@@ -4,9 +4,17 @@ pub mod compression;
 pub mod etrace;
 pub mod format;
 pub mod fxt;
+pub mod syscall_text;
+pub mod text_kinds;
 pub mod tracedat;
 
 pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
 
 /// Every format that can be opened, asked in this order.
-pub const FORMATS: &[Format] = &[tracedat::FORMAT, fxt::FORMAT, etrace::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tracedat::FORMAT,
+    fxt::FORMAT,
+    etrace::FORMAT,
+    syscall_text::STRACE,
+    syscall_text::MINIX,
+];

@@ -131,19 +131,14 @@ impl<'f, O: Order> Emitter<'f, O> {
             record_type::BLOB => {
                 let mut next = 1;
                 let name = read_text(bits(header, 16, 31), record, &mut next);
-                self.untimed(
-                    at,
-                    Sort::Blob,
-                    ThreadKey::UNKNOWN,
-                    Some(TextRef::Index(0)),
-                    name,
-                );
+                let thread = self.provider_thread();
+                self.untimed(at, Sort::Blob, thread, Some(TextRef::Index(0)), name);
             }
             record_type::USERSPACE_OBJECT => {
                 let reference = bits(header, 16, 23) as u8;
                 let mut next = 2 + usize::from(reference == 0);
                 let thread = match reference {
-                    0 => ThreadKey::UNKNOWN,
+                    0 => self.provider_thread(),
                     index => self.indexed_thread(index, at),
                 };
                 let name = read_text(bits(header, 24, 39), record, &mut next);
@@ -334,6 +329,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             .or_else(|| self.scan.tables.thread_at(self.cache.slot(), index, at))
     }
 
+    /// Stands for the current provider where a record names no thread.
+    fn provider_thread(&self) -> ThreadKey {
+        let slot = self.cache.slot();
+        self.scan.entities.find_late(LateThread::Provider(slot))
+    }
+
     /// The thread of a scheduling record, which names no process.
     #[inline]
     pub(super) fn tid(&mut self, tid: u64) -> ThreadKey {
@@ -478,9 +479,9 @@ impl<'f, O: Order> Emitter<'f, O> {
             self.indexed_thread(reference as u8, at)
         } else if super::profiler::has_two_word_thread(header, record) {
             self.thread(0, record, &mut 2, at)
-                .unwrap_or(ThreadKey::UNKNOWN)
+                .unwrap_or_else(|| self.provider_thread())
         } else {
-            ThreadKey::UNKNOWN
+            self.provider_thread()
         };
         if super::profiler::read_profile(record).is_none() {
             return self.short(at, "a profiler record");
@@ -519,7 +520,10 @@ impl<'f, O: Order> Emitter<'f, O> {
                     .rows
                     .push((time, at), thread, (kind, Sort::Blob), 0);
             }
-            1 => self.untimed(at, Sort::Blob, ThreadKey::UNKNOWN, category, name),
+            1 => {
+                let thread = self.provider_thread();
+                self.untimed(at, Sort::Blob, thread, category, name);
+            }
             _ => {}
         }
     }

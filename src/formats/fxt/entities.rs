@@ -74,6 +74,8 @@ pub enum LateThread {
         /// The index.
         index: u8,
     },
+    /// Nobody: what a provider, by its slot, says of no thread (blobs, objects of a process).
+    Provider(u32),
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +113,8 @@ pub struct Entities {
     /// By thread: whether any event is its own. Threads without events and names are not listed.
     used: Vec<AtomicBool>,
     late: Mutex<Late>,
+    /// By slot: for what providers say of no thread.
+    provider_names: Vec<String>,
 }
 
 impl Entities {
@@ -186,7 +190,8 @@ impl Entities {
     }
 
     /// Ends the scan: finds the processes of threads that were scheduled. Must be called once.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, provider_names: Vec<String>) {
+        self.provider_names = provider_names;
         for (tid, key) in &self.object_threads {
             self.by_tid.insert(*tid, *key);
         }
@@ -314,7 +319,7 @@ impl Entities {
         let index = (key.0 as usize).wrapping_sub(self.threads.len() + 1);
         late.order
             .get(index)
-            .map_or_else(String::new, |thread| late_name(*thread))
+            .map_or_else(String::new, |thread| self.late_name(*thread))
     }
 
     fn name_id(&self, key: ThreadKey, tid: u64) -> Option<StringId> {
@@ -384,13 +389,12 @@ impl Entities {
     fn list_late_into(&self, directory: &mut Directory) {
         let late = self.late();
         for (index, thread) in late.order.iter().enumerate() {
-            let (tid, name) = match thread {
-                LateThread::Koid(tid) => (*tid, None),
-                LateThread::Unresolved { index, .. } => {
-                    let name = directory.strings.intern_text(&late_name(*thread));
-                    (u64::from(*index), Some(name))
-                }
+            let (tid, is_named) = match thread {
+                LateThread::Koid(tid) => (*tid, false),
+                LateThread::Unresolved { index, .. } => (u64::from(*index), true),
+                LateThread::Provider(_) => (0, true),
             };
+            let name = is_named.then(|| directory.strings.intern_text(&self.late_name(*thread)));
             directory.threads.push(ThreadEntry {
                 key: ThreadKey((self.threads.len() + index) as u32 + 1),
                 tid,
@@ -401,18 +405,22 @@ impl Entities {
         }
     }
 
+    fn late_name(&self, thread: LateThread) -> String {
+        match thread {
+            LateThread::Koid(_) => String::new(),
+            LateThread::Unresolved { index, .. } => format!("<thread {index}?>"),
+            LateThread::Provider(slot) => match self.provider_names.get(slot as usize) {
+                Some(name) if !name.is_empty() => format!("provider {name}"),
+                _ => "provider".to_owned(),
+            },
+        }
+    }
+
     /// Heap bytes held, roughly.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let threads = self.threads.capacity() * 80 + self.objects.capacity() * 40;
         threads as u64 + self.strings.memory_bytes()
-    }
-}
-
-fn late_name(thread: LateThread) -> String {
-    match thread {
-        LateThread::Koid(_) => String::new(),
-        LateThread::Unresolved { index, .. } => format!("<thread {index}?>"),
     }
 }
 
@@ -428,7 +436,7 @@ mod tests {
         entities.add_object(20, OBJECT_THREAD, b"render", Some(10));
         entities.add_object(20, OBJECT_THREAD, b"rend", Some(10));
         entities.add_object(10, OBJECT_PROCESS, b"game", None);
-        entities.finish();
+        entities.finish(Vec::new());
         let render = entities.find_tid(20);
         let unknown = entities.find_tid(99);
         let late = entities.find_tid(5);

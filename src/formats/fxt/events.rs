@@ -73,7 +73,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             return;
         }
         let behind = Args::new(record, next, arg_count).skip_all();
-        if behind.is_none() {
+        if behind.is_none() && sort != Sort::Counter {
             self.bad_argument(at);
         }
         let trailing = behind.and_then(|behind| record.get(behind));

@@ -143,7 +143,7 @@ impl FxtReader {
                 |(_, scale)| format!("{} ticks/s", scale.ticks_per_second()),
             );
             let text = String::from_utf8_lossy(&provider.name);
-            facts.push((name, format!("{text} ({rate})")));
+            facts.push((name, format!("{text} ({rate})").trim().to_owned()));
         }
         for &place in self.scan.blobs.iter().take(MOST_LISTED_BLOBS) {
             facts.push(("blob".to_owned(), self.blob_text::<O>(place)));
@@ -299,3 +299,6 @@ impl Reader for FxtReader {
             + (self.scan.untimed.capacity() * 16 + self.scan.objects.capacity() * 24) as u64
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -528,7 +528,9 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 
     fn finish(mut self) -> Scan {
-        self.found.entities.finish();
+        let providers = self.found.tables.providers().iter();
+        let names = providers.map(|provider| String::from_utf8_lossy(&provider.name).into_owned());
+        self.found.entities.finish(names.collect());
         self.found.objects.sort_unstable();
         self.note_inheritance();
         let start = self.first_timed.and_then(|place| self.time_of(place));

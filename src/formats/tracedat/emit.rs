@@ -20,6 +20,8 @@ use crate::event::{
 
 const CLONE_THREAD: u64 = 0x10000;
 const HAS_RECIPE: u32 = 1 << 16;
+/// The label key of an interrupt, system call or vector with number 0.
+const NUMBER_ZERO: u64 = 1 << 62;
 
 /// What the passes over all parts share: which kind has which number and recipe.
 #[derive(Debug)]
@@ -439,6 +441,8 @@ impl<'a> PartPass<'a> {
             MarkOp::Begin => strings.intern_text(system.map_or("", |format| &format.system)),
             MarkOp::End => StringId::EMPTY,
         };
+        // Key 0 would say that the name tells it all; an end has none.
+        let key = if key == 0 { NUMBER_ZERO } else { key };
         let label = Label {
             family,
             name,

@@ -143,16 +143,27 @@ pub fn push_time(out: &mut Vec<u8>, time: u64, times: Times) {
     } else {
         time
     };
-    let start = out.len();
-    push_decimal(out, time / unit);
-    pad_left(out, start, 5);
+    let seconds = time / unit;
+    push_many(out, b' ', 5_usize.saturating_sub(decimal_digits(seconds)));
+    push_decimal(out, seconds);
     out.push(b'.');
-    let mut rest = time % unit;
-    let at = out.len();
-    push_many(out, b'0', digits);
-    for slot in out.get_mut(at..).unwrap_or(&mut []).iter_mut().rev() {
+    let mut rest = (time % unit) as u32;
+    let mut fraction = [b'0'; 9];
+    for slot in fraction.iter_mut().take(digits).rev() {
         *slot = b'0' + (rest % 10) as u8;
         rest /= 10;
+    }
+    out.extend_from_slice(fraction.get(..digits).unwrap_or(&fraction));
+}
+
+/// How many digits a number has, at most 5.
+fn decimal_digits(value: u64) -> usize {
+    match value {
+        0..10 => 1,
+        10..100 => 2,
+        100..1000 => 3,
+        1000..10_000 => 4,
+        _ => 5,
     }
 }
 

@@ -207,18 +207,16 @@ fn pointer_letters(rest: &[u8]) -> usize {
 /// Appends `value` in decimal.
 pub fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0_u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        if let Some(digit) = digits.get_mut(at) {
-            *digit = b'0' + (value % 10) as u8;
-        }
+    let mut count = 0;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (value % 10) as u8;
         value /= 10;
+        count += 1;
         if value == 0 {
             break;
         }
     }
-    out.extend_from_slice(digits.get(at..).unwrap_or(&[]));
+    out.extend_from_slice(digits.get(20 - count..).unwrap_or(&[]));
 }
 
 /// Appends `value` in decimal with its sign.
@@ -332,8 +330,19 @@ pub fn push_text(out: &mut Vec<u8>, layout: &Layout, text: &[u8]) {
 }
 
 /// Appends `count` times `byte`.
+#[inline]
 pub fn push_many(out: &mut Vec<u8>, byte: u8, count: usize) {
-    out.resize(out.len() + count, byte);
+    const BLANKS: &[u8] = &[b' '; 64];
+    const ZEROS: &[u8] = &[b'0'; 64];
+    let many = match byte {
+        b' ' => BLANKS.get(..count),
+        b'0' => ZEROS.get(..count),
+        _ => None,
+    };
+    match many {
+        Some(many) => out.extend_from_slice(many),
+        None => out.resize(out.len().saturating_add(count), byte),
+    }
 }
 
 #[cfg(test)]

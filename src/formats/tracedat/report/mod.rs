@@ -140,26 +140,28 @@ pub fn write_report<S: Stream>(
     let mut ready = Batch::default();
     let mut filling = Batch::default();
     let mut memory = Memory::default();
+    let mut texts: Vec<Vec<u8>> = Vec::new();
     merge.fill(&mut ready);
     while !ready.lines.is_empty() {
         if job.check().is_err() {
             return Err(Error::from(ErrorKind::Interrupted));
         }
+        // The texts keep their memory from batch to batch.
+        let count = ready.lines.len().div_ceil(CHUNK_LINES);
+        texts.resize_with(count.max(texts.len()), Vec::new);
+        texts.iter_mut().for_each(Vec::clear);
         if ready.is_serial {
-            let mut text = Vec::new();
-            for line in &ready.lines {
-                push_line(&mut text, &ready, line, setup, look, &mut memory);
+            if let Some(text) = texts.first_mut() {
+                for line in &ready.lines {
+                    push_line(text, &ready, line, setup, look, &mut memory);
+                }
             }
-            out.write_all(&text)?;
             merge.fill(&mut filling);
         } else {
-            let mut texts = Vec::new();
-            texts.resize_with(ready.lines.len().div_ceil(CHUNK_LINES), Vec::new);
             rayon::in_place_scope(|scope| {
                 for (lines, text) in ready.lines.chunks(CHUNK_LINES).zip(&mut texts) {
                     let batch = &ready;
                     scope.spawn(move |_| {
-                        text.reserve(lines.len() * 128);
                         let mut memory = Memory::default();
                         for line in lines {
                             push_line(text, batch, line, setup, look, &mut memory);
@@ -168,9 +170,9 @@ pub fn write_report<S: Stream>(
                 }
                 merge.fill(&mut filling);
             });
-            for text in &texts {
-                out.write_all(text)?;
-            }
+        }
+        for text in &texts {
+            out.write_all(text)?;
         }
         std::mem::swap(&mut ready, &mut filling);
     }

@@ -1,0 +1,249 @@
+use std::path::Path;
+
+use super::header::MAGIC;
+use super::*;
+use crate::event::{MarkOp, ThreadKey, Value};
+use crate::formats::Sniff;
+
+/// A word of a record: a number, swapped in big-endian files, or eight bytes of text.
+#[derive(Clone, Copy)]
+enum Cell {
+    Number(u64),
+    Text(&'static [u8; 8]),
+}
+use Cell::{Number, Text};
+
+fn encoded(cells: &[Cell], endian: Endian) -> Vec<u8> {
+    let bytes = cells.iter().flat_map(|cell| match (cell, endian) {
+        (Number(word), Endian::Little) => word.to_le_bytes(),
+        (Number(word), Endian::Big) => word.to_be_bytes(),
+        (Text(text), _) => **text,
+    });
+    bytes.collect()
+}
+
+/// A provider with a tick rate of 1 MHz, a thread, a named slice with an argument and an instant.
+const SMALL: &[Cell] = &[
+    Number(MAGIC),
+    Number(2 << 4 | 1 << 16 | 3 << 20 | 4 << 52),
+    Text(b"prov\0\0\0\0"),
+    Number(1 | 2 << 4),
+    Number(1_000_000),
+    Number(2 | 2 << 4 | 1 << 16 | 5 << 32),
+    Text(b"paint\0\0\0"),
+    Number(3 | 3 << 4 | 1 << 16),
+    Number(10),
+    Number(11),
+    Number(4 | 4 << 4 | 2 << 16 | 1 << 20 | 1 << 24 | 1 << 48),
+    Number(7),
+    Number(1 | 2 << 4 | 0x8003 << 16 | 42 << 32),
+    Text(b"key\0\0\0\0\0"),
+    Number(4 | 2 << 4 | 3 << 16 | 1 << 24),
+    Number(9),
+    Number(4 | 5 << 4 | 0x8004 << 48),
+    Number(12),
+    Number(10),
+    Number(13),
+    Text(b"tick\0\0\0\0"),
+];
+
+fn read(bytes: Vec<u8>) -> (Box<dyn Reader>, Vec<LaneColumns>) {
+    let job = Job::default();
+    let reader = open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
+    let parts = 0..reader.parts().len() as u32;
+    let parts = parts.map(|part| reader.read_part(part, &job).unwrap());
+    let parts = parts.collect();
+    (reader, parts)
+}
+
+fn check_small(bytes: Vec<u8>) -> Box<dyn Reader> {
+    let (reader, parts) = read(bytes);
+    let part = &parts[0];
+    let ops: Vec<MarkOp> = part.marks.iter().map(|mark| mark.op()).collect();
+    assert_eq!(ops, vec![MarkOp::Begin, MarkOp::End]);
+    let label = part.labels[part.marks[0].label() as usize];
+    assert_eq!(part.strings.text(label.name), "paint");
+    let times: Vec<i64> = (0..3).map(|event| part.events.time(event).0).collect();
+    assert_eq!(times, vec![7000, 9000, 12000]);
+    assert_eq!(part.events.thread(0), part.events.thread(1));
+    assert_ne!(part.events.thread(0), part.events.thread(2));
+    let row = part.events.row(0);
+    let detail = reader.describe(EventRef {
+        part: 0,
+        place: row.place,
+        time: row.time,
+        kind: row.kind,
+        thread: row.thread,
+    });
+    assert_eq!((detail.name.as_str(), detail.tid), ("paint", 11));
+    assert_eq!(detail.fields[0].name, "key");
+    assert_eq!(detail.fields[0].value, Value::Int(42));
+    reader
+}
+
+#[test]
+fn both_byte_orders_say_the_same() {
+    let little = check_small(encoded(SMALL, Endian::Little));
+    let big = encoded(SMALL, Endian::Big);
+    assert_eq!((FORMAT.sniff)(&big), Sniff::Yes);
+    let big = check_small(big);
+    assert_eq!(little.info().format, "FXT");
+    assert_eq!(big.info().format, "big-endian FXT");
+}
+
+#[test]
+fn a_file_without_magic_record_is_read_and_that_is_said() {
+    for endian in [Endian::Little, Endian::Big] {
+        let bytes = encoded(&SMALL[1..], endian);
+        assert_eq!((FORMAT.sniff)(&bytes), Sniff::Maybe);
+        let reader = check_small(bytes);
+        assert_eq!(reader.diagnostics().count_of("no_magic_record"), 1);
+    }
+}
+
+#[test]
+fn other_bytes_are_refused() {
+    let job = Job::default();
+    for bytes in [&b""[..], b"short", b"not a trace of this sort at all"] {
+        assert!(open(Input::from_vec(bytes.to_vec(), "x"), &job).is_err());
+    }
+}
+
+#[test]
+fn a_cancelled_job_stops() {
+    let job = Job::default();
+    job.cancel();
+    let bytes = encoded(SMALL, Endian::Little);
+    assert!(open(Input::from_vec(bytes, "x"), &job).is_err());
+}
+
+#[test]
+fn sizes_in_a_file_are_no_promises() {
+    let huge = [
+        Number(MAGIC),
+        // A large record of 32 GiB, then nothing.
+        Number(15 | 0xffff_ffff << 4),
+        Number(0),
+    ];
+    let (reader, parts) = read(encoded(&huge, Endian::Little));
+    assert_eq!(reader.diagnostics().count_of("cut_record"), 1);
+    assert!(parts.iter().all(|part| part.events.is_empty()));
+    let blob = [
+        Number(MAGIC),
+        // A blob that claims 32,767 bytes in a record of two words; 99 arguments' worth of nothing.
+        Number(5 | 2 << 4 | 0x7fff << 32),
+        Number(7),
+        Number(4 | 2 << 4 | 1 << 16 | 15 << 20 | 1 << 24),
+        Number(5),
+    ];
+    let (reader, parts) = read(encoded(&blob, Endian::Little));
+    assert_eq!(parts[0].events.len(), 2);
+    assert_eq!(parts[0].diagnostics.count_of("bad_argument"), 1);
+    let facts = &reader.info().facts;
+    assert!(facts.iter().any(|(_, value)| value.contains("8 bytes")));
+}
+
+#[test]
+fn blobs_take_the_time_of_the_record_before_them() {
+    let cells = [
+        Number(MAGIC),
+        Number(5 | 1 << 4),
+        Number(4 | 2 << 4 | 1 << 24),
+        Number(5000),
+        Number(5 | 1 << 4),
+        Number(4 | 2 << 4 | 1 << 24),
+        Number(9000),
+    ];
+    let (reader, parts) = read(encoded(&cells, Endian::Little));
+    let times: Vec<i64> = (0..4).map(|event| parts[0].events.time(event).0).collect();
+    assert_eq!(times, vec![5000, 5000, 5000, 9000]);
+    let directory = reader.directory();
+    let key = parts[0].events.thread(0);
+    let listed = directory.threads.iter().find(|thread| thread.key == key);
+    let name = listed.and_then(|thread| thread.name).unwrap();
+    assert_eq!(directory.strings.text(name), "provider");
+}
+
+/// Opens, reads and describes everything; only panics fail.
+fn exercise(bytes: Vec<u8>) {
+    let length = bytes.len();
+    let job = Job::default();
+    let Ok(reader) = open(Input::from_vec(bytes, "mutant.fxt"), &job) else {
+        return;
+    };
+    let _ = (reader.coarse(), reader.diagnostics());
+    for part in 0..reader.parts().len() as u32 {
+        let columns = reader.read_part(part, &job).unwrap();
+        assert!(columns.events.is_sorted());
+        assert!(columns.events.len() <= length / 8);
+        for event in 0..columns.events.len() as u32 {
+            let row = columns.events.row(event);
+            let _ = reader.describe(EventRef {
+                part,
+                place: row.place,
+                time: row.time,
+                kind: row.kind,
+                thread: row.thread,
+            });
+        }
+    }
+    let directory = reader.directory();
+    assert!(directory.threads.len() <= length / 8 + 1);
+    // Places that no event has must not hurt either.
+    for place in [0, 3, 8, length as u64, u64::MAX] {
+        let _ = reader.describe(EventRef {
+            part: 0,
+            place,
+            time: Timestamp(0),
+            kind: kinds::Sort::Instant.generic_kind(),
+            thread: ThreadKey::UNKNOWN,
+        });
+    }
+}
+
+#[test]
+fn damaged_files_never_panic() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut seeds = vec![encoded(SMALL, Endian::Little), encoded(SMALL, Endian::Big)];
+    for folder in ["golden/fxt", "broken/fxt"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            if bytes.len() < 10_000 {
+                seeds.push(bytes);
+            }
+        }
+    }
+    assert!(seeds.len() > 8);
+    let mut state = 0x5eed_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 9) as usize % below
+    };
+    for seed in &seeds {
+        exercise(seed.clone());
+        for _ in 0..300 {
+            let mut bytes = seed.clone();
+            for _ in 0..=random(4) {
+                let at = 8 + random(bytes.len().saturating_sub(8).max(1));
+                let at = at.min(bytes.len() - 1);
+                match random(5) {
+                    0 => bytes[at] ^= 1 << random(8),
+                    1 => bytes[at] = [0, 0xff, 0x7f, 0x80][random(4)],
+                    2 => bytes.truncate(at.max(8)),
+                    3 => {
+                        let end = (at + 8 * (1 + random(6))).min(bytes.len());
+                        let piece = bytes[at..end].to_vec();
+                        bytes.splice(at..at, piece);
+                    }
+                    _ => {
+                        let end = (at / 8 * 8 + 8).min(bytes.len());
+                        bytes[at / 8 * 8..end].fill([0, 0xff][random(2)]);
+                    }
+                }
+            }
+            exercise(bytes);
+        }
+    }
+}

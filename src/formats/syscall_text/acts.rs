@@ -1,0 +1,365 @@
+//! What a finished call did: made a process, ran a program, opened or renamed a file.
+
+use super::emit::Emitter;
+use super::line::Dialect;
+use super::numbers::open_flags;
+use super::scan::is_fork;
+use super::values::{
+    CallText, Outcome, angle_path, elements, integer, outcome, split_call, split_name, string,
+};
+use crate::base::StringId;
+use crate::event::{FileOp, FileRow, ForkSort, Life, LifeRow, ThreadKey};
+
+/// Arguments of a program that are kept; longer lists are cut.
+const MOST_ARGUMENTS: usize = 4096;
+/// Text of one path or argument that is kept.
+const MOST_TEXT: usize = 1 << 16;
+
+/// Whether calls of this name change more than their own slice.
+#[must_use]
+#[inline]
+pub fn acts(name: &[u8]) -> bool {
+    is_fork(name)
+        || matches!(
+            name,
+            b"execve"
+                | b"execveat"
+                | b"prctl"
+                | b"open"
+                | b"openat"
+                | b"openat2"
+                | b"creat"
+                | b"close"
+                | b"dup"
+                | b"dup2"
+                | b"dup3"
+                | b"fcntl"
+                | b"fcntl64"
+                | b"pipe"
+                | b"pipe2"
+                | b"rename"
+                | b"renameat"
+                | b"renameat2"
+                | b"link"
+                | b"linkat"
+                | b"symlink"
+                | b"symlinkat"
+                | b"mount"
+                | b"umount"
+                | b"umount2"
+        )
+}
+
+/// Whether a fork with these parameters makes a thread.
+#[must_use]
+pub fn fork_sort(text: &[u8]) -> ForkSort {
+    if memchr::memmem::find(text, b"CLONE_THREAD").is_some() {
+        ForkSort::Thread
+    } else {
+        ForkSort::Process
+    }
+}
+
+/// A call's parameters and result.
+struct Done<'a> {
+    dialect: Dialect,
+    params: Vec<&'a [u8]>,
+    result: Option<Outcome<'a>>,
+    result_text: &'a [u8],
+}
+
+impl<'a> Done<'a> {
+    fn value(&self, index: usize) -> &'a [u8] {
+        self.params
+            .get(index)
+            .map_or(&[], |param| split_name(param).1)
+    }
+
+    fn string(&self, index: usize) -> Option<Vec<u8>> {
+        let mut text = string(self.value(index), self.dialect)?;
+        text.truncate(MOST_TEXT);
+        Some(text)
+    }
+
+    fn number(&self, index: usize) -> Option<i64> {
+        integer(self.value(index))
+    }
+
+    fn fd(&self, index: usize) -> i32 {
+        self.number(index)
+            .and_then(|fd| i32::try_from(fd).ok())
+            .unwrap_or(-1)
+    }
+
+    fn mode(&self, index: usize) -> u32 {
+        self.number(index)
+            .and_then(|mode| u32::try_from(mode).ok())
+            .unwrap_or(0)
+    }
+
+    /// What the call returned; `None` if it never did, or with a result that is no number.
+    fn returned(&self) -> Option<i32> {
+        self.result.as_ref()?.number()
+    }
+}
+
+/// Notes what the call did. `text` is all that follows its opening parenthesis; `is_late`: its first line is
+/// an earlier one, where its forks were said already.
+pub fn act(
+    emitter: &mut Emitter<'_>,
+    event: u32,
+    thread: ThreadKey,
+    name: &[u8],
+    text: &[u8],
+    is_late: bool,
+) {
+    if !acts(name) {
+        return;
+    }
+    let dialect = emitter.source.dialect;
+    let call: CallText<'_> = split_call(text, dialect);
+    if !call.is_closed {
+        return;
+    }
+    let done = Done {
+        dialect,
+        params: call.params,
+        result: call.result.map(|result| outcome(result, dialect)),
+        result_text: call.result.unwrap_or(&[]),
+    };
+    match name {
+        b"execve" => exec(emitter, event, thread, &done, 0),
+        b"execveat" => exec(emitter, event, thread, &done, 1),
+        b"prctl" => rename_thread(emitter, event, thread, &done),
+        _ if is_fork(name) => {
+            let child = done.result.and_then(|result| result.value);
+            let child = child.and_then(|child| u32::try_from(child).ok());
+            if let Some(child) = child.filter(|&child| child > 0 && !is_late) {
+                emitter.fork(event, thread, child, fork_sort(text));
+            }
+        }
+        _ => {
+            if let Some(row) = file_row(emitter, event, name, &done) {
+                emitter.out.files.push(row);
+            }
+        }
+    }
+}
+
+fn exec(
+    emitter: &mut Emitter<'_>,
+    event: u32,
+    thread: ThreadKey,
+    done: &Done<'_>,
+    path_index: usize,
+) {
+    // MINIX prints no result for one that succeeded.
+    let succeeded = match (&done.result, done.dialect) {
+        (Some(result), _) => result.value == Some(0),
+        (None, Dialect::Minix) => true,
+        (None, Dialect::Strace) => false,
+    };
+    let Some(path) = done.string(path_index).filter(|_| succeeded) else {
+        return;
+    };
+    let strings = &mut emitter.out.strings;
+    let arguments = elements(done.value(path_index + 1), done.dialect)
+        .into_iter()
+        .take(MOST_ARGUMENTS)
+        .map(|argument| {
+            let mut text = string(argument, done.dialect).unwrap_or_else(|| argument.to_vec());
+            text.truncate(MOST_TEXT);
+            strings.intern(&text)
+        })
+        .collect();
+    let program = strings.intern(&path);
+    let name = path.rsplit(|&b| b == b'/').next().unwrap_or(&path);
+    let name = strings.intern(name);
+    emitter.out.lives.push(LifeRow {
+        event,
+        life: Life::Exec {
+            thread,
+            program,
+            arguments,
+            directory: StringId::EMPTY,
+            interpreter: StringId::EMPTY,
+        },
+    });
+    emitter.out.lives.push(LifeRow {
+        event,
+        life: Life::Name { thread, name },
+    });
+}
+
+/// `prctl(PR_SET_NAME, "name")`.
+fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
+    if done.value(0) != b"PR_SET_NAME" {
+        return;
+    }
+    if let Some(name) = done.string(1) {
+        let name = emitter.out.strings.intern(&name);
+        emitter.out.lives.push(LifeRow {
+            event,
+            life: Life::Name { thread, name },
+        });
+    }
+}
+
+fn file_row(
+    emitter: &mut Emitter<'_>,
+    event: u32,
+    name: &[u8],
+    done: &Done<'_>,
+) -> Option<FileRow> {
+    let result = done.returned()?;
+    let blank = FileRow {
+        event,
+        op: FileOp::Open,
+        path: StringId::EMPTY,
+        other_path: StringId::EMPTY,
+        flags: 0,
+        mode: 0,
+        fd: -1,
+        result,
+    };
+    let strings = &mut emitter.out.strings;
+    let mut intern = |text: Option<Vec<u8>>| text.map(|text| strings.intern(&text));
+    let two_paths = |op, paths: (Option<StringId>, Option<StringId>)| {
+        Some(FileRow {
+            op,
+            path: paths.0?,
+            other_path: paths.1?,
+            ..blank.clone()
+        })
+    };
+    match name {
+        b"open" | b"openat" | b"openat2" | b"creat" => {
+            let path_at = usize::from(name.starts_with(b"openat"));
+            let said = done.string(path_at)?;
+            let (flags, mode) = match name {
+                b"creat" => (open_flags(b"O_WRONLY|O_CREAT|O_TRUNC"), done.mode(1)),
+                b"openat2" => openat2_how(done.value(2)),
+                _ => (open_flags(done.value(path_at + 1)), done.mode(path_at + 2)),
+            };
+            let real = real_path(done, path_at, &said);
+            let other_path = if real.is_some() {
+                intern(Some(said.clone()))?
+            } else {
+                StringId::EMPTY
+            };
+            Some(FileRow {
+                path: intern(Some(real.unwrap_or(said)))?,
+                other_path,
+                flags,
+                mode,
+                fd: result.max(-1),
+                ..blank
+            })
+        }
+        b"close" => Some(FileRow {
+            op: FileOp::Close,
+            path: intern(angle_path(done.value(0)).map(<[u8]>::to_vec)).unwrap_or_default(),
+            fd: done.fd(0),
+            ..blank
+        }),
+        b"dup" | b"dup2" | b"dup3" => Some(FileRow {
+            op: FileOp::Dup,
+            fd: done.fd(0),
+            ..blank
+        }),
+        b"fcntl" | b"fcntl64" if done.value(1).starts_with(b"F_DUPFD") => Some(FileRow {
+            op: FileOp::Dup,
+            fd: done.fd(0),
+            ..blank
+        }),
+        b"pipe" | b"pipe2" => {
+            let ends: Vec<i32> = elements(done.value(0), done.dialect)
+                .into_iter()
+                .filter_map(|end| i32::try_from(integer(end)?).ok())
+                .collect();
+            match ends[..] {
+                [read, write] if result >= 0 => Some(FileRow {
+                    op: FileOp::Pipe,
+                    fd: read,
+                    result: write,
+                    ..blank
+                }),
+                _ => Some(FileRow {
+                    op: FileOp::Pipe,
+                    ..blank
+                }),
+            }
+        }
+        b"rename" => {
+            let paths = (intern(done.string(0)), intern(done.string(1)));
+            two_paths(FileOp::Rename, paths)
+        }
+        b"renameat" | b"renameat2" => {
+            let paths = (intern(done.string(1)), intern(done.string(3)));
+            two_paths(FileOp::Rename, paths)
+        }
+        b"link" => two_paths(
+            FileOp::Link,
+            (intern(done.string(0)), intern(done.string(1))),
+        ),
+        b"linkat" => two_paths(
+            FileOp::Link,
+            (intern(done.string(1)), intern(done.string(3))),
+        ),
+        b"symlink" => two_paths(
+            FileOp::Symlink,
+            (intern(done.string(0)), intern(done.string(1))),
+        ),
+        b"symlinkat" => two_paths(
+            FileOp::Symlink,
+            (intern(done.string(0)), intern(done.string(2))),
+        ),
+        b"mount" => two_paths(
+            FileOp::Mount,
+            (
+                Some(intern(done.string(0)).unwrap_or_default()),
+                intern(done.string(1)),
+            ),
+        ),
+        b"umount" | b"umount2" => Some(FileRow {
+            op: FileOp::Unmount,
+            path: intern(done.string(0))?,
+            ..blank
+        }),
+        _ => None,
+    }
+}
+
+/// The full path where strace's `-y` tells it: of the new descriptor, or of the folder it is relative to.
+fn real_path(done: &Done<'_>, path_at: usize, said: &[u8]) -> Option<Vec<u8>> {
+    let angle_end = memchr::memrchr(b'>', done.result_text).map(|end| end + 1);
+    let of_result = angle_end
+        .and_then(|end| done.result_text.get(..end))
+        .and_then(angle_path)
+        .map(<[u8]>::to_vec);
+    let joined = || {
+        let folder = angle_path(done.value(path_at.checked_sub(1)?))?;
+        (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder, b"/", said].concat())
+    };
+    of_result.or_else(joined).filter(|path| path != said)
+}
+
+/// Flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
+fn openat2_how(how: &[u8]) -> (u32, u32) {
+    let Some(inner) = how.strip_prefix(b"{") else {
+        return (0, 0);
+    };
+    let mut found = (0, 0);
+    for field in split_call(inner, Dialect::Strace).params {
+        match split_name(field) {
+            (Some(b"flags"), words) => found.0 = open_flags(words),
+            (Some(b"mode"), number) => {
+                found.1 = integer(number)
+                    .and_then(|mode| u32::try_from(mode).ok())
+                    .unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+    found
+}

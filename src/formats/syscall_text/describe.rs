@@ -1,0 +1,219 @@
+//! One event in full: the line at its place, and what the other lines of the same call add.
+
+use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
+use super::line::{Body, Dialect, classify, split_prefix, strip_open_end};
+use super::values::{outcome, split_call, split_name};
+use crate::base::lines::lines;
+use crate::event::{EventDetail, Field, Value};
+use crate::formats::EventRef;
+
+/// Text behind an event's line in which its call's end or its stack is looked for.
+const LOOK_AHEAD: usize = 1 << 18;
+/// Frames of a stack that are shown.
+const MOST_FRAMES: usize = 512;
+/// Text of a line that is shown.
+const MOST_TEXT: usize = 1 << 20;
+
+/// See the module's text.
+#[must_use]
+pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
+    let dialect = source.dialect;
+    let (category, name) = source.kinds.texts(event.kind);
+    let mut detail = EventDetail {
+        name,
+        category,
+        time: event.time,
+        tid: match event.thread {
+            super::scan::LONE => 0,
+            thread => u64::from(thread.0),
+        },
+        ..EventDetail::default()
+    };
+    let start = usize::try_from(event.place).unwrap_or(usize::MAX);
+    let Some(rest) = source.text.get(start..).filter(|rest| !rest.is_empty()) else {
+        detail.text = "this line is not there any more".to_owned();
+        return detail;
+    };
+    let Some(line) = lines(rest, 1, event.place).next() else {
+        return detail;
+    };
+    let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
+    let prefix = split_prefix(bytes, dialect);
+    detail.text = String::from_utf8_lossy(prefix.body).into_owned();
+    if detail.category == SIGNALS && dialect == Dialect::Strace {
+        signal_fields(&mut detail, prefix.body);
+    }
+    if detail.category == CALLS {
+        match classify(&prefix, dialect) {
+            Body::Call {
+                text,
+                is_open: false,
+                ..
+            } => call_fields(&mut detail, text, dialect),
+            Body::Call { text, .. } => {
+                let first = FirstHalf {
+                    text: strip_open_end(text, dialect),
+                };
+                match find_rest(source, rest, event) {
+                    Some(rest) => {
+                        call_fields(&mut detail, &first.with_rest(&rest, dialect), dialect);
+                    }
+                    None => call_fields(&mut detail, first.text, dialect),
+                }
+            }
+            Body::Rest { text, is_open, .. } => {
+                let text = strip_open_end(text, dialect);
+                let begin = find_begin(source, event);
+                let first = begin.and_then(|place| first_half(source.text, place, dialect));
+                match first {
+                    Some(first) => {
+                        call_fields(&mut detail, &first.with_rest(text, dialect), dialect);
+                    }
+                    None if !is_open || dialect == Dialect::Minix => {
+                        call_fields(&mut detail, text, dialect);
+                    }
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    detail.stack = stack_behind(rest, dialect);
+    detail
+}
+
+/// The end of the call that begins at `event`, in the text that follows.
+fn find_rest(source: &Source<'_>, rest: &[u8], event: EventRef) -> Option<Vec<u8>> {
+    let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
+    for line in lines(near, 1, event.place).skip(1) {
+        let prefix = split_prefix(line.bytes, source.dialect);
+        if prefix.pid.is_some_and(|pid| pid != event.thread.0) {
+            continue;
+        }
+        match classify(&prefix, source.dialect) {
+            Body::Rest {
+                text,
+                is_open: false,
+                ..
+            } => return Some(text.to_vec()),
+            Body::Call { .. } if prefix.pid.is_some() => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the call began that goes on at `event`: its part is read again up to there.
+fn find_begin(source: &Source<'_>, event: EventRef) -> Option<u64> {
+    let part = source.scan.parts.get(event.part as usize)?;
+    let mut open = part.open.get(&event.thread.0).copied();
+    let mut owners = part.owners.clone();
+    let text = source.text.get(part.range.clone())?;
+    for line in lines(text, 1, part.range.start as u64) {
+        if line.offset >= event.place {
+            break;
+        }
+        let prefix = split_prefix(line.bytes, source.dialect);
+        if let Some(pid) = prefix.pid {
+            owners.hear(pid);
+        }
+        let pid = prefix.pid.or(owners.last()).unwrap_or(source.scan.lone.0);
+        let body = classify(&prefix, source.dialect);
+        match body {
+            Body::Call { is_open: true, .. } if pid == event.thread.0 => open = Some(line.offset),
+            Body::Rest { is_open: false, .. } if pid == event.thread.0 => open = None,
+            Body::Banner(_, pid) => owners.hear(pid),
+            Body::Exited(_) | Body::Killed(_) => owners.end(pid),
+            _ => {}
+        }
+    }
+    open
+}
+
+fn field(name: &str, text: &[u8]) -> Field {
+    Field {
+        name: name.to_owned(),
+        type_name: String::new(),
+        value: Value::Text(String::from_utf8_lossy(text).into_owned()),
+        shown: String::new(),
+    }
+}
+
+/// Parameters, result, error, and what else stands behind them.
+fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
+    let call = split_call(text, dialect);
+    for (index, param) in call.params.iter().enumerate() {
+        let param = param.trim_ascii();
+        match split_name(param) {
+            (Some(name), value) => {
+                let name = String::from_utf8_lossy(name).into_owned();
+                detail.fields.push(field(&name, value));
+            }
+            (None, value) => {
+                if !value.is_empty() {
+                    detail.fields.push(field(&format!("arg{index}"), value));
+                }
+            }
+        }
+    }
+    if let Some(result) = call.result {
+        let parsed = outcome(result, dialect);
+        let value = match parsed.value {
+            Some(value) => Value::Int(value),
+            None => Value::Text(String::from_utf8_lossy(result).into_owned()),
+        };
+        detail.fields.push(Field {
+            name: "result".to_owned(),
+            type_name: String::new(),
+            value,
+            shown: String::from_utf8_lossy(result).into_owned(),
+        });
+        if let Some(error) = parsed.error {
+            detail.fields.push(field("error", error));
+        }
+        if !parsed.rest.is_empty() {
+            detail.fields.push(field("note", parsed.rest));
+        }
+    }
+    if let Some(ns) = call.duration_ns {
+        detail.fields.push(Field {
+            name: "duration".to_owned(),
+            type_name: "ns".to_owned(),
+            value: Value::Int(ns),
+            shown: crate::base::Nanos(ns).to_string(),
+        });
+    }
+}
+
+/// `--- SIGCHLD {si_signo=SIGCHLD, si_pid=7} ---`.
+fn signal_fields(detail: &mut EventDetail, body: &[u8]) {
+    let Some(open) = memchr::memchr(b'{', body) else {
+        return;
+    };
+    let inner = body.get(open + 1..).unwrap_or(&[]);
+    for param in split_call(inner, Dialect::Strace).params {
+        if let (Some(name), value) = split_name(param) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            detail.fields.push(field(&name, value));
+        }
+    }
+}
+
+/// Stack lines that follow (strace -k) or, for MINIX, none: its stack lines stand before calls.
+fn stack_behind(rest: &[u8], dialect: Dialect) -> Vec<String> {
+    if dialect == Dialect::Minix {
+        return Vec::new();
+    }
+    let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
+    lines(near, 1, 0)
+        .skip(1)
+        .map(|line| line.bytes)
+        .take_while(|line| line.starts_with(b" ") && line.trim_ascii_start().starts_with(b"> "))
+        .take(MOST_FRAMES)
+        .map(|line| {
+            let frame = line.trim_ascii();
+            let frame = frame.strip_prefix(b"> ").unwrap_or(frame);
+            String::from_utf8_lossy(frame).into_owned()
+        })
+        .collect()
+}

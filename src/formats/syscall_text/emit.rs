@@ -1,0 +1,456 @@
+//! The bulk pass: the lines of one part become events, slices of calls, lives and files.
+//!
+//! A call on one line arrives whole: as long as its `<seconds>`, or one line where lines are the time, or of
+//! no length where its length was not recorded. A call on several lines is a begin on its first line and
+//! an end on its last; they find each other by thread and name, also across parts. What a call did
+//! (forks, programs, files) is said where its result stands, forks where the call began.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::acts;
+use super::clock::{Clock, TimeState};
+use super::line::{Body, Dialect, TextLine, banner, classify, split_prefix, strip_open_end};
+use super::numbers::signal_number;
+use super::scan::{LateFork, Owners, PartStart, Scan, is_fork};
+use super::values::{split_call, split_duration, string_end};
+use crate::base::lines::{Line, lines};
+use crate::base::{Job, Location, ReadError, Severity, StringId};
+use crate::event::pairs::SYSCALLS;
+use crate::event::{
+    Complete, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Role, ThreadKey,
+};
+use crate::formats::text_kinds::Kinds;
+
+/// Category of calls.
+pub const CALLS: &str = "syscalls";
+/// Category of signals.
+pub const SIGNALS: &str = "signal";
+/// Category of beginnings and ends of processes.
+pub const PROCESSES: &str = "process";
+/// Category of lines that are not understood, and of what the tracer says.
+pub const TEXT: &str = "text";
+
+/// Text of a line that is not shown in full anywhere is looked at up to here.
+const MOST_SIGNALS_A_LINE: usize = 64;
+const CHECK_BYTES: u64 = 1 << 20;
+
+/// What all parts share.
+pub struct Source<'a> {
+    /// The whole text.
+    pub text: &'a [u8],
+    /// Whose it is.
+    pub dialect: Dialect,
+    /// What opening found.
+    pub scan: &'a Scan,
+    /// The kinds.
+    pub kinds: &'a Kinds,
+}
+
+/// State while a part is read.
+pub struct Emitter<'a> {
+    /// What all parts share.
+    pub source: &'a Source<'a>,
+    /// What was read so far.
+    pub out: LaneColumns,
+    time: TimeState,
+    owners: Owners,
+    open: FxHashMap<u32, u64>,
+    ended: FxHashSet<u32>,
+    /// Kind and label of each call name that occurred.
+    calls: FxHashMap<&'a [u8], (KindId, u32)>,
+    others: FxHashMap<(&'static str, &'a [u8]), KindId>,
+}
+
+/// The first line of a call, as the later ones need it.
+#[derive(Clone, Copy)]
+pub struct FirstHalf<'a> {
+    /// What followed the opening parenthesis, without the mark that it goes on.
+    pub text: &'a [u8],
+}
+
+impl FirstHalf<'_> {
+    /// The whole call, from the text of its last line.
+    ///
+    /// strace prints only what is new. MINIX repeats the first half, or `<..>` where its record of it
+    /// overflowed; the first line may have closed the parameters already.
+    #[must_use]
+    pub fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
+        let first = self.text.trim_ascii_end();
+        match dialect {
+            Dialect::Strace => [first, rest].concat(),
+            Dialect::Minix => {
+                let Some(rest) = rest.strip_prefix(b"<..>") else {
+                    return rest.to_vec();
+                };
+                if !split_call(first, dialect).is_closed {
+                    let between: &[u8] = if rest.starts_with(b",") { b"" } else { b" " };
+                    let first = first.strip_suffix(b",").unwrap_or(first);
+                    return [first, between, rest].concat();
+                }
+                let params = first.strip_suffix(b"=").unwrap_or(first).trim_ascii_end();
+                let rest = rest.strip_prefix(b")").unwrap_or(rest);
+                [params, rest].concat()
+            }
+        }
+    }
+}
+
+/// Reads one part.
+///
+/// # Errors
+/// If the job was cancelled.
+pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColumns, ReadError> {
+    let mut emitter = Emitter {
+        source,
+        out: LaneColumns::new(0),
+        time: part.time,
+        owners: part.owners.clone(),
+        open: part.open.clone(),
+        ended: part.ended.clone(),
+        calls: FxHashMap::default(),
+        others: FxHashMap::default(),
+    };
+    let text = source.text.get(part.range.clone()).unwrap_or(&[]);
+    let mut checked = part.range.start as u64;
+    for line in lines(text, part.first_line, part.range.start as u64) {
+        emitter.line(&line);
+        if line.offset - checked >= CHECK_BYTES {
+            job.check()?;
+            job.advance(line.offset - checked);
+            checked = line.offset;
+        }
+    }
+    job.advance((part.range.end as u64).saturating_sub(checked));
+    Ok(emitter.out)
+}
+
+/// The first line of the call that is open at `place`.
+#[must_use]
+pub fn first_half<'a>(text: &'a [u8], place: u64, dialect: Dialect) -> Option<FirstHalf<'a>> {
+    let rest = text.get(usize::try_from(place).ok()?..)?;
+    let line = lines(rest, 1, place).next()?;
+    let prefix = split_prefix(line.bytes, dialect);
+    match classify(&prefix, dialect) {
+        Body::Call { text, .. } => Some(FirstHalf {
+            text: strip_open_end(text, dialect),
+        }),
+        _ => None,
+    }
+}
+
+impl<'a> Emitter<'a> {
+    fn line(&mut self, line: &Line<'a>) {
+        let dialect = self.source.dialect;
+        let prefix = split_prefix(line.bytes, dialect);
+        let time = self
+            .time
+            .advance(self.source.scan.clock, prefix.time, line.number);
+        if let Some(pid) = prefix.pid {
+            self.owners.hear(pid);
+        }
+        let pid = prefix.pid.or(self.owners.last());
+        let thread = pid.map_or(self.source.scan.lone, ThreadKey);
+        let body = classify(&prefix, dialect);
+        let push = |emitter: &mut Emitter<'a>, kind| {
+            emitter.out.events.push(time, line.offset, kind, thread)
+        };
+        match body {
+            Body::Call {
+                name,
+                text,
+                is_open,
+            } => {
+                let (kind, label) = self.call(name);
+                let event = push(self, kind);
+                if is_open {
+                    self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
+                    self.open.insert(thread.0, line.offset);
+                    if is_fork(name) {
+                        self.late_forks(event, thread, line.offset, text);
+                    }
+                } else {
+                    let duration_ns = self.whole_duration(text);
+                    self.out.completes.push(Complete {
+                        event,
+                        label,
+                        duration_ns,
+                    });
+                    acts::act(self, event, thread, name, text, false);
+                }
+            }
+            Body::Rest {
+                name,
+                text,
+                is_open,
+            } => {
+                let (kind, label) = self.call(name);
+                let event = push(self, kind);
+                if !is_open {
+                    self.out.marks.push(Mark::new(event, label, MarkOp::End));
+                    let begin = self.open.remove(&thread.0);
+                    if acts::acts(name) {
+                        self.act_on_rest(event, thread, name, text, begin);
+                    }
+                }
+            }
+            Body::Stack | Body::Empty => {}
+            _ => self.other(body, &prefix, line, time, thread),
+        }
+        if dialect == Dialect::Minix {
+            self.inner_signals(&body, &prefix, line.offset, time, thread);
+        }
+    }
+
+    /// Kind and label of a call's name.
+    fn call(&mut self, name: &'a [u8]) -> (KindId, u32) {
+        if let Some(&known) = self.calls.get(name) {
+            return known;
+        }
+        let kind = self.source.kinds.intern(CALLS, name, Role::Consumed);
+        let label = self.out.labels.len() as u32;
+        let row = Label {
+            family: SYSCALLS,
+            name: self.out.strings.intern(name),
+            category: self.out.strings.intern_text(CALLS),
+            key: 0,
+        };
+        self.out.labels.push(row);
+        self.calls.insert(name, (kind, label));
+        (kind, label)
+    }
+
+    fn kind(&mut self, category: &'static str, name: &'a [u8]) -> KindId {
+        let kinds = self.source.kinds;
+        let name = name.get(..256).unwrap_or(name);
+        *self
+            .others
+            .entry((category, name))
+            .or_insert_with(|| kinds.intern(category, name, Role::Instant))
+    }
+
+    fn whole_duration(&self, text: &[u8]) -> i64 {
+        match self.source.dialect {
+            Dialect::Strace => match split_duration(text).1 {
+                Some(ns) => ns,
+                None => i64::from(self.source.scan.clock == Clock::Lines),
+            },
+            Dialect::Minix => i64::from(self.source.scan.clock == Clock::Lines),
+        }
+    }
+
+    /// Forks whose call began on this line.
+    fn late_forks(&mut self, event: u32, thread: ThreadKey, place: u64, text: &[u8]) {
+        let forks = &self.source.scan.forks;
+        let first = forks.partition_point(|fork| fork.place < place);
+        let here = forks.get(first..).unwrap_or(&[]);
+        for fork in here.iter().take_while(|fork| fork.place == place) {
+            let LateFork { child, .. } = *fork;
+            self.fork(event, thread, child, acts::fork_sort(text));
+        }
+    }
+
+    /// `parent` made `child`.
+    pub fn fork(&mut self, event: u32, parent: ThreadKey, child: u32, sort: ForkSort) {
+        self.ended.remove(&child);
+        self.out.lives.push(LifeRow {
+            event,
+            life: Life::Fork {
+                parent,
+                child: ThreadKey(child),
+                sort,
+                name: StringId::EMPTY,
+            },
+        });
+    }
+
+    fn act_on_rest(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        name: &'a [u8],
+        text: &'a [u8],
+        begin: Option<u64>,
+    ) {
+        let (source, dialect) = (self.source, self.source.dialect);
+        let first = begin.and_then(|place| first_half(source.text, place, dialect));
+        match first {
+            Some(first) => {
+                let whole = first.with_rest(text, dialect);
+                acts::act(self, event, thread, name, &whole, true);
+            }
+            None => acts::act(self, event, thread, name, text, false),
+        }
+    }
+
+    /// Lines that are no calls.
+    fn other(
+        &mut self,
+        body: Body<'a>,
+        prefix: &TextLine<'a>,
+        line: &Line<'a>,
+        time: i64,
+        thread: ThreadKey,
+    ) {
+        let place = line.offset;
+        let push = |emitter: &mut Emitter<'a>, kind, thread| {
+            emitter.out.events.push(time, place, kind, thread)
+        };
+        match body {
+            Body::Signal if self.source.dialect == Dialect::Strace => {
+                let name = strace_signal(prefix.body);
+                let kind = self.kind(SIGNALS, name);
+                push(self, kind, thread);
+            }
+            // MINIX: `inner_signals` has them.
+            Body::Signal => {}
+            Body::Exited(status) => {
+                let kind = self.kind(PROCESSES, b"exited");
+                let event = push(self, kind, thread);
+                self.end(event, thread, Some(status), None);
+            }
+            Body::Killed(signal) => {
+                let kind = self.kind(PROCESSES, b"killed");
+                let event = push(self, kind, thread);
+                self.end(event, thread, None, signal_number(signal));
+            }
+            Body::Superseded(pid) => {
+                let kind = self.kind(PROCESSES, b"superseded");
+                push(self, kind, thread);
+                self.supersede(pid, place, time);
+            }
+            Body::Banner(name, pid) => {
+                let kind = self.kind(PROCESSES, b"traced");
+                let event = push(self, kind, ThreadKey(pid));
+                self.owners.hear(pid);
+                if self.ended.contains(&pid) {
+                    // The pid is used again by somebody whose fork was not seen.
+                    self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
+                }
+                let name = self.out.strings.intern(name);
+                let thread = ThreadKey(pid);
+                self.out.lives.push(LifeRow {
+                    event,
+                    life: Life::Name { thread, name },
+                });
+            }
+            Body::Attached(pid) => {
+                let kind = self.kind(PROCESSES, b"attached");
+                push(self, kind, ThreadKey(pid));
+            }
+            Body::Note => {
+                let kind = self.kind(TEXT, b"note");
+                let about = prefix.is_info.then(|| info_pid(prefix.body)).flatten();
+                push(self, kind, about.map_or(thread, ThreadKey));
+            }
+            _ => {
+                let kind = self.kind(TEXT, b"line");
+                push(self, kind, thread);
+                let number = Location::Line(line.number);
+                self.out
+                    .diagnostics
+                    .note("unknown_line", Severity::Info, number, || {
+                        let shown = prefix.body.get(..80).unwrap_or(prefix.body);
+                        format!(
+                            "lines that are no calls, shown as instants; the first: {}",
+                            String::from_utf8_lossy(shown)
+                        )
+                    });
+            }
+        }
+    }
+
+    fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
+        self.owners.end(thread.0);
+        if self.source.dialect == Dialect::Minix {
+            self.ended.insert(thread.0);
+        }
+        self.open.remove(&thread.0);
+        self.out.lives.push(LifeRow {
+            event,
+            life: Life::Exit {
+                thread,
+                status,
+                signal,
+            },
+        });
+    }
+
+    /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
+    fn supersede(&mut self, pid: u32, place: u64, time: i64) {
+        let Some(begin) = self.open.remove(&pid) else {
+            return;
+        };
+        let (kind, label) = self.call(b"execve");
+        let event = self.out.events.push(time, place, kind, ThreadKey(pid));
+        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+        self.out.lives.push(LifeRow {
+            event,
+            life: Life::Exit {
+                thread: ThreadKey(pid),
+                status: None,
+                signal: None,
+            },
+        });
+        // The rest of the call comes under the leader's pid (this line's), with the arguments from here.
+        if let Some(leader) = self.owners.last() {
+            self.open.insert(leader, begin);
+        }
+    }
+
+    /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.
+    fn inner_signals(
+        &mut self,
+        body: &Body<'a>,
+        prefix: &TextLine<'a>,
+        place: u64,
+        time: i64,
+        thread: ThreadKey,
+    ) {
+        if !matches!(body, Body::Call { .. } | Body::Rest { .. } | Body::Signal)
+            || memchr::memmem::find(prefix.body, b"** ").is_none()
+        {
+            return;
+        }
+        for name in signals_in(prefix.body).take(MOST_SIGNALS_A_LINE) {
+            let kind = self.kind(SIGNALS, name);
+            self.out.events.push(time, place, kind, thread);
+        }
+    }
+}
+
+/// The name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
+#[must_use]
+pub fn strace_signal(body: &[u8]) -> &[u8] {
+    let inner = body.strip_prefix(b"--- ").unwrap_or(body);
+    let inner = inner.strip_prefix(b"stopped by ").unwrap_or(inner);
+    let end = memchr::memchr(b' ', inner).unwrap_or(inner.len());
+    inner.get(..end).unwrap_or(inner)
+}
+
+/// The names in `** NAME **` outside of quotes.
+pub fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(&byte) = text.get(at) {
+            if byte == b'"' {
+                at = string_end(text, at);
+                continue;
+            }
+            if byte == b'*'
+                && let Some(inner) = text.get(at..).and_then(|rest| rest.strip_prefix(b"** "))
+                && let Some(length) = memchr::memmem::find(inner, b" **")
+            {
+                at += length + 6;
+                return inner.get(..length);
+            }
+            at += 1;
+        }
+        None
+    })
+}
+
+/// The pid that an INFO line is about.
+fn info_pid(body: &[u8]) -> Option<u32> {
+    let end = memchr::memmem::find(body, b"), ")?;
+    banner(body.get(..=end)?).map(|(_, pid)| pid)
+}

@@ -1,0 +1,212 @@
+//! System-call traces as text: strace's and those of MINIX's trace(1), one grammar with two dialects.
+//!
+//! ```text
+//! strace  15634 1795231677.383917 brk(NULL)       = 0x56002162a000 <0.000007>
+//! MINIX     311|*wait4(-1, ** SIGCHLD ** W_EXITED(0), 0, NULL) = 312
+//! ```
+//!
+//! Opening looks through all lines once, in parallel (`scan`): it cuts the text and gives each part what it
+//! must know of the text before it. Parts are read in parallel (`emit`, `acts`); any line again by `describe`.
+//! Keys are pids; a lone process whose pid is not told has a key of its own and is shown as tid 0.
+//!
+//! What is on the axis is `clock`'s matter: times of day count from the first day's midnight, relative
+//! ones from the first line; a text without times has one step a line. strace's manual and MINIX's
+//! `minix/usr.bin/trace` are the specifications.
+
+mod acts;
+mod clock;
+mod describe;
+mod emit;
+mod line;
+mod numbers;
+mod scan;
+mod sniff;
+mod values;
+
+use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError, TimeSpan, Timestamp};
+use crate::event::part::ClockUnit;
+use crate::event::{
+    Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, TraceInfo,
+};
+use crate::formats::text_kinds::Kinds;
+use crate::formats::{EventRef, Format, Input, Reader};
+
+use clock::Clock;
+use emit::Source;
+use line::Dialect;
+use scan::Scan;
+
+/// strace's row in `FORMATS`.
+pub const STRACE: Format = Format {
+    name: "strace",
+    extensions: &["strace"],
+    sniff: sniff::sniff_strace,
+    open: |input, job| Ok(Box::new(TextReader::open(input, Dialect::Strace, job)?)),
+};
+
+/// MINIX's row in `FORMATS`.
+pub const MINIX: Format = Format {
+    name: "MINIX trace(1)",
+    extensions: &["trace"],
+    sniff: sniff::sniff_minix,
+    open: |input, job| Ok(Box::new(TextReader::open(input, Dialect::Minix, job)?)),
+};
+
+/// An opened text.
+#[derive(Debug)]
+struct TextReader {
+    input: Input,
+    dialect: Dialect,
+    scan: Scan,
+    kinds: Kinds,
+    info: TraceInfo,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+}
+
+impl TextReader {
+    fn open(input: Input, dialect: Dialect, job: &Job) -> Result<TextReader, ReadError> {
+        let head = input.bytes();
+        let head = head.get(..1 << 16).unwrap_or(head);
+        if dialect == Dialect::Strace && sniff::is_summary(head) {
+            return Err(ReadError::at_line(
+                1,
+                "strace text",
+                Problem::Other(
+                    "this is only the summary table of strace -c: it has no calls to draw; record \
+                     without -c"
+                        .to_owned(),
+                ),
+            ));
+        }
+        let file_pid = pid_of_name(&input.file_name).filter(|_| dialect == Dialect::Strace);
+        let scan = scan::scan(input.bytes(), dialect, file_pid, job)?;
+        let parts = scan
+            .parts
+            .iter()
+            .map(|part| Part {
+                lane: 0,
+                size_bytes: part.range.len() as u64,
+            })
+            .collect();
+        let name = match dialect {
+            Dialect::Strace => STRACE.name,
+            Dialect::Minix => MINIX.name,
+        };
+        let info = TraceInfo {
+            format: name.to_owned(),
+            clock: scan.clock.text().to_owned(),
+            clock_unit: match scan.clock {
+                Clock::Lines => ClockUnit::Lines,
+                _ => ClockUnit::Nanoseconds,
+            },
+            wall_clock_zero_ns: (scan.clock == Clock::Unix).then_some(0),
+            cpu_count: None,
+            facts: vec![("lines".to_owned(), scan.line_count.to_string())],
+        };
+        Ok(TextReader {
+            input,
+            dialect,
+            scan,
+            kinds: Kinds::default(),
+            info,
+            lanes: vec![Lane {
+                name: format!("{name} lines"),
+                cpu: None,
+            }],
+            parts,
+        })
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            text: self.input.bytes(),
+            dialect: self.dialect,
+            scan: &self.scan,
+            kinds: &self.kinds,
+        }
+    }
+}
+
+/// The pid at the end of a name as `strace -ff -o NAME` makes them: `NAME.1234`.
+fn pid_of_name(name: &str) -> Option<u32> {
+    let (_, digits) = name.rsplit_once('.')?;
+    let pid = values::plain_number(digits.as_bytes())?;
+    u32::try_from(pid)
+        .ok()
+        .filter(|pid| (1..=1 << 22).contains(pid))
+}
+
+impl Reader for TextReader {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        let mut density: Vec<(u32, Timestamp, u32)> = self
+            .scan
+            .parts
+            .iter()
+            .map(|part| {
+                let size = u32::try_from(part.range.len()).unwrap_or(u32::MAX);
+                (0, Timestamp(part.time.last()), size)
+            })
+            .collect();
+        density.sort_by_key(|entry| entry.1);
+        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+        Coarse {
+            span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
+            density,
+        }
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        match self.scan.parts.get(part as usize) {
+            Some(start) => emit::emit(&self.source(), start, job),
+            None => Ok(LaneColumns::new(0)),
+        }
+    }
+
+    fn directory(&self) -> Directory {
+        let (kinds, strings) = self.kinds.list();
+        let threads = vec![ThreadEntry {
+            key: scan::LONE,
+            tid: 0,
+            file_key: 0,
+            process: None,
+            name: None,
+        }];
+        Directory {
+            kinds,
+            threads,
+            strings,
+            ..Directory::default()
+        }
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        describe::describe(&self.source(), event)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let starts = self.scan.parts.iter();
+        let open: usize = starts.map(|part| part.open.capacity() * 16 + 256).sum();
+        self.kinds.memory_bytes() + (open + self.scan.forks.capacity() * 16) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! The pass at opening: what each part must know of the text before it, so that parts are read in parallel.
+//!
+//! Each part is looked through by itself (in parallel): its lines are counted, its times followed, calls
+//! that are open at its end and pids that ended are noted. Then one walk over these summaries, in order,
+//! gives every part its start: line number, time, open calls by pid, and who a line without pid is by.
+//! Forks whose result comes in a later line are tied to the line where the call began, because the child's
+//! lines can stand between.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::clock::{Clock, TimeState};
+use super::line::{Body, Dialect, RawTime, TextLine, classify, split_prefix};
+use super::values::{outcome, split_call};
+use crate::base::lines::{cut_at_line_ends, lines};
+use crate::base::{Job, ReadError};
+use crate::event::ThreadKey;
+
+/// The thread that lines without a pid are by, where no pid is known at all.
+pub const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
+
+const PART_BYTES: usize = 2 << 20;
+/// So many pids are remembered for lines that lack one; a text with more has a pid in every line.
+const MOST_OWNERS: usize = 64;
+
+/// What a part starts with.
+#[derive(Clone, Debug, Default)]
+pub struct PartStart {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Number of its first line, from 1.
+    pub first_line: u64,
+    /// Where time stands.
+    pub time: TimeState,
+    /// Who is alive, the last to be heard of last.
+    pub owners: Owners,
+    /// Calls that are open: where their first lines are.
+    pub open: FxHashMap<u32, u64>,
+    /// Pids that ended and may come again (MINIX).
+    pub ended: FxHashSet<u32>,
+}
+
+/// A fork whose result stands in a later line than its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LateFork {
+    /// Where the call's first line is.
+    pub place: u64,
+    /// The new pid.
+    pub child: u32,
+}
+
+/// What the pass found.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// Parts with their starts.
+    pub parts: Vec<PartStart>,
+    /// Forks of which the result came later, sorted by place.
+    pub forks: Vec<LateFork>,
+    /// What times are.
+    pub clock: Clock,
+    /// Who lines without a pid are by before any pid was read.
+    pub lone: ThreadKey,
+    /// How many lines there are.
+    pub line_count: u64,
+}
+
+/// Pids that are alive, the last to be heard of last: a line without pid is by the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owners(Vec<u32>);
+
+impl Owners {
+    /// `pid` was heard of.
+    #[inline]
+    pub fn hear(&mut self, pid: u32) {
+        if self.0.last() == Some(&pid) {
+            return;
+        }
+        self.0.retain(|&known| known != pid);
+        if self.0.len() >= MOST_OWNERS {
+            self.0.remove(0);
+        }
+        self.0.push(pid);
+    }
+
+    /// `pid` ended.
+    pub fn end(&mut self, pid: u32) {
+        self.0.retain(|&known| known != pid);
+    }
+
+    /// Who a line without pid is by.
+    #[inline]
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        self.0.last().copied()
+    }
+}
+
+/// What a part looks like from outside.
+#[derive(Debug, Default)]
+struct Summary {
+    lines: u64,
+    time: TimeState,
+    owners: Owners,
+    ended: FxHashSet<u32>,
+    /// Pids for which a call was closed that had not been opened in this part.
+    closed: FxHashSet<u32>,
+    open: FxHashMap<u32, u64>,
+    forks: Vec<LateFork>,
+    /// Forks of calls that were open before this part: (parent, child).
+    early_forks: Vec<(u32, u32)>,
+    /// Pids that the tracer said it attached to, and the first pid that it did not.
+    attached: FxHashSet<u32>,
+    first_pid: Option<u32>,
+}
+
+/// Whether a call makes processes or threads.
+#[must_use]
+#[inline]
+pub fn is_fork(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" | b"srv_fork"
+    )
+}
+
+/// The pid that a fork's last line returns.
+#[must_use]
+pub fn fork_result(text: &[u8], dialect: Dialect) -> Option<u32> {
+    let result = split_call(text, dialect).result?;
+    let value = outcome(result, dialect).value?;
+    u32::try_from(value).ok().filter(|&pid| pid > 0)
+}
+
+/// Looks through all of `text`.
+///
+/// # Errors
+/// If the job was cancelled.
+pub fn scan(
+    text: &[u8],
+    dialect: Dialect,
+    file_pid: Option<u32>,
+    job: &Job,
+) -> Result<Scan, ReadError> {
+    let (clock, first_time) = find_clock(text, dialect);
+    let ranges = cut_at_line_ends(text, (text.len() / PART_BYTES).max(1));
+    let summaries: Vec<Summary> = ranges
+        .par_iter()
+        .map(|range| {
+            job.check()?;
+            Ok(summarize(
+                text.get(range.clone()).unwrap_or(&[]),
+                range.start as u64,
+                dialect,
+                clock,
+            ))
+        })
+        .collect::<Result<_, ReadError>>()?;
+
+    let mut now = PartStart {
+        first_line: 1,
+        time: TimeState::at_start(clock, first_time),
+        ..PartStart::default()
+    };
+    let mut parts = Vec::with_capacity(ranges.len());
+    let mut forks = Vec::new();
+    let mut attached = FxHashSet::default();
+    let mut first_pid = None;
+    for (range, summary) in ranges.into_iter().zip(summaries) {
+        now.range = range;
+        parts.push(now.clone());
+        now.time = now.time.after(clock, summary.time, now.first_line);
+        now.first_line += summary.lines;
+        for (parent, child) in summary.early_forks {
+            if let Some(&place) = now.open.get(&parent) {
+                forks.push(LateFork { place, child });
+            }
+        }
+        now.open.retain(|pid, _| !summary.closed.contains(pid));
+        now.open.extend(summary.open);
+        forks.extend(summary.forks);
+        for pid in &summary.ended {
+            now.owners.end(*pid);
+        }
+        for pid in &summary.owners.0 {
+            now.owners.hear(*pid);
+            now.ended.remove(pid);
+        }
+        if dialect == Dialect::Minix {
+            now.ended.extend(summary.ended);
+        }
+        attached.extend(summary.attached);
+        first_pid = first_pid.or(summary.first_pid.filter(|pid| !attached.contains(pid)));
+    }
+    forks.sort_unstable();
+    let lone = file_pid
+        .or(first_pid)
+        .or_else(|| told_pid(text, dialect))
+        .map_or(LONE, ThreadKey);
+    Ok(Scan {
+        parts,
+        forks,
+        clock,
+        lone,
+        line_count: now.first_line - 1,
+    })
+}
+
+/// The clock of the first line with a time, and that time.
+fn find_clock(text: &[u8], dialect: Dialect) -> (Clock, Option<RawTime>) {
+    let head = text.get(..1 << 16).unwrap_or(text);
+    lines(head, 1, 0)
+        .find_map(|line| split_prefix(line.bytes, dialect).time)
+        .map_or((Clock::Lines, None), |time| (Clock::of(time), Some(time)))
+}
+
+/// The pid that a lone process says of itself near the start: `set_tid_address(0x..) = 15691`.
+fn told_pid(text: &[u8], dialect: Dialect) -> Option<u32> {
+    let head = text.get(..1 << 16).unwrap_or(text);
+    lines(head, 1, 0).find_map(|line| {
+        let line = split_prefix(line.bytes, dialect);
+        match classify(&line, dialect) {
+            Body::Call {
+                name: b"set_tid_address" | b"getpid" | b"gettid",
+                text,
+                is_open: false,
+            } if line.pid.is_none() => fork_result(text, dialect),
+            _ => None,
+        }
+    })
+}
+
+fn summarize(text: &[u8], base: u64, dialect: Dialect, clock: Clock) -> Summary {
+    let mut summary = Summary::default();
+    for line in lines(text, 0, base) {
+        summary.lines += 1;
+        let prefix = split_prefix(line.bytes, dialect);
+        let _ = summary.time.advance(clock, prefix.time, line.number);
+        summary.take(&prefix, line.offset, dialect);
+    }
+    summary
+}
+
+impl Summary {
+    #[inline]
+    fn take(&mut self, line: &TextLine<'_>, place: u64, dialect: Dialect) {
+        if let Some(pid) = line.pid {
+            if self.first_pid.is_none() && !self.attached.contains(&pid) {
+                self.first_pid = Some(pid);
+            }
+            self.owners.hear(pid);
+        }
+        // Only lines of these forms matter here; the others need not be classified.
+        let is_of_interest = match dialect {
+            Dialect::Strace => {
+                matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))
+                    || line.body.last() == Some(&b'>')
+            }
+            Dialect::Minix => {
+                line.is_replay
+                    || line.body.last() == Some(&b'>')
+                    || line.body.first().is_some_and(u8::is_ascii_uppercase)
+            }
+        };
+        if !is_of_interest {
+            return;
+        }
+        let pid = line.pid.or(self.owners.last());
+        match (classify(line, dialect), pid) {
+            (Body::Call { is_open: true, .. }, Some(pid)) => {
+                self.open.insert(pid, place);
+            }
+            (
+                Body::Rest {
+                    name,
+                    text,
+                    is_open: false,
+                },
+                Some(pid),
+            ) => {
+                let begin = self.open.remove(&pid);
+                if begin.is_none() {
+                    self.closed.insert(pid);
+                }
+                if is_fork(name)
+                    && let Some(child) = fork_result(text, dialect)
+                {
+                    match begin {
+                        Some(place) => self.forks.push(LateFork { place, child }),
+                        None => self.early_forks.push((pid, child)),
+                    }
+                }
+            }
+            (Body::Banner(_, pid), _) => {
+                self.owners.hear(pid);
+                self.ended.remove(&pid);
+                if self.first_pid.is_none() {
+                    self.first_pid = Some(pid);
+                }
+            }
+            (Body::Attached(pid), _) => {
+                self.attached.insert(pid);
+            }
+            (Body::Exited(_) | Body::Killed(_), Some(pid)) => {
+                self.owners.end(pid);
+                self.ended.insert(pid);
+                self.open.remove(&pid);
+                self.closed.insert(pid);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_is_tied_to_where_its_call_began() {
+        let text =
+            b"1 clone(flags=0 <unfinished ...>\n2 getpid() = 2\n1 <... clone resumed>) = 2\n";
+        let found = scan(text, Dialect::Strace, None, &Job::default()).unwrap();
+        assert_eq!(found.forks, [LateFork { place: 0, child: 2 }]);
+        assert_eq!(found.clock, Clock::Lines);
+        assert_eq!(found.line_count, 3);
+    }
+
+    #[test]
+    fn a_lone_process_says_who_it_is() {
+        let text = b"brk(NULL) = 0x1\nset_tid_address(0x7f) = 777\n";
+        let found = scan(text, Dialect::Strace, None, &Job::default()).unwrap();
+        assert_eq!(found.lone, ThreadKey(777));
+        let text = b"strace: Process 5 attached\n[pid     5] brk(NULL) = 1\n[pid 4] brk(0) = 1\n";
+        let found = scan(text, Dialect::Strace, None, &Job::default()).unwrap();
+        assert_eq!(found.lone, ThreadKey(4));
+        let text = b"brk(NULL) = 0x1\n";
+        let found = scan(text, Dialect::Strace, None, &Job::default()).unwrap();
+        assert_eq!(found.lone, LONE);
+    }
+}

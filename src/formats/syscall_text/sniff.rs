@@ -1,0 +1,160 @@
+//! Whether text is strace's or MINIX trace(1)'s.
+
+use super::line::{Body, Dialect, banner, classify, split_prefix};
+use super::values::split_call;
+use crate::base::lines::lines;
+use crate::formats::Sniff;
+
+/// How many lines are looked at.
+const MOST_LINES: usize = 200;
+/// Longer lines are looked at up to here.
+const MOST_LINE_BYTES: usize = 1 << 14;
+
+/// Whether the head of a file is strace's.
+#[must_use]
+pub fn sniff_strace(head: &[u8]) -> Sniff {
+    if is_summary(head) {
+        return Sniff::Yes;
+    }
+    if minix_marks(head) {
+        return Sniff::No;
+    }
+    let (hits, others) = count(head, Dialect::Strace);
+    judge(hits, others)
+}
+
+/// Whether the head of a file is MINIX's.
+#[must_use]
+pub fn sniff_minix(head: &[u8]) -> Sniff {
+    if !minix_marks(head) {
+        return Sniff::No;
+    }
+    let (hits, others) = count(head, Dialect::Minix);
+    judge(hits, others)
+}
+
+/// Whether the text starts with the table of `strace -c`.
+#[must_use]
+pub fn is_summary(head: &[u8]) -> bool {
+    let head = head.trim_ascii_start();
+    let line = head.split(|&b| b == b'\n').next().unwrap_or(&[]);
+    let words: Vec<&[u8]> = line
+        .split(|b| b.is_ascii_whitespace())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let has = |word: &[u8]| words.contains(&word);
+    words.first() == Some(&&b"%"[..]) && has(b"time") && has(b"calls") && has(b"syscall")
+}
+
+fn judge(hits: usize, others: usize) -> Sniff {
+    if hits > 0 && hits >= others {
+        Sniff::Yes
+    } else if hits >= 2 && hits * 8 >= others {
+        Sniff::Maybe
+    } else {
+        Sniff::No
+    }
+}
+
+/// What only MINIX prints: a banner with a pid, a line with `pid|`, a result `-1 [ENAME]`.
+fn minix_marks(head: &[u8]) -> bool {
+    let found = lines(head, 1, 0).take(MOST_LINES).any(|line| {
+        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
+        let text = split_prefix(bytes, Dialect::Minix);
+        if banner(text.body).is_some() {
+            return true;
+        }
+        let has_bar = text.pid.is_some() && text.body.len() < bytes.len();
+        has_bar && !matches!(classify(&text, Dialect::Minix), Body::Text | Body::Empty)
+    });
+    found
+}
+
+/// Lines that the grammar knows, and lines that it does not.
+fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
+    let mut hits = 0;
+    let mut others = 0;
+    let whole = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
+    for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
+        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
+        let text = split_prefix(bytes, dialect);
+        match classify(&text, dialect) {
+            Body::Call { text, is_open, .. } => {
+                let call = split_call(text, dialect);
+                let is_whole = call.is_closed
+                    && match dialect {
+                        Dialect::Strace => call.result.is_some() && !looks_like_code(&call),
+                        Dialect::Minix => true,
+                    };
+                if is_open || is_whole {
+                    hits += 1;
+                } else {
+                    others += 1;
+                }
+            }
+            Body::Text => others += 1,
+            Body::Empty | Body::Stack => {}
+            // These need no calls to be sure of.
+            Body::Rest { .. }
+            | Body::Signal
+            | Body::Exited(_)
+            | Body::Killed(_)
+            | Body::Superseded(_)
+            | Body::Banner(..)
+            | Body::Attached(_) => hits += 1,
+            Body::Note => {}
+        }
+    }
+    (hits, others)
+}
+
+/// A result is a number, a pointer or `?`; code has names and ends in `;`.
+fn looks_like_code(call: &super::values::CallText<'_>) -> bool {
+    let result = call.result.unwrap_or(&[]);
+    let first = result.first().copied().unwrap_or(b'x');
+    result.ends_with(b";") || !(first.is_ascii_digit() || matches!(first, b'-' | b'?'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_its_own_only() {
+        let strace = b"execve(\"/bin/true\", [\"true\"], 0x7ffdf8921d58 /* 3 vars */) = 0\nbrk(NULL) = 0x1\n";
+        assert_eq!(sniff_strace(strace), Sniff::Yes);
+        assert_eq!(sniff_minix(strace), Sniff::No);
+        let minix = b"Tracing ls (pid 12685)\nminix_kerninfo() = 0\nbrk(&0x80ab000) = 0\n";
+        assert_eq!(sniff_minix(minix), Sniff::Yes);
+        assert_eq!(sniff_strace(minix), Sniff::No);
+        let cut = b"  312|*close(3) = 0\n  311| close(4) = <..>\n";
+        assert_eq!(sniff_minix(cut), Sniff::Yes);
+        assert_eq!(sniff_strace(cut), Sniff::No);
+    }
+
+    #[test]
+    fn other_texts_are_neither() {
+        let others: [&[u8]; 7] = [
+            b"",
+            b"int main(void)\n{\n  x = f(a);\n  printf(\"%d = \", 3);\n  return 0;\n}\n",
+            b"It was a dark and stormy night (pid 3) = 4.\nNothing moved.\n",
+            b"# tracer: nop\n#\n            bash-96      [001] .....    69.626109: sys_read(fd: 3) = 4\n",
+            b"<idle>-0 [000] d..2. 2588.76: sched_switch: prev_comm=x\n",
+            b"0: 12,3,4,5!Proc_Create|1\n",
+            b"f(x) = x + 1\ng(x) = y\n",
+        ];
+        for text in others {
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!(sniff_strace(text), Sniff::No, "{shown}");
+            assert_eq!(sniff_minix(text), Sniff::No, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_summary_is_known_so_that_it_can_be_refused_in_words() {
+        assert!(is_summary(
+            b"% time     seconds  usecs/call     calls    errors syscall\n------"
+        ));
+        assert!(!is_summary(b"% of all"));
+    }
+}

@@ -1,0 +1,257 @@
+use super::*;
+use crate::event::{FileOp, Life, MarkOp, ThreadKey};
+
+fn read(text: &str, dialect: Dialect) -> (TextReader, LaneColumns) {
+    let job = Job::default();
+    let input = Input::from_vec(text.as_bytes().to_vec(), "a.strace");
+    let reader = TextReader::open(input, dialect, &job).unwrap();
+    let columns = reader.read_part(0, &job).unwrap();
+    (reader, columns)
+}
+
+fn names(reader: &TextReader, columns: &LaneColumns) -> Vec<String> {
+    let kinds = columns.events.kinds().iter();
+    kinds
+        .map(|&kind| reader.kinds.texts(crate::event::KindId(kind)).1)
+        .collect()
+}
+
+fn describe(reader: &TextReader, columns: &LaneColumns, event: u32) -> EventDetail {
+    let row = columns.events.row(event);
+    reader.describe(EventRef {
+        part: 0,
+        place: row.place,
+        time: row.time,
+        kind: row.kind,
+        thread: row.thread,
+    })
+}
+
+fn ends(columns: &LaneColumns, op: MarkOp) -> usize {
+    columns.marks.iter().filter(|mark| mark.op() == op).count()
+}
+
+#[test]
+fn a_file_name_may_look_like_a_call() {
+    let (reader, columns) = read(
+        "1 10:00:00.5 open(\"a, b) = 3 {x}\", O_RDONLY) = 4 <0.000100>\n",
+        Dialect::Strace,
+    );
+    let file = &columns.files[0];
+    assert_eq!(columns.strings.bytes(file.path), b"a, b) = 3 {x}");
+    assert_eq!((file.fd, file.result), (4, 4));
+    assert_eq!(columns.completes[0].duration_ns, 100_000);
+    let detail = describe(&reader, &columns, 0);
+    assert_eq!(detail.fields[0].text(), "\"a, b) = 3 {x}\"");
+    assert_eq!(detail.fields[2].text(), "4");
+}
+
+#[test]
+fn lines_without_a_pid_belong_to_who_is_left() {
+    let text = "Tracing sh (pid 311)\nfork() = <..>\n  312| Tracing sh*F (pid 312)\n  312| exit(0)\n  \
+                312| Process exited normally with code 0\n  311'*fork() = 312\nwrite(2, \"$ \", 2) = 2\n";
+    let (_, columns) = read(text, Dialect::Minix);
+    let threads: Vec<u32> = columns.events.threads().to_vec();
+    assert_eq!(threads, [311, 311, 312, 312, 312, 311, 311]);
+    // The fork is said where the call began: before the child's first line.
+    let fork = columns
+        .lives
+        .iter()
+        .find(|row| matches!(row.life, Life::Fork { .. }))
+        .unwrap();
+    assert_eq!(fork.event, 1);
+}
+
+#[test]
+fn a_rest_without_its_beginning_is_an_end() {
+    let (_, columns) = read("  312|*close(3) = 0\n  311| getpid() = 1\n", Dialect::Minix);
+    assert_eq!(ends(&columns, MarkOp::End), 1);
+    assert_eq!(ends(&columns, MarkOp::Begin), 0);
+    assert_eq!(columns.completes.len(), 1);
+    let file = &columns.files[0];
+    assert_eq!((file.op, file.fd, file.result), (FileOp::Close, 3, 0));
+}
+
+#[test]
+fn two_signals_and_two_suspensions_are_one_call() {
+    let text = "    7| wait4(-1, <..>\n    8| getpid() = 8\n    7|*wait4(-1, ** SIGCHLD ** <..>\n    8| getpid() = 8\n    \
+                7|*wait4(-1, ** SIGUSR1 ** W_EXITED(0), 0, NULL) = 8\n";
+    let (reader, columns) = read(text, Dialect::Minix);
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert_eq!(ends(&columns, MarkOp::End), 1);
+    assert_eq!(
+        names(&reader, &columns),
+        [
+            "wait4", "getpid", "wait4", "SIGCHLD", "getpid", "wait4", "SIGUSR1"
+        ]
+    );
+    // Times are line numbers: from the first line to the last.
+    assert_eq!(columns.events.time(0), Timestamp(1));
+    assert_eq!(columns.events.time(5), Timestamp(5));
+}
+
+#[test]
+fn an_overflowed_record_takes_its_parameters_from_the_first_line() {
+    let text = "    7| open(\"/a/long/path\", O_RDONLY) = <..>\n    8| getpid() = 8\n    7|*open(<..>) = 5\n";
+    let (reader, columns) = read(text, Dialect::Minix);
+    let file = &columns.files[0];
+    assert_eq!(columns.strings.bytes(file.path), b"/a/long/path");
+    assert_eq!(file.fd, 5);
+    let detail = describe(&reader, &columns, 2);
+    assert_eq!(detail.fields[0].text(), "\"/a/long/path\"");
+    assert_eq!(detail.fields.last().unwrap().text(), "5");
+}
+
+#[test]
+fn a_call_that_returns_only_when_it_fails() {
+    let text = "Tracing sh (pid 7)\nexecve(\"/bin/no\", [\"no\"], []) = -1 [ENOENT]\nexecve(\"/bin/ls\", [\"ls\", \"-l\"], [])\n---\nTracing ls (pid 7)\nexit(3)\nProcess exited normally with code 3\n";
+    let (_, columns) = read(text, Dialect::Minix);
+    let execs: Vec<_> = columns
+        .lives
+        .iter()
+        .filter_map(|row| match &row.life {
+            Life::Exec { arguments, .. } => Some(arguments.len()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(execs, [2]);
+    assert_eq!(columns.completes.len(), 3);
+    assert!(columns.lives.iter().any(|row| row.life
+        == Life::Exit {
+            thread: ThreadKey(7),
+            status: Some(3),
+            signal: None
+        }));
+}
+
+#[test]
+fn a_process_that_dies_in_a_call_leaves_it_open() {
+    let text = "  314| open(\"/tmp/log\", O_WRONLY) = ** SIGTERM ** <..>\n  314| Process terminated from signal SIGTERM\n";
+    let (_, columns) = read(text, Dialect::Minix);
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert_eq!(ends(&columns, MarkOp::End), 0);
+    let text =
+        "9 1795231678.5 read(0,  <unfinished ...>\n9 1795231679.5 +++ killed by SIGKILL +++\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert_eq!(ends(&columns, MarkOp::End), 0);
+    assert_eq!(
+        columns.lives[0].life,
+        Life::Exit {
+            thread: ThreadKey(9),
+            status: None,
+            signal: Some(9)
+        }
+    );
+}
+
+#[test]
+fn a_pid_that_comes_again_is_somebody_else() {
+    let text = "Tracing a (pid 7)\nexit(0)\nProcess exited normally with code 0\nTracing b (pid 7)\ngetpid() = 7\n";
+    let (_, columns) = read(text, Dialect::Minix);
+    assert!(columns.lives.iter().any(|row| matches!(
+        row.life,
+        Life::Fork {
+            child: ThreadKey(7),
+            ..
+        }
+    )));
+}
+
+#[test]
+fn program_output_in_between_is_kept_and_counted() {
+    let text = "execve(\"/bin/x\", [\"x\"], 0x7 /* 1 var */) = 0\nHello, world\r\n\x00\x01 \u{fffd}\nexit_group(0) = ?\n+++ exited with 0 +++\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    assert_eq!(columns.diagnostics.count_of("unknown_line"), 2);
+    assert_eq!(
+        columns.diagnostics.rows()[0].places[0],
+        crate::base::Location::Line(2)
+    );
+    assert_eq!(
+        names(&reader, &columns),
+        ["execve", "line", "line", "exit_group", "exited"]
+    );
+    assert_eq!(describe(&reader, &columns, 1).text, "Hello, world");
+}
+
+#[test]
+fn arguments_of_a_call_on_two_lines_come_together() {
+    let text = "5 openat(AT_FDCWD, \"/etc/x\" <unfinished ...>\n6 getpid() = 6\n5 <... openat resumed>, O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    let file = &columns.files[0];
+    assert_eq!(columns.strings.bytes(file.path), b"/etc/x");
+    assert_eq!((file.flags, file.result), (0o2_000_000, -2));
+    for event in [0, 2] {
+        let detail = describe(&reader, &columns, event);
+        let fields: Vec<String> = detail.fields.iter().map(|f| f.text()).collect();
+        assert_eq!(fields[1], "\"/etc/x\"");
+        assert_eq!(fields[4], "ENOENT");
+    }
+}
+
+#[test]
+fn a_thread_that_runs_a_program_takes_its_leaders_place() {
+    let text = "10 execve(\"/bin/true\", [\"true\"], 0x7 /* 1 var */ <unfinished ...>\n9 +++ superseded by execve in pid 10 +++\n9 <... execve resumed>) = 0\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    let exec = columns
+        .lives
+        .iter()
+        .find_map(|row| match &row.life {
+            Life::Exec { thread, .. } => Some(*thread),
+            _ => None,
+        })
+        .unwrap();
+    assert_eq!(exec, ThreadKey(9));
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert_eq!(ends(&columns, MarkOp::End), 2);
+}
+
+#[test]
+fn a_summary_table_is_refused_in_words() {
+    let text =
+        b"% time     seconds  usecs/call     calls    errors syscall\n------ ----\n".to_vec();
+    let error =
+        TextReader::open(Input::from_vec(text, "x"), Dialect::Strace, &Job::default()).unwrap_err();
+    assert!(error.to_string().contains("strace -c"), "{error}");
+}
+
+#[test]
+fn parts_read_alone_say_what_one_part_says() {
+    // Cut after every line by hand: starts come from the scan of the whole, so sizes do not matter.
+    let mut text = String::new();
+    for i in 0..120_000 {
+        let pid = 100 + i % 7;
+        if i % 7 == 3 {
+            text.push_str(&format!(
+                "{pid} 10:00:{:02}.{:06} read(3,  <unfinished ...>\n",
+                i / 10_000,
+                i % 10_000 * 100
+            ));
+        } else if i % 7 == 3 + 2 {
+            text.push_str(&format!(
+                "103 10:00:{:02}.{:06} <... read resumed>\"x\", 1) = 1\n",
+                i / 10_000,
+                i % 10_000 * 100
+            ));
+        } else {
+            text.push_str(&format!("{pid} 10:00:{:02}.{:06} write(1, \"some text to fill the line up a bit\", 34) = 34\n", i / 10_000, i % 10_000 * 100));
+        }
+    }
+    let job = Job::default();
+    let reader = TextReader::open(
+        Input::from_vec(text.into_bytes(), "x"),
+        Dialect::Strace,
+        &job,
+    )
+    .unwrap();
+    assert!(reader.parts().len() > 1);
+    let parts: Vec<LaneColumns> = (0..reader.parts().len() as u32)
+        .map(|part| reader.read_part(part, &job).unwrap())
+        .collect();
+    let sum: usize = parts.iter().map(|part| part.events.len()).sum();
+    assert_eq!(sum, 120_000);
+    assert!(parts.iter().all(|part| part.events.is_sorted()));
+    let marks = |op| parts.iter().map(|part| ends(part, op)).sum::<usize>();
+    assert_eq!(marks(MarkOp::Begin), 120_000_usize.div_ceil(7));
+    assert_eq!(marks(MarkOp::Begin), marks(MarkOp::End));
+}

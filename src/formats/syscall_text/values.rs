@@ -1,0 +1,560 @@
+//! The text of a call taken apart: parameters, result, strings, numbers.
+//!
+//! ```text
+//! params ")" pad "= " result      split on ", " outside of () [] {} "" and, in strace, fd<path> and /* */
+//! ```
+//!
+//! A text whose brackets do not balance stays whole: `is_closed` is false, and the caller keeps the raw line.
+
+use super::line::Dialect;
+
+/// No call has as many parameters; a longer list goes on in its last one.
+const MOST_PARAMS: usize = 256;
+
+/// What follows a call's opening parenthesis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallText<'a> {
+    /// Parameters, as text.
+    pub params: Vec<&'a [u8]>,
+    /// Whether the closing parenthesis was found.
+    pub is_closed: bool,
+    /// What stands behind ` = `, without strace's `<seconds>`; `None` if nothing does.
+    pub result: Option<&'a [u8]>,
+    /// strace's `<seconds>` in ns.
+    pub duration_ns: Option<i64>,
+}
+
+/// What a call returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome<'a> {
+    /// The number, if it is one.
+    pub value: Option<i64>,
+    /// The error's name.
+    pub error: Option<&'a [u8]>,
+    /// What stands behind value and error: strace's sentence, MINIX's extras.
+    pub rest: &'a [u8],
+}
+
+impl Outcome<'_> {
+    /// The number with errors as negative numbers; -1 for an error that has no number here.
+    #[must_use]
+    pub fn number(&self) -> Option<i32> {
+        match self.error {
+            Some(error) => Some(super::numbers::error_number(error).map_or(-1, |number| -number)),
+            None => self.value.map(|value| {
+                i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
+            }),
+        }
+    }
+}
+
+/// Splits `text`, which starts after a call's opening parenthesis.
+#[must_use]
+pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
+    let mut call = CallText::default();
+    let mut depth = 1_u32;
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(text, at);
+                continue;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    call.is_closed = true;
+                    break;
+                }
+            }
+            b'<' if dialect == Dialect::Strace && follows_word(text, at) => {
+                at = angle_end(text, at);
+                continue;
+            }
+            b'/' if text.get(at + 1) == Some(&b'*') => {
+                let rest = text.get(at + 2..).unwrap_or(&[]);
+                at = memchr::memmem::find(rest, b"*/").map_or(text.len(), |end| at + end + 4);
+                continue;
+            }
+            b',' if depth == 1
+                && text.get(at + 1) == Some(&b' ')
+                && call.params.len() < MOST_PARAMS =>
+            {
+                call.params.push(slice(text, start, at));
+                start = at + 2;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let last = slice(text, start, at.min(text.len()));
+    if !last.trim_ascii().is_empty() || !call.params.is_empty() {
+        call.params.push(last);
+    }
+    if dialect == Dialect::Minix {
+        for param in &mut call.params {
+            *param = strip_signals(param);
+        }
+    }
+    if call.is_closed {
+        let rest = text.get(at + 1..).unwrap_or(&[]).trim_ascii();
+        let (rest, duration) = match dialect {
+            Dialect::Strace => split_duration(rest),
+            Dialect::Minix => (rest, None),
+        };
+        call.duration_ns = duration;
+        call.result = rest
+            .strip_prefix(b"=")
+            .map(|result| result.trim_ascii())
+            .filter(|result| !result.is_empty());
+    }
+    call
+}
+
+/// Takes `** SIGNAME ** ` off the start: signals stand where the call was split.
+fn strip_signals(mut text: &[u8]) -> &[u8] {
+    while let Some(inner) = text.strip_prefix(b"** ")
+        && let Some(length) = memchr::memmem::find(inner, b" **")
+    {
+        text = inner.get(length + 3..).unwrap_or(&[]).trim_ascii_start();
+    }
+    text
+}
+
+fn slice(text: &[u8], start: usize, end: usize) -> &[u8] {
+    text.get(start..end).unwrap_or(&[])
+}
+
+fn follows_word(text: &[u8], at: usize) -> bool {
+    at.checked_sub(1)
+        .and_then(|before| text.get(before))
+        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+}
+
+/// The index after the closing quote of the string that opens at `at`; the text's end if there is none.
+#[must_use]
+pub fn string_end(text: &[u8], at: usize) -> usize {
+    let mut at = at + 1;
+    loop {
+        let Some(found) = text
+            .get(at..)
+            .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+        else {
+            return text.len();
+        };
+        at += found;
+        if text.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+}
+
+/// The index after `fd<path>`'s closing angle; `->` inside does not close it.
+fn angle_end(text: &[u8], open: usize) -> usize {
+    let mut depth = 0_u32;
+    let mut at = open;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if text.get(at.wrapping_sub(1)) != Some(&b'-') => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    // It was no descriptor's path after all.
+    open + 1
+}
+
+/// Takes strace's ` <0.000135>` off the end of a line.
+#[must_use]
+pub fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
+    let none = (text, None);
+    let Some(inner) = text.strip_suffix(b">") else {
+        return none;
+    };
+    let Some(open) = memchr::memrchr(b'<', inner) else {
+        return none;
+    };
+    let seconds = inner.get(open + 1..).unwrap_or(&[]);
+    match decimal_seconds(seconds) {
+        Some((ns, length, true)) if length == seconds.len() => {
+            (slice(text, 0, open).trim_ascii_end(), Some(ns))
+        }
+        _ => none,
+    }
+}
+
+/// Reads `123.000135` at the start of `text`: ns, how many bytes, whether there was a fraction.
+#[must_use]
+#[inline]
+pub fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
+    let mut at = 0;
+    let mut seconds = 0_i64;
+    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
+        seconds = seconds
+            .checked_mul(10)?
+            .checked_add(i64::from(digit - b'0'))?;
+        at += 1;
+    }
+    if at == 0 {
+        return None;
+    }
+    let (ns, length) = fraction_ns(text.get(at..).unwrap_or(&[]));
+    Some((
+        seconds.checked_mul(1_000_000_000)?.checked_add(ns)?,
+        at + length,
+        length > 0,
+    ))
+}
+
+/// Reads `.000135` at the start of `text`: ns and how many bytes; digits past the ninth are dropped.
+#[inline]
+fn fraction_ns(text: &[u8]) -> (i64, usize) {
+    if text.first() != Some(&b'.') {
+        return (0, 0);
+    }
+    let mut ns = 0;
+    let mut scale = 100_000_000;
+    let mut at = 1;
+    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
+        ns += i64::from(digit - b'0') * scale;
+        scale /= 10;
+        at += 1;
+    }
+    if at == 1 { (0, 0) } else { (ns, at) }
+}
+
+/// Reads a clock time `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, bytes, has a fraction.
+#[must_use]
+#[inline]
+pub fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
+    let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
+        return None;
+    };
+    let two = |a: &u8, b: &u8| {
+        (a.is_ascii_digit() && b.is_ascii_digit())
+            .then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
+    };
+    let seconds = two(h1, h2)? * 3600 + two(m1, m2)? * 60 + two(s1, s2)?;
+    let (ns, length) = fraction_ns(rest);
+    Some((seconds * 1_000_000_000 + ns, 8 + length, length > 0))
+}
+
+/// A decimal number and nothing else.
+#[must_use]
+pub fn plain_number(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The integer at the start of `text`: `12`, `-5`, `0x1f`, `&0x7000`, octal `0644`; `3</path>` is 3.
+#[must_use]
+pub fn integer(text: &[u8]) -> Option<i64> {
+    let text = text.strip_prefix(b"&").unwrap_or(text);
+    let (is_negative, digits) = match text.strip_prefix(b"-") {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (radix, digits) = match digits {
+        [b'0', b'x' | b'X', rest @ ..] => (16, rest),
+        [b'0', rest @ ..] if rest.first().is_some_and(u8::is_ascii_digit) => (8, rest),
+        _ => (10, digits),
+    };
+    let length = digits
+        .iter()
+        .take_while(|b| (**b as char).is_digit(radix))
+        .count();
+    let after = digits.get(length);
+    if length == 0 || after.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+        return None;
+    }
+    let digits = std::str::from_utf8(digits.get(..length)?).ok()?;
+    // Pointers above i64 keep their bits.
+    let value = u64::from_str_radix(digits, radix).ok()?.cast_signed();
+    Some(if is_negative {
+        value.wrapping_neg()
+    } else {
+        value
+    })
+}
+
+/// Splits `name=value`; strace has names in some places, MINIX's `-N` everywhere.
+#[must_use]
+pub fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let length = param
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+        .count();
+    match (param.get(length), param.get(length + 1)) {
+        (Some(b'='), after) if length > 0 && !matches!(after, Some(b'=' | b'>')) => {
+            (param.get(..length), param.get(length + 1..).unwrap_or(&[]))
+        }
+        _ => (None, param),
+    }
+}
+
+/// The path that `3</path>` or `AT_FDCWD</path>` says.
+#[must_use]
+pub fn angle_path(param: &[u8]) -> Option<&[u8]> {
+    let open = memchr::memchr(b'<', param)?;
+    let inner = param.get(open + 1..)?.strip_suffix(b">")?;
+    inner.starts_with(b"/").then_some(inner)
+}
+
+/// What a quoted string means, with the dots of one that was cut; `None` if `param` is no string.
+#[must_use]
+pub fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
+    if param.first() != Some(&b'"') {
+        return None;
+    }
+    let end = string_end(param, 0);
+    let inner = param.get(1..end.checked_sub(1)?)?;
+    let mut text = match dialect {
+        Dialect::Strace => unescape_octal(inner),
+        Dialect::Minix => unescape_minix(inner),
+    };
+    if param.get(end..).is_some_and(|rest| rest.starts_with(b"..")) {
+        text.extend_from_slice(b"...");
+    }
+    Some(text)
+}
+
+fn unescape_octal(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let Some(escape) = bytes.next() else { break };
+        match escape {
+            b'n' => out.push(b'\n'),
+            b't' => out.push(b'\t'),
+            b'r' => out.push(b'\r'),
+            b'v' => out.push(0x0b),
+            b'f' => out.push(0x0c),
+            b'a' => out.push(0x07),
+            b'b' => out.push(0x08),
+            b'x' => {
+                let mut value = 0_u8;
+                for _ in 0..2 {
+                    if let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(16)) {
+                        value = (value << 4) | digit as u8;
+                        bytes.next();
+                    }
+                }
+                out.push(value);
+            }
+            b'0'..=b'7' => {
+                let mut value = u32::from(escape - b'0');
+                for _ in 0..2 {
+                    if let Some(digit) = bytes.peek().and_then(|b| (*b as char).to_digit(8)) {
+                        value = value * 8 + digit;
+                        bytes.next();
+                    }
+                }
+                out.push(value as u8);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// MINIX prints a backslash as itself: only `\"`, `\0 \t \n \r` and `\xHH` (capitals) are taken for escapes.
+fn unescape_minix(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let rest = text.get(at + 1..).unwrap_or(&[]);
+        let hex = |b: u8| match b {
+            b'0'..=b'9' => Some(b - b'0'),
+            b'A'..=b'F' => Some(b - b'A' + 10),
+            _ => None,
+        };
+        let (value, length) = match (byte, rest) {
+            (b'\\', [b'"', ..]) => (b'"', 2),
+            (b'\\', [b'0', ..]) => (0, 2),
+            (b'\\', [b't', ..]) => (b'\t', 2),
+            (b'\\', [b'n', ..]) => (b'\n', 2),
+            (b'\\', [b'r', ..]) => (b'\r', 2),
+            (b'\\', [b'x', high, low, ..]) => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => (high << 4 | low, 4),
+                _ => (byte, 1),
+            },
+            _ => (byte, 1),
+        };
+        out.push(value);
+        at += length;
+    }
+    out
+}
+
+/// The elements of `[a, b, ...]`; the dots of elements that are not shown are one too.
+#[must_use]
+pub fn elements(param: &[u8], dialect: Dialect) -> Vec<&[u8]> {
+    let Some(inner) = param.strip_prefix(b"[") else {
+        return Vec::new();
+    };
+    split_call(inner, dialect).params
+}
+
+/// Reads a result: `3</path>`, `-1 ENOENT (No such ...)`, `-1 [ENOENT]`, `<ipc> -1 [E]`, `?`, `0 (euid=0)`.
+#[must_use]
+pub fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
+    let result = match dialect {
+        Dialect::Strace => result,
+        Dialect::Minix => strip_signals(result),
+    };
+    let result = result.strip_prefix(b"<ipc> ").unwrap_or(result);
+    let value_length = match (dialect, memchr::memchr(b'<', result)) {
+        (Dialect::Strace, Some(angle)) if follows_word(result, angle) => {
+            let end = angle_end(result, angle);
+            end.max(memchr::memchr(b' ', result).unwrap_or(end).min(end))
+        }
+        _ => memchr::memchr(b' ', result).unwrap_or(result.len()),
+    };
+    let value = integer(slice(result, 0, value_length));
+    let rest = result.get(value_length..).unwrap_or(&[]).trim_ascii();
+    let (error, rest) = match dialect {
+        Dialect::Strace => {
+            let length = rest
+                .iter()
+                .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+                .count();
+            let error = slice(rest, 0, length);
+            if error.starts_with(b"E") {
+                (Some(error), slice(rest, length, rest.len()).trim_ascii())
+            } else {
+                (None, rest)
+            }
+        }
+        Dialect::Minix => match (value, rest.strip_prefix(b"[")) {
+            (Some(-1), Some(inner)) => match memchr::memchr(b']', inner) {
+                Some(end) => (
+                    Some(slice(inner, 0, end)),
+                    slice(inner, end + 1, inner.len()).trim_ascii(),
+                ),
+                None => (None, rest),
+            },
+            _ => (None, rest),
+        },
+    };
+    Outcome { value, error, rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts<'a>(call: &CallText<'a>) -> Vec<&'a str> {
+        let texts = call.params.iter();
+        texts.map(|p| std::str::from_utf8(p).unwrap()).collect()
+    }
+
+    #[test]
+    fn parameters_split_outside_of_quotes_and_brackets() {
+        let text =
+            br#""a, b) = 3 {x}", {x=[1, 2], y="]"}, 3</a (b, c>, /* ), */ NULL) = 5 <0.000012>"#;
+        let call = split_call(text, Dialect::Strace);
+        assert_eq!(
+            texts(&call),
+            [
+                r#""a, b) = 3 {x}""#,
+                r#"{x=[1, 2], y="]"}"#,
+                "3</a (b, c>",
+                "/* ), */ NULL"
+            ]
+        );
+        assert_eq!(call.result, Some(&b"5"[..]));
+        assert_eq!(call.duration_ns, Some(12_000));
+    }
+
+    #[test]
+    fn a_call_without_parameters_or_result() {
+        let call = split_call(b")", Dialect::Minix);
+        assert!(call.is_closed && call.params.is_empty() && call.result.is_none());
+        assert!(!split_call(b"{a, [b, c", Dialect::Minix).is_closed);
+        assert!(!split_call(b"\"never ends) = 3", Dialect::Strace).is_closed);
+    }
+
+    #[test]
+    fn a_socket_pair_in_angles_does_not_end_at_its_arrow() {
+        let call = split_call(
+            b"3<TCP:[127.0.0.1:1->127.0.0.1:2]>, \"x\", 1) = 1",
+            Dialect::Strace,
+        );
+        assert_eq!(call.params.len(), 3);
+        assert_eq!(call.result, Some(&b"1"[..]));
+    }
+
+    #[test]
+    fn results_of_both_dialects() {
+        let strace = |text: &'static [u8]| outcome(text, Dialect::Strace);
+        let got = strace(b"-1 ENOENT (No such file or directory) (INJECTED)");
+        assert_eq!((got.value, got.error), (Some(-1), Some(&b"ENOENT"[..])));
+        assert_eq!(got.number(), Some(-2));
+        assert_eq!(strace(b"3</etc/a b (c>").value, Some(3));
+        let restart = strace(b"? ERESTARTSYS (To be restarted if SA_RESTART is set)");
+        assert_eq!(restart.error, Some(&b"ERESTARTSYS"[..]));
+        assert_eq!(restart.value, None);
+        assert_eq!(strace(b"0x7f01 (flags O_RDONLY)").value, Some(0x7f01));
+        let minix = |text: &'static [u8]| outcome(text, Dialect::Minix);
+        assert_eq!(minix(b"-1 [ENOENT]").number(), Some(-2));
+        assert_eq!(minix(b"<ipc> -1 [123]").number(), Some(-123));
+        assert_eq!(minix(b"12685 (ppid=12684)").value, Some(12685));
+        assert_eq!(minix(b"12685 (ppid=12684)").rest, b"(ppid=12684)");
+        assert_eq!(minix(b"** SIGALRM ** -1 [EINTR]").number(), Some(-4));
+        assert_eq!(minix(b"<fault>").value, None);
+        assert_eq!(minix(b"1 ([3])").rest, b"([3])");
+    }
+
+    #[test]
+    fn strings_unescape_as_each_tool_escapes() {
+        let strace = |text: &[u8]| string(text, Dialect::Strace);
+        assert_eq!(strace(br#""a\33\\\"\x41\n""#).unwrap(), b"a\x1b\\\"A\n");
+        assert_eq!(strace(br#""abc"..."#).unwrap(), b"abc...");
+        assert_eq!(strace(b"NULL"), None);
+        let minix = |text: &[u8]| string(text, Dialect::Minix);
+        assert_eq!(
+            minix(br#""q \" b\s\0\x7F".."#).unwrap(),
+            b"q \" b\\s\0\x7f..."
+        );
+        assert_eq!(minix(br#"""#), None);
+    }
+
+    #[test]
+    fn numbers_and_times() {
+        assert_eq!(integer(b"-5"), Some(-5));
+        assert_eq!(integer(b"0644"), Some(0o644));
+        assert_eq!(integer(b"&0xff"), Some(255));
+        assert_eq!(integer(b"0xffffffffffffffff"), Some(-1));
+        assert_eq!(integer(b"3</x>"), Some(3));
+        assert_eq!(integer(b"12abc"), None);
+        assert_eq!(
+            clock_time(b"03:27:57.5 x"),
+            Some((12_477_500_000_000, 10, true))
+        );
+        assert_eq!(
+            decimal_seconds(b"1795231677.843674796 "),
+            Some((1_795_231_677_843_674_796, 20, true))
+        );
+        assert_eq!(split_name(b"flags=3"), (Some(&b"flags"[..]), &b"3"[..]));
+        assert_eq!(split_name(b"a => b").0, None);
+        assert_eq!(
+            elements(br#"["sh", "-c", "x"...]"#, Dialect::Strace).len(),
+            3
+        );
+    }
+}

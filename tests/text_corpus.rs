@@ -1,0 +1,380 @@
+//! Text traces of many recorders: what the readers say of them against what is known to be in them.
+//!
+//! The corpus lies beside the repository (`../shared/corpus`, or `THREADLINE_CORPUS`); its READMEs and
+//! `*.expected.json` count what each file holds. Without it these tests skip.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use threadline::base::Job;
+use threadline::event::{EventDetail, ForkSort, LaneColumns, Life, MarkOp};
+use threadline::formats::{EventRef, FORMATS, Input, Reader, Sniff};
+use threadline::load::{LoadedTrace, open};
+
+fn corpus(folder: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("THREADLINE_CORPUS").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
+        PathBuf::from,
+    );
+    let folder = root.join(folder);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no corpus at {}", folder.display());
+    None
+}
+
+fn files(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| wanted(path.file_name().unwrap().to_str().unwrap()))
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+struct Opened {
+    reader: Box<dyn Reader>,
+    parts: Vec<LaneColumns>,
+}
+
+fn read(path: &Path, format_name: &str) -> Opened {
+    let bytes = std::fs::read(path).unwrap();
+    let head = &bytes[..bytes.len().min(1 << 16)];
+    for format in FORMATS {
+        let sure = (format.sniff)(head);
+        if format.name == format_name {
+            assert_eq!(sure, Sniff::Yes, "{}", path.display());
+        } else {
+            assert_eq!(sure, Sniff::No, "{} as {}", path.display(), format.name);
+        }
+    }
+    let format = FORMATS.iter().find(|f| f.name == format_name).unwrap();
+    let job = Job::default();
+    let reader = (format.open)(Input::from_vec(bytes, &name_of(path)), &job).unwrap();
+    let parts: Vec<LaneColumns> = (0..reader.parts().len() as u32)
+        .map(|part| reader.read_part(part, &job).unwrap())
+        .collect();
+    Opened { reader, parts }
+}
+
+impl Opened {
+    fn details(&self) -> Vec<EventDetail> {
+        let mut details = Vec::new();
+        for (number, part) in self.parts.iter().enumerate() {
+            for event in 0..part.events.len() as u32 {
+                let row = part.events.row(event);
+                details.push(self.reader.describe(EventRef {
+                    part: number as u32,
+                    place: row.place,
+                    time: row.time,
+                    kind: row.kind,
+                    thread: row.thread,
+                }));
+            }
+        }
+        details
+    }
+
+    fn marks(&self, op: MarkOp) -> usize {
+        let marks = self.parts.iter().flat_map(|part| &part.marks);
+        marks.filter(|mark| mark.op() == op).count()
+    }
+
+    fn lives(&self) -> impl Iterator<Item = &Life> {
+        self.parts
+            .iter()
+            .flat_map(|part| part.lives.iter().map(|row| &row.life))
+    }
+
+    fn forks(&self) -> Vec<(u32, u32)> {
+        self.lives()
+            .filter_map(|life| match life {
+                Life::Fork { parent, child, .. } => Some((parent.0, child.0)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn diagnostic(&self, code: &str) -> u64 {
+        let parts = self.parts.iter();
+        parts.map(|part| part.diagnostics.count_of(code)).sum()
+    }
+}
+
+fn load(path: &Path) -> LoadedTrace {
+    open(path, &Job::default()).unwrap()
+}
+
+/// Lines, unfinished, resumed, signals, exits of each file in the strace README.
+fn strace_counts(readme: &str) -> BTreeMap<String, [usize; 5]> {
+    readme
+        .lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let lines = cells.get(2)?.parse().ok()?;
+            let marks: Vec<usize> = cells[3]
+                .split('/')
+                .map(|n| n.trim().parse().unwrap())
+                .collect();
+            Some((
+                cells[1].to_owned(),
+                [lines, marks[0], marks[1], marks[2], marks[3]],
+            ))
+        })
+        .collect()
+}
+
+#[test]
+fn every_strace_file_has_the_lines_that_are_listed_for_it() {
+    let Some(folder) = corpus("strace") else {
+        return;
+    };
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let listed = strace_counts(&readme);
+    assert!(listed.len() > 8);
+    for (name, [lines, unfinished, resumed, signals, exits]) in listed {
+        if name.starts_with("summary") {
+            continue;
+        }
+        let opened = read(&folder.join(&name), "strace");
+        let details = opened.details();
+        let of = |category: &str| details.iter().filter(|d| d.category == category).count();
+        // A detached call is begun, too, but not `<unfinished ...>`.
+        let detached = details
+            .iter()
+            .filter(|d| d.text.ends_with("<detached ...>"))
+            .count();
+        // strace's way to say that a process was killed inside of a call: `resumed> <unfinished ...>) = ?`.
+        let killed = details
+            .iter()
+            .filter(|d| d.text.contains("resumed> <unfinished ...>"))
+            .count();
+        let begun = unfinished + detached - killed;
+        assert_eq!(opened.marks(MarkOp::Begin), begun, "{name}");
+        assert_eq!(opened.marks(MarkOp::End), resumed, "{name}");
+        assert_eq!(of("signal"), signals, "{name}");
+        let ends = opened
+            .lives()
+            .filter(|life| matches!(life, Life::Exit { .. }));
+        assert_eq!(ends.count(), exits, "{name}");
+        assert_eq!(opened.diagnostic("unknown_line"), 0, "{name}");
+        let stacks: usize = details.iter().map(|d| d.stack.len()).sum();
+        assert_eq!(details.len() + stacks, lines, "{name}");
+        if name.starts_with("stack") {
+            assert!(stacks > 200);
+        }
+    }
+}
+
+#[test]
+fn a_summary_is_refused_in_words() {
+    let Some(folder) = corpus("strace") else {
+        return;
+    };
+    let error = open(&folder.join("summary.c.strace"), &Job::default()).unwrap_err();
+    assert!(error.to_string().contains("strace -c"), "{error}");
+}
+
+#[test]
+fn what_is_expected_of_the_recorded_pipeline() {
+    let Some(folder) = corpus("minix") else {
+        return;
+    };
+    let json = std::fs::read(folder.join("strace-f-ttt-T.expected.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let opened = read(&folder.join("strace-f-ttt-T.txt"), "strace");
+    let number = |name: &str| expected[name].as_u64().unwrap() as usize;
+    assert_eq!(opened.marks(MarkOp::Begin), number("unfinished"));
+    assert_eq!(opened.marks(MarkOp::End), number("resumed"));
+    let execs = opened.lives().filter(|l| matches!(l, Life::Exec { .. }));
+    assert_eq!(execs.count(), number("successful_execs"));
+    let forks: Vec<(u32, u32)> = serde_json::from_value(expected["forks"].clone()).unwrap();
+    assert_eq!(opened.forks(), forks);
+    let exits: BTreeMap<String, String> =
+        serde_json::from_value(expected["exits"].clone()).unwrap();
+    let trace = load(&folder.join("strace-f-ttt-T.txt")).trace;
+    assert_eq!(trace.processes.len(), exits.len());
+    for process in &trace.processes {
+        let said = match (process.exit_status, process.exit_signal) {
+            (Some(status), _) => format!("exited with {status}"),
+            (_, Some(10)) => "killed by SIGUSR1".to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(exits[&process.pid.to_string()], said);
+        assert!(process.end.is_some());
+    }
+    // All of the tree hangs below the shell.
+    let roots = trace.processes.iter().filter(|p| p.parent.is_none());
+    assert_eq!(roots.count(), 1);
+}
+
+#[test]
+fn minix_files_have_what_is_expected() {
+    let Some(folder) = corpus("minix") else {
+        return;
+    };
+    for name in ["ls-single", "sh-pipeline-f"] {
+        let json = std::fs::read(folder.join(format!("{name}.expected.json"))).unwrap();
+        let expected: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let number = |name: &str| expected[name].as_u64().unwrap() as usize;
+        let path = folder.join(format!("{name}.txt"));
+        let opened = read(&path, "MINIX trace(1)");
+        let details = opened.details();
+        let calls: usize = opened.parts.iter().map(|p| p.completes.len()).sum();
+        let calls = calls + opened.marks(MarkOp::Begin);
+        assert_eq!(calls, number("calls"), "{name}");
+        let call_lines = || details.iter().filter(|d| d.category == "syscalls");
+        let suspended = call_lines().filter(|d| d.text.ends_with("<..>")).count();
+        assert_eq!(suspended, number("suspensions"), "{name}");
+        let signals = details.iter().filter(|d| d.category == "signal").count();
+        assert_eq!(signals, number("signals"), "{name}");
+        let forks: Vec<(u32, u32)> = serde_json::from_value(expected["forks"].clone()).unwrap();
+        assert_eq!(opened.forks(), forks, "{name}");
+        let execs = opened.lives().filter(|l| matches!(l, Life::Exec { .. }));
+        let wanted = expected["execs"].as_array().unwrap().len();
+        assert_eq!(execs.count(), wanted, "{name}");
+        assert_eq!(opened.diagnostic("unknown_line"), 0, "{name}");
+
+        let loaded = load(&path);
+        let trace = &loaded.trace;
+        assert_eq!(trace.processes.len(), number("processes"), "{name}");
+        let exits: BTreeMap<String, String> =
+            serde_json::from_value(expected["exits"].clone()).unwrap();
+        for process in &trace.processes {
+            let said = match (process.exit_status, process.exit_signal) {
+                (Some(status), _) => format!("exit {status}"),
+                (_, Some(15)) => "signal SIGTERM".to_owned(),
+                other => panic!("{other:?} of {}", process.pid),
+            };
+            assert_eq!(exits[&process.pid.to_string()], said, "{name}");
+        }
+        // A call is one slice, however many lines it takes.
+        assert_eq!(trace.slices.len(), number("calls"), "{name}");
+        // Failures: lines that end a call, with an error.
+        let failed = call_lines()
+            .filter(|d| !d.text.ends_with("<..>"))
+            .filter(|d| d.fields.iter().any(|field| field.name == "error"))
+            .count();
+        assert_eq!(failed, number("failed"), "{name}");
+    }
+}
+
+#[test]
+fn threads_share_their_process_and_children_know_their_parent() {
+    let Some(folder) = corpus("strace") else {
+        return;
+    };
+    let path = folder.join("python-threads-signals.f.strace");
+    let opened = read(&path, "strace");
+    let sorts: Vec<ForkSort> = opened
+        .lives()
+        .filter_map(|life| match life {
+            Life::Fork { sort, .. } => Some(*sort),
+            _ => None,
+        })
+        .collect();
+    let threads = sorts.iter().filter(|s| **s == ForkSort::Thread).count();
+    let loaded = load(&path);
+    let trace = &loaded.trace;
+    // idle, the first process, and everybody who was made
+    assert_eq!(trace.threads.len(), 2 + sorts.len());
+    assert_eq!(trace.processes.len(), 1 + sorts.len() - threads);
+    assert!(threads >= 3);
+    for process in &trace.processes[1..] {
+        assert!(process.parent.is_some());
+    }
+    let killed: Vec<Option<i32>> = trace.processes.iter().map(|p| p.exit_signal).collect();
+    assert!(killed.contains(&Some(9)) && killed.contains(&Some(11)));
+}
+
+#[test]
+fn a_file_of_its_own_for_each_process_tells_the_pid_by_its_name() {
+    let Some(folder) = corpus("strace") else {
+        return;
+    };
+    for path in files(&folder, |name| name.starts_with("ff-split")) {
+        let pid: u64 = name_of(&path).rsplit('.').next().unwrap().parse().unwrap();
+        let trace = load(&path).trace;
+        assert!(trace.processes.iter().any(|process| process.pid == pid));
+        assert!(!trace.slices.is_empty());
+    }
+}
+
+#[test]
+fn nothing_that_was_read_is_lost_when_files_are_damaged() {
+    for folder in ["strace", "minix"] {
+        let Some(folder) = corpus(folder) else { return };
+        let wanted = |name: &str| !name.ends_with(".md") && !name.ends_with(".json");
+        for path in files(&folder, wanted) {
+            let bytes = std::fs::read(&path).unwrap();
+            mutate(&bytes, &name_of(&path));
+        }
+    }
+}
+
+/// Flips, cuts and repeats bytes from a fixed seed, through every format that takes the result.
+fn mutate(bytes: &[u8], name: &str) {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
+    let mut next = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below.max(1) as u64) as usize
+    };
+    let job = Job::default();
+    for round in 0..24 {
+        let mut damaged = bytes.to_vec();
+        damaged.truncate(200_000);
+        match round % 4 {
+            0 => {
+                for _ in 0..50 {
+                    let at = next(damaged.len());
+                    damaged[at] = next(256) as u8;
+                }
+            }
+            1 => damaged.truncate(next(bytes.len())),
+            2 => {
+                let start = next(damaged.len());
+                let piece = damaged[start..(start + next(4000)).min(damaged.len())].to_vec();
+                let at = next(damaged.len());
+                damaged.splice(at..at, piece);
+            }
+            _ => {
+                for _ in 0..20 {
+                    let at = next(damaged.len());
+                    damaged[at] = b"()[]{}<>\"\\|*, =\n\r\0"[next(18)];
+                }
+            }
+        }
+        for format in FORMATS.iter().filter(|f| {
+            (f.sniff)(&damaged[..damaged.len().min(1 << 16)]) != Sniff::No
+                || ["strace", "MINIX trace(1)", "ftrace text"].contains(&f.name)
+        }) {
+            let input = Input::from_vec(damaged.clone(), name);
+            let Ok(reader) = (format.open)(input, &job) else {
+                continue;
+            };
+            for part in 0..reader.parts().len() as u32 {
+                let Ok(columns) = reader.read_part(part, &job) else {
+                    continue;
+                };
+                for event in (0..columns.events.len() as u32).step_by(37) {
+                    let row = columns.events.row(event);
+                    let _ = reader.describe(EventRef {
+                        part,
+                        place: row.place,
+                        time: row.time,
+                        kind: row.kind,
+                        thread: row.thread,
+                    });
+                }
+            }
+        }
+    }
+}
