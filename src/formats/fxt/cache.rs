@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
+use super::kinds::Sort;
 use super::rows::Rows;
 use super::scan::Scan;
 use super::tables::ProviderSlot;
@@ -83,71 +84,89 @@ impl Local {
     }
 }
 
-/// A kind, and the label of its slices in the part that used it last.
+/// In `Named::kinds`: not looked up yet.
+const NO_KIND: u16 = u16::MAX;
+/// Sorts of records that have kinds by name: those of events, then blobs and objects.
+const NAMED_SORTS: usize = 13;
+
+fn sort_index(sort: Sort) -> usize {
+    match sort {
+        Sort::Blob => 11,
+        Sort::Object => 12,
+        event => (event as usize).min(10),
+    }
+}
+
+/// What is called by a category and a name: its kind by sort, and the label of slices in one part.
 #[derive(Clone, Copy, Debug)]
-struct CachedKind {
+struct Named {
     key: u64,
     label: u32,
-    kind: KindId,
-    part: u16,
+    label_part: u16,
+    kinds: [u16; NAMED_SORTS],
 }
 
-/// Kinds by (sort, category, name): open addressing, so that a look-up is one cache line.
+/// All that is called by a category and a name. Small, because every event looks here.
 #[derive(Debug)]
-struct KindTable {
-    slots: Vec<CachedKind>,
-    len: usize,
+struct Names {
+    /// Open addressing: index into `entries` + 1, 0 = free.
+    slots: Vec<u32>,
     shift: u32,
+    entries: Vec<Named>,
 }
 
-impl KindTable {
-    const FREE: CachedKind = CachedKind {
-        key: u64::MAX,
-        label: 0,
-        kind: KindId(0),
-        part: 0,
-    };
-
-    fn new(bits: u32) -> KindTable {
-        KindTable {
-            slots: vec![Self::FREE; 1 << bits],
-            len: 0,
+impl Names {
+    fn new(bits: u32) -> Names {
+        Names {
+            slots: vec![0; 1 << bits],
             shift: u64::BITS - bits,
+            entries: Vec::new(),
         }
     }
 
-    /// Where the key is, or where it would go.
+    /// The index of the entry with this key, new or known.
     #[inline]
-    fn slot(&self, key: u64) -> usize {
+    fn find(&mut self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while let Some(found) = self.slots.get(slot) {
-            if found.key == key || found.key == u64::MAX {
-                break;
+        while let Some(&index) = self.slots.get(slot)
+            && index != 0
+        {
+            let index = index as usize - 1;
+            if self
+                .entries
+                .get(index)
+                .is_some_and(|named| named.key == key)
+            {
+                return index;
             }
             slot = (slot + 1) & mask;
         }
-        slot
+        self.add(key, slot)
     }
 
-    #[inline]
-    fn get(&self, key: u64) -> Option<CachedKind> {
-        let found = self.slots.get(self.slot(key)).copied();
-        found.filter(|found| found.key == key)
-    }
-
-    fn set(&mut self, cached: CachedKind) {
-        if (self.len + 1) * 2 > self.slots.len() {
-            let grown = KindTable::new(u64::BITS - self.shift + 1);
-            let old = std::mem::replace(self, grown);
-            let taken = old.slots.into_iter().filter(|slot| slot.key != u64::MAX);
-            taken.for_each(|slot| self.set(slot));
+    #[cold]
+    fn add(&mut self, key: u64, slot: usize) -> usize {
+        if let Some(free) = self.slots.get_mut(slot) {
+            *free = self.entries.len() as u32 + 1;
         }
-        let slot = self.slot(cached.key);
-        if let Some(entry) = self.slots.get_mut(slot) {
-            self.len += usize::from(entry.key == u64::MAX);
-            *entry = cached;
+        self.entries.push(Named {
+            key,
+            label: 0,
+            label_part: 0,
+            kinds: [NO_KIND; NAMED_SORTS],
+        });
+        if self.entries.len() * 2 > self.slots.len() {
+            let mut grown = Names::new(u64::BITS - self.shift + 1);
+            for entry in self.entries.drain(..) {
+                let index = grown.find(entry.key);
+                if let Some(place) = grown.entries.get_mut(index) {
+                    *place = entry;
+                }
+            }
+            *self = grown;
         }
+        self.entries.len() - 1
     }
 }
 
@@ -160,7 +179,7 @@ pub struct Cache {
     pub local: Box<Local>,
     slot: ProviderSlot,
     parked: FxHashMap<ProviderSlot, Box<Local>>,
-    kinds: KindTable,
+    names: Names,
     /// Threads by process and thread koid.
     pub pairs: FxHashMap<(u64, u64), ThreadKey>,
     /// Threads by their koid alone.
@@ -179,7 +198,7 @@ impl Default for Cache {
             local: Box::new(Local::new()),
             slot: 0,
             parked: FxHashMap::default(),
-            kinds: KindTable::new(10),
+            names: Names::new(10),
             pairs: FxHashMap::default(),
             tids: FxHashMap::default(),
             rows: Rows::default(),
@@ -243,30 +262,31 @@ impl Cache {
         }
     }
 
-    /// The kind with this key and its label, if it was used in this part.
+    /// The kind of records of a sort with this category and name, and for slices the label: `intern` finds
+    /// the one, `label` makes the other, each when it is first needed.
     #[inline]
-    #[must_use]
-    pub fn known_kind(&self, key: u64) -> Option<(KindId, u32)> {
-        let found = self.kinds.get(key).filter(|kind| kind.part == self.part)?;
-        Some((found.kind, found.label))
-    }
-
-    /// The kind with this key and its label: `intern` finds the one, `label` makes the other.
     pub fn kind(
         &mut self,
-        key: u64,
+        sort: Sort,
+        (category, name): (StringId, StringId),
         intern: impl FnOnce(&Strings) -> KindId,
         label: impl FnOnce() -> u32,
     ) -> (KindId, u32) {
-        let known = self.kinds.get(key).map(|cached| cached.kind);
-        let cached = CachedKind {
-            key,
-            kind: known.unwrap_or_else(|| intern(&self.strings)),
-            label: label(),
-            part: self.part,
+        let index = self
+            .names
+            .find(u64::from(name.0) << 32 | u64::from(category.0));
+        let Some(named) = self.names.entries.get_mut(index) else {
+            return (sort.generic_kind(), 0);
         };
-        self.kinds.set(cached);
-        (cached.kind, cached.label)
+        if matches!(sort, Sort::Begin | Sort::Complete) && named.label_part != self.part {
+            named.label = label();
+            named.label_part = self.part;
+        }
+        let kind = &mut named.kinds[sort_index(sort)];
+        if *kind == NO_KIND {
+            *kind = intern(&self.strings).0;
+        }
+        (KindId(*kind), named.label)
     }
 }
 
@@ -278,18 +298,34 @@ mod tests {
     fn kinds_are_kept_and_labels_are_new_in_each_part() {
         let scan = Scan::default();
         let mut cache = Cache::default();
-        for part in 0..3 {
-            cache.start(&scan, part * 8, part * 8 + 8);
-            for key in 0..5000_u64 {
-                assert_eq!(cache.known_kind(key << 20), None);
-                let intern = |_: &Strings| {
-                    assert_eq!(part, 0);
-                    KindId(key as u16)
-                };
-                let _ = cache.kind(key << 20, intern, || part as u32);
-                let known = cache.known_kind(key << 20);
-                assert_eq!(known, Some((KindId(key as u16), part as u32)));
+        for part in 0..3_u32 {
+            let start = u64::from(part) * 8;
+            cache.start(&scan, start, start + 8);
+            for round in 0..2 {
+                for number in 0..5000_u32 {
+                    let (mut asks, mut labels) = (0, 0);
+                    let found = cache.kind(
+                        Sort::Begin,
+                        (StringId(number % 7), StringId(number)),
+                        |_| {
+                            asks += 1;
+                            KindId(number as u16)
+                        },
+                        || {
+                            labels += 1;
+                            number + part
+                        },
+                    );
+                    assert_eq!(found, (KindId(number as u16), number + part));
+                    let is_first = round == 0;
+                    assert_eq!(
+                        (asks, labels),
+                        (i32::from(is_first && part == 0), i32::from(is_first))
+                    );
+                }
             }
         }
+        let other = cache.kind(Sort::End, (StringId(0), StringId(0)), |_| KindId(9), || 0);
+        assert_eq!(other.0, KindId(9));
     }
 }

@@ -349,28 +349,12 @@ impl<'f, O: Order> Emitter<'f, O> {
     /// The kind of a record, and the label of the slice that it is or begins.
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
-        let key = u64::from(name.0) << 36 | u64::from(category.0) << 5 | sort as u64;
-        match self.cache.known_kind(key) {
-            Some(found) => found,
-            None => self.look_up_kind(key, sort, category, name),
-        }
-    }
-
-    fn look_up_kind(
-        &mut self,
-        key: u64,
-        sort: Sort,
-        category: StringId,
-        name: StringId,
-    ) -> (KindId, u32) {
         let (kinds, labels) = (self.kinds, &mut self.out.labels);
         self.cache.kind(
-            key,
+            sort,
+            (category, name),
             |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
-            || match sort {
-                Sort::Begin | Sort::Complete => push_label(labels, category, name),
-                _ => 0,
-            },
+            || push_label(labels, category, name),
         )
     }
 

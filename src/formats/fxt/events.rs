@@ -172,7 +172,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             Some(process) => SeriesScope::Process(process),
             None => SeriesScope::Thread(head.thread),
         };
-        while let Some(arg) = args.next() {
+        for arg in args.by_ref() {
             let value = match arg.value {
                 ArgValue::Int32(value) => f64::from(value),
                 ArgValue::UInt32(value) => f64::from(value),

@@ -72,7 +72,7 @@ struct FxtReader {
     parts: Vec<Part>,
     diagnostics: Diagnostics,
     /// What parts that were read have looked up, for the next ones.
-    caches: Mutex<Vec<Box<Cache>>>,
+    caches: Mutex<Vec<Cache>>,
 }
 
 impl FxtReader {
@@ -188,12 +188,12 @@ impl FxtReader {
         format!("{} ({sort}, {size} bytes) at byte {place:#x}", detail.name)
     }
 
-    fn caches(&self) -> MutexGuard<'_, Vec<Box<Cache>>> {
+    fn caches(&self) -> MutexGuard<'_, Vec<Cache>> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A cache for the part at `start`: best the one of the part before it.
-    fn take_cache(&self, start: u64) -> Box<Cache> {
+    fn take_cache(&self, start: u64) -> Cache {
         let mut caches = self.caches();
         match caches.iter().position(|cache| cache.end() == start) {
             Some(index) => caches.swap_remove(index),
@@ -257,7 +257,7 @@ impl Reader for FxtReader {
         };
         let mut cache = self.take_cache(start);
         let (bytes, scan, range) = (self.input.bytes(), &self.scan, (start, end));
-        let (kinds, own) = (&self.kinds, &mut *cache);
+        let (kinds, own) = (&self.kinds, &mut cache);
         let read = match self.endian {
             Endian::Little => emit::emit::<Little>(bytes, scan, kinds, own, range, job),
             Endian::Big => emit::emit::<Big>(bytes, scan, kinds, own, range, job),
