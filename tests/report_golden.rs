@@ -275,3 +275,129 @@ impl std::io::Write for Counter {
         Ok(())
     }
 }
+
+/// The info of each event by (CPU, microsecond, name), in a text that the kernel or `report -N` printed.
+fn infos(text: &[u8]) -> BTreeMap<(String, String, String), Vec<String>> {
+    let text = String::from_utf8_lossy(text);
+    let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for line in text.lines() {
+        let parts = line.split_once(" [").and_then(|(_, rest)| {
+            let (cpu, rest) = rest.split_once(']')?;
+            let (before, info) = rest.split_once(": ")?;
+            let time = before.rsplit(' ').next()?;
+            let (name, info) = info.trim_start().split_once(": ")?;
+            Some((
+                cpu.to_owned(),
+                time.to_owned(),
+                name.to_owned(),
+                info.trim().to_owned(),
+            ))
+        });
+        if let Some((cpu, time, name, info)) = parts {
+            found.entry((cpu, time, name)).or_default().push(info);
+        }
+    }
+    found
+}
+
+/// A probe's arguments: what follows the place in parentheses, without the sizes of functions.
+fn arguments(info: &str) -> String {
+    let rest = match info.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or("", |(_, rest)| rest),
+        None => info,
+    };
+    let words = rest.split(' ').map(|word| match word.split_once("+0x") {
+        Some((name, offset)) => {
+            let offset = offset.split('/').next().unwrap_or("");
+            format!("{name}+0x{offset}")
+        }
+        None => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ").trim().to_owned()
+}
+
+#[test]
+fn what_trace_cmd_gets_wrong_is_as_the_kernel_printed_it() {
+    let Some(folder) = corpus() else {
+        println!("skipped: no corpus (set THREADLINE_CORPUS)");
+        return;
+    };
+    let cases: [(&str, &[&str]); 5] = [
+        (
+            "v7-zstd-tzoo-printfmt-zoo",
+            &[
+                "tz_flags",
+                "tz_strings",
+                "tz_one",
+                "tz_two",
+                "tz_noprint",
+                "tz_big",
+            ],
+        ),
+        (
+            "v7-zstd-kprobe-types",
+            &[
+                "open_in", "open_out", "exec", "pf", "pf_ret", "read_in", "read_out",
+            ],
+        ),
+        (
+            "v7-zstd-uprobe-types",
+            &[
+                "work_in",
+                "work_out",
+                "greet_in",
+                "greet_out",
+                "fib_in",
+                "fib_out",
+            ],
+        ),
+        ("be-v7-zstd-kprobe", &["myprobe", "myretprobe", "rd"]),
+        ("i386-v7-zstd-kprobe", &["myprobe", "myretprobe"]),
+    ];
+    for (name, events) in cases {
+        let Some(kernel) = golden(&folder.join(format!("{name}.ftrace.txt"))) else {
+            panic!("{name} has no text of the kernel");
+        };
+        // Without -t: microseconds, as the kernel prints them (it cuts where trace-cmd rounds).
+        let options = ReportOptions {
+            is_plain: true,
+            has_no_flags: true,
+            has_full_times: true,
+            ..ReportOptions::default()
+        };
+        let report = report(&folder.join(format!("{name}.dat")), &options);
+        let mut ours: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        for ((cpu, time, event), infos) in infos(&report) {
+            let (seconds, fraction) = time.split_once('.').unwrap();
+            let nanos: u64 = fraction.parse().unwrap();
+            for micros in [nanos / 1000, (nanos + 500) / 1000] {
+                let key = (cpu.clone(), format!("{seconds}.{micros:06}"), event.clone());
+                ours.entry(key).or_default().extend(infos.iter().cloned());
+            }
+        }
+        let (mut same, mut missing) = (0, 0);
+        for ((cpu, time, event), infos) in infos(&kernel) {
+            if !events.contains(&event.as_str()) {
+                continue;
+            }
+            let Some(ours) = ours.get(&(cpu, time.clone(), event.clone())) else {
+                missing += infos.len();
+                continue;
+            };
+            for info in infos {
+                let info = arguments(&info.replace("(fault)", "\"\""));
+                let is_there = ours.iter().any(|ours| arguments(ours) == info);
+                assert!(
+                    is_there,
+                    "{name} {time} {event}:\n  kernel {info}\n  ours   {ours:?}"
+                );
+                same += 1;
+            }
+        }
+        println!("{name}: {same} events as the kernel printed them, {missing} not in the file");
+        assert!(
+            same > 20 && missing * 20 < same,
+            "{name}: {same} same, {missing} missing"
+        );
+    }
+}

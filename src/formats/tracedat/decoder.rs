@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::event_format::{EventFormat, FieldFormat, blktrace_format, read_number};
 use super::plugins::{Callers, Event, Plugin, State, Then, Times, plugin_of, state_letters};
 use super::print_fmt::binary::{Packed, push_binary};
-use super::print_fmt::pointer::push_function;
+use super::print_fmt::pointer::{Offset, push_function};
 use super::print_fmt::printf::{Piece, pieces, push_hex};
 use super::print_fmt::raw::{Seen, push_fields_with};
 use super::print_fmt::token::unescape;
@@ -269,12 +269,13 @@ impl Decoder {
                 push_hex(out, u64::from(depth));
             }
         }
-        for extra in [self.migrate_disable, self.lock_depth] {
-            if let Some(place) = extra {
-                match place.read(record, self.endian).unwrap_or(0) as i32 {
-                    ..0 => out.push(b'.'),
-                    depth => super::print_fmt::printf::push_signed(out, i64::from(depth)),
-                }
+        for place in [self.migrate_disable, self.lock_depth]
+            .into_iter()
+            .flatten()
+        {
+            match place.read(record, self.endian).unwrap_or(0) as i32 {
+                ..0 => out.push(b'.'),
+                depth => super::print_fmt::printf::push_signed(out, i64::from(depth)),
             }
         }
     }
@@ -334,9 +335,7 @@ impl Decoder {
             };
             let learned = &mut memory.learned;
             let mut learn_name = |pid: i32, name: &[u8]| {
-                if !learned.contains_key(&pid) {
-                    learned.insert(pid, name.into());
-                }
+                learned.entry(pid).or_insert_with(|| name.into());
             };
             let mut state = State {
                 learn_name: &mut learn_name,
@@ -363,7 +362,13 @@ impl Decoder {
         let (Some(function), Some(address)) = (number("ip"), number("fmt")) else {
             return;
         };
-        push_function(out, &*self.names, function, false, Addresses::Named);
+        push_function(
+            out,
+            &*self.names,
+            function,
+            Offset::Hidden,
+            Addresses::Named,
+        );
         out.extend_from_slice(b": ");
         let Some(found) = self.binary_format(address) else {
             out.extend_from_slice(b"(NO FORMAT FOUND at ");

@@ -202,9 +202,10 @@ impl EventFormat {
             } else if line.is_empty() {
                 is_common &= format.fields.is_empty();
             } else if format.fields.len() < MAX_FIELDS {
+                let field = parse_field(line, long_size);
                 format
                     .fields
-                    .extend(parse_field(line, is_common, long_size));
+                    .extend(field.map(|field| FieldFormat { is_common, ..field }));
             }
             rest = after.get(1..).unwrap_or(&[]);
         }
@@ -256,7 +257,7 @@ pub fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
         .cloned()
         .collect();
     let lines = own.lines().map(|line| line.trim().as_bytes());
-    fields.extend(lines.filter_map(|line| parse_field(line, false, 8)));
+    fields.extend(lines.filter_map(|line| parse_field(line, 8)));
     Some(EventFormat {
         id,
         name: "blktrace".into(),
@@ -272,7 +273,7 @@ impl HeaderPage {
     pub fn parse(text: &[u8]) -> Option<HeaderPage> {
         let mut fields = text
             .split(|&byte| byte == b'\n')
-            .filter_map(|line| parse_field(line.trim_ascii(), true, 8));
+            .filter_map(|line| parse_field(line.trim_ascii(), 8));
         let mut page = (None, None, None, false);
         for field in fields.by_ref().take(16) {
             let place = (field.offset, field.size);
@@ -302,7 +303,7 @@ fn parse_decimal(text: &[u8]) -> Option<u32> {
 }
 
 /// `field:TYPE NAME[dims];\toffset:N;\tsize:N;\tsigned:0|1;`, with anything after it.
-fn parse_field(line: &[u8], is_common: bool, long_size: u32) -> Option<FieldFormat> {
+fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
     let line = line
         .strip_prefix(b"field:")
         .or_else(|| line.strip_prefix(b"field special:"))?;
@@ -353,7 +354,7 @@ fn parse_field(line: &[u8], is_common: bool, long_size: u32) -> Option<FieldForm
         offset: offset?,
         size,
         is_signed: is_signed.unwrap_or(0) != 0,
-        is_common,
+        is_common: false,
         is_string,
         is_long,
         shape,

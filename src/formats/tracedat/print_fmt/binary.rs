@@ -7,7 +7,7 @@
 //! ```
 
 use super::eval::Lookup;
-use super::pointer::{Addresses, push_address, push_function};
+use super::pointer::{Addresses, offset_of, push_address, push_function};
 use super::printf::{Amount, Conversion, Layout, Length, Piece, push_hex_digits};
 use super::printf::{push_number, push_text};
 use crate::base::Endian;
@@ -98,10 +98,9 @@ fn push_conversion(
                     push_hex_digits(out, value, long * 2);
                 }
                 Some(b's' | b'S' | b'f' | b'F' | b'B') => {
-                    let has_offset =
-                        matches!(conversion.extension.first(), Some(b'S' | b'F' | b'B'));
                     let address = packed.number(long)?;
-                    push_function(out, lookup, address, has_offset, Addresses::Named);
+                    let offset = offset_of(&conversion.extension);
+                    push_function(out, lookup, address, offset, Addresses::Named);
                 }
                 Some(b'e') => {
                     let value = sign_extend(packed.number(long)?, packed.long_size);

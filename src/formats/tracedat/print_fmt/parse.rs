@@ -103,13 +103,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn long(&self, is_signed: bool) -> Width {
-        Width {
-            size: self.long_size,
-            is_signed,
-        }
-    }
-
     fn expression(&mut self) -> Option<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -553,7 +546,10 @@ impl<'a> Parser<'a> {
     }
 
     fn size_int(&self) -> Int {
-        self.long(false).promoted()
+        Int {
+            is_wide: self.long_size == 8,
+            is_signed: false,
+        }
     }
 }
 

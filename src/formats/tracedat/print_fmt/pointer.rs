@@ -14,6 +14,24 @@ pub enum Addresses {
     Shown,
 }
 
+/// Whether it is said how far into a function an address lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offset {
+    /// `vfs_read+0x5`
+    Shown,
+    /// `vfs_read`
+    Hidden,
+}
+
+/// The two forms of IP addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `10.0.8.254` and with colons.
+    Usual,
+    /// `010.000.008.254` and without colons.
+    Fixed,
+}
+
 /// Prints the argument of `%p` with the letters `extension`; `width` is the number before the `p`.
 pub fn push_pointer(
     out: &mut Vec<u8>,
@@ -25,9 +43,9 @@ pub fn push_pointer(
 ) {
     match extension.first() {
         Some(b'F' | b'f' | b'S' | b's' | b'B') => {
-            let has_offset = matches!(extension.first(), Some(b'F' | b'S' | b'B'));
+            let offset = offset_of(extension);
             let address = scope.number(argument);
-            push_function(out, scope.lookup, address, has_offset, addresses);
+            push_function(out, scope.lookup, address, offset, addresses);
         }
         Some(b'M' | b'm') => push_mac(out, extension, scope.bytes(argument)),
         Some(b'I' | b'i') => push_ip(out, scope, extension, argument),
@@ -94,13 +112,13 @@ pub fn push_function(
     out: &mut Vec<u8>,
     lookup: &dyn Lookup,
     address: u64,
-    has_offset: bool,
+    offset: Offset,
     addresses: Addresses,
 ) {
     let symbol = lookup.symbol(address);
     if let Some((name, start)) = symbol {
         out.extend_from_slice(name);
-        if has_offset {
+        if offset == Offset::Shown {
             out.extend_from_slice(b"+0x");
             push_hex(out, address.wrapping_sub(start));
         }
@@ -171,7 +189,7 @@ fn push_uuid(out: &mut Vec<u8>, extension: &[u8], bytes: Option<&[u8]>) {
 }
 
 fn push_ip(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], argument: &Expr) {
-    let has_zeros = extension.first() == Some(&b'i');
+    let form = form_of(extension);
     let bytes = scope.bytes(argument);
     match extension.get(1) {
         Some(b'4') => {
@@ -179,17 +197,17 @@ fn push_ip(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], argument: &Ex
                 out.extend_from_slice(b"INVALIDIPv4");
                 return;
             };
-            push_ip4(out, *bytes, has_zeros, is_reversed(scope, extension));
+            push_ip4(out, in_order(*bytes, scope, extension), form);
         }
         Some(b'6') => {
             let Some(bytes) = bytes.and_then(|bytes| bytes.first_chunk::<16>()) else {
                 out.extend_from_slice(b"INVALIDIPv6");
                 return;
             };
-            if !has_zeros && extension.get(2) == Some(&b'c') {
+            if form == Form::Usual && extension.get(2) == Some(&b'c') {
                 push_ip6_short(out, bytes);
             } else {
-                push_ip6(out, bytes, has_zeros);
+                push_ip6(out, bytes, form);
             }
         }
         Some(b'S') => push_socket_address(out, scope, extension, bytes.unwrap_or(&[])),
@@ -197,33 +215,50 @@ fn push_ip(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], argument: &Ex
     }
 }
 
-/// Whether the letters ask for the bytes from last to first (`h` host order, `l` little endian).
-fn is_reversed(scope: &Scope<'_>, extension: &[u8]) -> bool {
-    extension.iter().skip(2).any(|letter| match letter {
+/// The bytes from last to first if the letters ask for that (`h` host order, `l` little endian).
+fn in_order(mut bytes: [u8; 4], scope: &Scope<'_>, extension: &[u8]) -> [u8; 4] {
+    let is_reversed = extension.iter().skip(2).any(|letter| match letter {
         b'h' => scope.endian == Endian::Little,
         b'l' => true,
         _ => false,
-    })
-}
-
-fn push_ip4(out: &mut Vec<u8>, mut bytes: [u8; 4], has_zeros: bool, is_reversed: bool) {
+    });
     if is_reversed {
         bytes.reverse();
     }
+    bytes
+}
+
+fn form_of(extension: &[u8]) -> Form {
+    match extension.first() {
+        Some(b'i') => Form::Fixed,
+        _ => Form::Usual,
+    }
+}
+
+/// What `%pS` and `%ps` say of offsets.
+#[must_use]
+pub fn offset_of(extension: &[u8]) -> Offset {
+    match extension.first() {
+        Some(b'F' | b'S' | b'B') => Offset::Shown,
+        _ => Offset::Hidden,
+    }
+}
+
+fn push_ip4(out: &mut Vec<u8>, bytes: [u8; 4], form: Form) {
     for (i, byte) in bytes.into_iter().enumerate() {
         if i > 0 {
             out.push(b'.');
         }
-        if has_zeros {
+        if form == Form::Fixed {
             push_many(out, b'0', usize::from(byte < 100) + usize::from(byte < 10));
         }
         push_decimal(out, u64::from(byte));
     }
 }
 
-fn push_ip6(out: &mut Vec<u8>, bytes: &[u8; 16], has_no_colons: bool) {
+fn push_ip6(out: &mut Vec<u8>, bytes: &[u8; 16], form: Form) {
     for (i, &byte) in bytes.iter().enumerate() {
-        if i > 0 && i % 2 == 0 && !has_no_colons {
+        if i > 0 && i % 2 == 0 && form == Form::Usual {
             out.push(b':');
         }
         push_hex_digits(out, u64::from(byte), 2);
@@ -273,7 +308,7 @@ fn push_ip6_short(out: &mut Vec<u8>, bytes: &[u8; 16]) {
             out.push(b':');
         }
         if let Some(tail) = bytes.last_chunk::<4>() {
-            push_ip4(out, *tail, false, false);
+            push_ip4(out, *tail, Form::Usual);
         }
     }
 }
@@ -282,7 +317,7 @@ fn push_ip6_short(out: &mut Vec<u8>, bytes: &[u8; 16]) {
 fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], bytes: &[u8]) {
     let options = extension.get(2..).unwrap_or(&[]);
     let has_port = options.contains(&b'p');
-    let has_zeros = extension.first() == Some(&b'i');
+    let form = form_of(extension);
     let Some(family) = bytes.first_chunk().map(|b| scope.endian.u16(*b)) else {
         return;
     };
@@ -296,7 +331,7 @@ fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], b
                 out.extend_from_slice(b"INVALIDIPv4");
                 return;
             };
-            push_ip4(out, *address, has_zeros, is_reversed(scope, extension));
+            push_ip4(out, in_order(*address, scope, extension), form);
             if has_port {
                 out.push(b':');
                 push_decimal(out, port);
@@ -313,7 +348,7 @@ fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], b
             if options.contains(&b'c') {
                 push_ip6_short(out, address);
             } else {
-                push_ip6(out, address, has_zeros);
+                push_ip6(out, address, form);
             }
             if has_port {
                 out.extend_from_slice(b"]:");

@@ -95,7 +95,7 @@ impl Stream for CpuStream<'_> {
             lost: match record.lost {
                 page::Lost::No => Lost::None,
                 page::Lost::Some => Lost::Unknown,
-                page::Lost::Count(count) => Lost::Known(u64::from(count)),
+                page::Lost::Count(count) => Lost::Known(count),
             },
         });
     }
