@@ -58,7 +58,7 @@ impl Soft {
                 self.set(id, &delta);
             }
         }
-        for id in delta.free.drain(..) {
+        for id in delta.free.drain() {
             self.textures.remove(&id);
         }
     }

@@ -119,7 +119,11 @@ impl Timeline {
         actions: &mut Vec<Action>,
     ) {
         let palette = scene.palette;
-        let response = ui.interact(rect, ui.id().with("overview"), Sense::click_and_drag());
+        let response = ui.interact(
+            rect,
+            ui.scope_id().with("overview"),
+            Sense::click_and_drag(),
+        );
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Overview"));
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
@@ -251,7 +255,7 @@ impl Timeline {
                 area.bottom() - 0.5,
                 Stroke::new(1.0, palette.line),
             );
-            let id = ui.id().with(("header", row.key));
+            let id = ui.scope_id().with(("header", row.key));
             let response = ui.interact(area.intersect(rect), id, Sense::click());
             response
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &row.title));
@@ -298,7 +302,7 @@ impl Timeline {
     ) {
         let palette = scene.palette;
         let state = scene.state;
-        let response = ui.interact(rect, ui.id().with("canvas"), Sense::click_and_drag());
+        let response = ui.interact(rect, ui.scope_id().with("canvas"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Timeline"));
         ui.ctx().accesskit_node_builder(response.id, |node| {
             node.set_value(format!("{} to {} ns", state.span.start.0, state.span.end.0));

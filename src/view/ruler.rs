@@ -3,7 +3,7 @@
 //! Steps are 1, 2, 5 times a power of ten below a second, and what clocks use above it.
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::event::ClockUnit;
+use crate::event::part::ClockUnit;
 use serde::{Deserialize, Serialize};
 
 /// What times are counted from.
