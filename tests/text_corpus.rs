@@ -378,3 +378,196 @@ fn mutate(bytes: &[u8], name: &str) {
         }
     }
 }
+
+/// A corpus file, unpacked if it is stored so.
+fn plain_bytes(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    if name_of(path).ends_with(".zst") {
+        zstd::decode_all(&bytes[..]).unwrap()
+    } else {
+        bytes
+    }
+}
+
+/// The texts of the kernel and of trace-cmd in the corpus, without raw and latency reports.
+fn ftrace_files(folder: &Path) -> Vec<PathBuf> {
+    files(folder, |name| {
+        let name = name.trim_end_matches(".zst");
+        name.ends_with(".ftrace.txt")
+            || name.ends_with(".report.txt")
+            || name.ends_with(".report-N.txt")
+            || name.ends_with(".trace_pipe.txt")
+            || name.ends_with(".stream.txt")
+    })
+}
+
+#[test]
+fn every_ftrace_text_is_known_by_its_content_and_every_line_is_an_event() {
+    let Some(folder) = corpus("tracedat") else {
+        return;
+    };
+    let paths = ftrace_files(&folder);
+    assert!(paths.len() > 100);
+    for path in paths {
+        let bytes = plain_bytes(&path);
+        let name = name_of(&path);
+        let head = &bytes[..bytes.len().min(1 << 16)];
+        // A trace without events is a line or two.
+        let has_events = bytes.split(|b| *b == b'\n').count() > 3;
+        for format in FORMATS {
+            let sure = (format.sniff)(head);
+            if format.name == "ftrace text" {
+                assert!(!has_events || sure == Sniff::Yes, "{name}");
+            } else {
+                assert_eq!(sure, Sniff::No, "{name} as {}", format.name);
+            }
+        }
+        let format = FORMATS.iter().find(|f| f.name == "ftrace text").unwrap();
+        let job = Job::default();
+        let reader = (format.open)(Input::from_vec(bytes.clone(), &name), &job).unwrap();
+        let parts = (0..reader.parts().len() as u32)
+            .map(|part| reader.read_part(part, &job).unwrap())
+            .collect();
+        let opened = Opened { reader, parts };
+        let events: usize = opened.parts.iter().map(|part| part.events.len()).sum();
+        let text = String::from_utf8_lossy(&bytes);
+        let silent = text.lines().filter(|line| {
+            let line = line.trim();
+            line.is_empty()
+                || line.starts_with('#')
+                || line.starts_with("=>")
+                || line.starts_with("cpus=")
+                || (line.starts_with("CPU:") && line.ends_with(']'))
+        });
+        let silent = silent.count();
+        assert_eq!(events + silent, text.lines().count(), "{name}");
+        let gaps: usize = opened.parts.iter().map(|part| part.gaps.len()).sum();
+        let lost = text
+            .lines()
+            .filter(|line| line.starts_with("CPU:") && line.ends_with(']'));
+        assert!(
+            gaps <= lost.count() && (gaps > 0 || !text.contains("DROPPED]")),
+            "{name}"
+        );
+        for detail in opened.details().iter().step_by(7) {
+            assert!(!detail.name.is_empty(), "{name}");
+        }
+    }
+}
+
+/// Rows of a track that two readings of a recording must agree on: what, start, end.
+type Rows = BTreeMap<String, Vec<(String, i64, Option<i64>)>>;
+
+fn runs_of(loaded: &LoadedTrace) -> Rows {
+    let trace = &loaded.trace;
+    let mut rows = Rows::new();
+    for (cpu, range) in trace.cpus.iter().zip(&trace.runs.of_cpu) {
+        let list = rows.entry(format!("cpu {}", cpu.number)).or_default();
+        for run in range.clone() {
+            let run = run as usize;
+            let tid = trace.threads[trace.runs.threads[run] as usize].tid;
+            let end = Some(trace.runs.ends[run]).filter(|end| *end != i64::MAX);
+            let what = format!(
+                "{tid} {} {:?}",
+                trace.runs.priorities[run], trace.runs.end_states[run]
+            );
+            list.push((what, trace.runs.starts[run], end));
+        }
+    }
+    rows
+}
+
+fn states_of(loaded: &LoadedTrace) -> Rows {
+    let trace = &loaded.trace;
+    let mut rows = Rows::new();
+    for (thread, range) in trace.threads.iter().zip(&trace.states.of_thread) {
+        let list = rows
+            .entry(format!("{} {:?}", thread.tid, thread.start.is_some()))
+            .or_default();
+        for state in range.clone() {
+            let state = state as usize;
+            let end = Some(trace.states.ends[state]).filter(|end| *end != i64::MAX);
+            let what = format!("{:?}", trace.states.states[state]);
+            list.push((what, trace.states.starts[state], end));
+        }
+    }
+    rows
+}
+
+fn slices_of(loaded: &LoadedTrace) -> Rows {
+    use threadline::trace::{SliceId, TrackKind};
+    let trace = &loaded.trace;
+    let mut rows = Rows::new();
+    for id in 0..trace.slices.len() as u32 {
+        let slice = trace.slices.get(SliceId(id));
+        let label = trace.slices.label(SliceId(id));
+        let track = &trace.tracks[trace.slices.row_of(SliceId(id)).track.0 as usize];
+        let owner = match track.kind {
+            TrackKind::Cpu(cpu) => format!("cpu {}", trace.cpus[cpu.0 as usize].number),
+            TrackKind::Thread(thread) => {
+                format!("thread {}", trace.threads[thread.0 as usize].tid)
+            }
+            TrackKind::Async(_) => format!("async {}", trace.strings.text(track.name)),
+        };
+        let name = trace.strings.text(label.name).into_owned();
+        // Not the category: text does not say in which group a user put a probe.
+        let what = format!("{name} depth {}", trace.slices.depth(SliceId(id)));
+        rows.entry(owner)
+            .or_default()
+            .push((what, slice.start.0, slice.end.map(|end| end.0)));
+    }
+    rows
+}
+
+/// Equal but for the rounding of text to microseconds.
+fn assert_same(binary: &Rows, text: &Rows, what: &str) -> usize {
+    let keys: Vec<_> = binary.keys().collect();
+    assert_eq!(keys, text.keys().collect::<Vec<_>>(), "{what}");
+    let mut count = 0;
+    for (owner, rows) in binary {
+        let mut left = rows.clone();
+        let mut right = text[owner].clone();
+        // Equal microseconds may come in another order.
+        let order = |row: &(String, i64, Option<i64>)| (row.0.clone(), row.1);
+        left.sort_by_key(order);
+        right.sort_by_key(order);
+        assert_eq!(left.len(), right.len(), "{what} of {owner}");
+        let is_near = |a: i64, b: i64| (a - b).abs() <= 1000;
+        for (a, b) in left.iter().zip(&right) {
+            let ends = match (a.2, b.2) {
+                (Some(a), Some(b)) => is_near(a, b),
+                (a, b) => a == b,
+            };
+            assert!(
+                a.0 == b.0 && is_near(a.1, b.1) && ends,
+                "{what} of {owner}: {a:?} is {b:?} in text"
+            );
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+fn a_recording_as_text_gives_the_picture_of_the_binary_one() {
+    let Some(folder) = corpus("tracedat") else {
+        return;
+    };
+    let mut counts = [0; 3];
+    for path in files(&folder, |name| name.contains(".ftrace.txt")) {
+        let name = name_of(&path);
+        let stem = name.split(".ftrace.txt").next().unwrap();
+        // Its text and its binary file hold different stretches of time.
+        if stem.ends_with("snapshot") {
+            continue;
+        }
+        let binary = load(&folder.join(format!("{stem}.dat")));
+        let text = load(&path);
+        counts[0] += assert_same(&runs_of(&binary), &runs_of(&text), &format!("runs, {stem}"));
+        let states = (states_of(&binary), states_of(&text));
+        counts[1] += assert_same(&states.0, &states.1, &format!("states, {stem}"));
+        let slices = (slices_of(&binary), slices_of(&text));
+        counts[2] += assert_same(&slices.0, &slices.1, &format!("slices, {stem}"));
+    }
+    assert!(counts.iter().all(|count| *count > 1000), "{counts:?}");
+}

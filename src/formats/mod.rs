@@ -3,6 +3,7 @@
 pub mod compression;
 pub mod etrace;
 pub mod format;
+pub mod ftrace_text;
 pub mod fxt;
 pub mod syscall_text;
 pub mod text_kinds;
@@ -15,6 +16,7 @@ pub const FORMATS: &[Format] = &[
     tracedat::FORMAT,
     fxt::FORMAT,
     etrace::FORMAT,
+    ftrace_text::FORMAT,
     syscall_text::STRACE,
     syscall_text::MINIX,
 ];

@@ -123,7 +123,8 @@ impl<'a> Walk<'a, '_> {
         let block = cursor.take(packed, "packed section")?;
         let max = packed
             .saturating_mul(MAX_SECTION_RATIO)
-            .clamp(16 << 20, MAX_SECTION_BYTES);
+            .max(16 << 20)
+            .min(MAX_SECTION_BYTES);
         if plain > max {
             let problem = Problem::TooLarge {
                 field: "plain size",

@@ -1,0 +1,211 @@
+//! One event in full: its line again, with all fields, and the stack that follows it.
+
+use super::fields::{Probe, end_state, pairs, probe, switch, wakeup};
+use super::graph;
+use super::line::{Body, Plain, classify, plain, split_prefix};
+use crate::base::lines::lines;
+use crate::event::{EventDetail, Field, Value};
+use crate::formats::EventRef;
+use crate::formats::text_kinds::Kinds;
+
+const LOOK_AHEAD: usize = 1 << 17;
+const MOST_FRAMES: usize = 512;
+const MOST_TEXT: usize = 1 << 20;
+
+/// See the module's text.
+#[must_use]
+pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
+    let (category, name) = kinds.texts(event.kind);
+    let mut detail = EventDetail {
+        name,
+        category,
+        time: event.time,
+        tid: u64::from(event.thread.0),
+        ..EventDetail::default()
+    };
+    let start = usize::try_from(event.place).unwrap_or(usize::MAX);
+    let rest = text.get(start..).unwrap_or(&[]);
+    let Some(line) = lines(rest, 1, event.place).next() else {
+        detail.text = "this line is not there any more".to_owned();
+        return detail;
+    };
+    let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
+    let body = match split_prefix(bytes) {
+        Some(prefix) => {
+            detail.cpu = Some(prefix.cpu);
+            detail.thread_name = String::from_utf8_lossy(prefix.comm).into_owned();
+            if !prefix.flags.is_empty() {
+                detail.fields.push(field("common_flags", prefix.flags));
+            }
+            prefix.body
+        }
+        None => match graph::split_line(bytes) {
+            Some(found) => {
+                detail.cpu = Some(found.cpu);
+                found.rest
+            }
+            None => bytes,
+        },
+    };
+    detail.text = String::from_utf8_lossy(body.trim_ascii()).into_owned();
+    match classify(body) {
+        Body::Event(name, info) => {
+            detail.text = String::from_utf8_lossy(info).into_owned();
+            event_fields(&mut detail, name, info);
+        }
+        Body::SysEnter(_, arguments) => argument_fields(&mut detail, arguments),
+        Body::SysExit(_, result) => detail.fields.push(field("ret", result)),
+        Body::Function(function, caller) => {
+            detail.fields.push(field("function", function));
+            detail.fields.push(field("caller", caller));
+        }
+        Body::Stack(_) | Body::Text => graph_fields(&mut detail, body),
+    }
+    detail.stack = stack_behind(rest);
+    detail
+}
+
+fn field(name: &str, text: &[u8]) -> Field {
+    let shown = String::from_utf8_lossy(text).into_owned();
+    let value = if let Some(digits) = shown.strip_prefix("0x") {
+        u64::from_str_radix(digits, 16).ok().map(Value::Pointer)
+    } else {
+        shown.parse().ok().map(Value::Int)
+    };
+    Field {
+        name: name.to_owned(),
+        type_name: String::new(),
+        value: value.unwrap_or_else(|| Value::Text(shown.clone())),
+        shown,
+    }
+}
+
+fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
+    if let Some(found) = probe(info) {
+        let (name, address) = match found {
+            Probe::Entry(address) => ("__probe_ip", address),
+            Probe::Return(address) => ("__probe_func", address),
+        };
+        detail.fields.push(field(name, address));
+        let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
+        return pair_fields(detail, info.get(close..).unwrap_or(&[]));
+    }
+    match name {
+        b"sched_switch" => {
+            if let Some(found) = switch(info) {
+                let number = |value: i64| value.to_string().into_bytes();
+                for (name, value) in [
+                    ("prev_comm", found.prev.comm.to_vec()),
+                    ("prev_pid", number(found.prev.pid.into())),
+                    ("prev_prio", number(found.prev.priority.into())),
+                    ("prev_state", found.state.to_vec()),
+                    ("next_comm", found.next.comm.to_vec()),
+                    ("next_pid", number(found.next.pid.into())),
+                    ("next_prio", number(found.next.priority.into())),
+                ] {
+                    detail.fields.push(field(name, &value));
+                }
+                let meaning = end_state(found.state).letters();
+                if let Some(state) = detail.fields.iter_mut().find(|f| f.name == "prev_state") {
+                    state.type_name = format!("state {meaning}");
+                }
+                return;
+            }
+        }
+        b"sched_wakeup" | b"sched_wakeup_new" | b"sched_waking" if !info.starts_with(b"comm=") => {
+            if let Some((task, cpu)) = wakeup(info) {
+                detail.fields.push(field("comm", task.comm));
+                let pid = task.pid.to_string();
+                detail.fields.push(field("pid", pid.as_bytes()));
+                let priority = task.priority.to_string();
+                detail.fields.push(field("prio", priority.as_bytes()));
+                if let Some(cpu) = cpu {
+                    let cpu = cpu.to_string();
+                    detail.fields.push(field("target_cpu", cpu.as_bytes()));
+                }
+                return;
+            }
+        }
+        b"sys_enter" | b"sys_exit" => {
+            if let Some(rest) = info.strip_prefix(b"NR ") {
+                let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+                detail
+                    .fields
+                    .push(field("id", rest.get(..end).unwrap_or(rest)));
+                let rest = rest.get(end..).unwrap_or(&[]).trim_ascii();
+                match rest.strip_prefix(b"= ") {
+                    Some(result) => detail.fields.push(field("ret", result)),
+                    None => detail.fields.push(field("args", rest)),
+                }
+                return;
+            }
+        }
+        _ if name.starts_with(b"sys_enter_") => return argument_fields(detail, info),
+        _ if name.starts_with(b"sys_exit_") => {
+            detail.fields.push(field("ret", info));
+            return;
+        }
+        _ if name.starts_with(b"funcgraph_") => return graph_fields(detail, info),
+        _ => {}
+    }
+    pair_fields(detail, info);
+}
+
+fn pair_fields(detail: &mut EventDetail, info: &[u8]) {
+    for (name, value) in pairs(info) {
+        let name = String::from_utf8_lossy(name).into_owned();
+        detail.fields.push(field(&name, value));
+    }
+}
+
+/// `fd: 7, buf: 0x7ffe5d4b9f80, count: 0x200`.
+fn argument_fields(detail: &mut EventDetail, arguments: &[u8]) {
+    let text = String::from_utf8_lossy(arguments).into_owned();
+    for argument in text.split(", ").filter(|argument| !argument.is_empty()) {
+        match argument.split_once(": ") {
+            Some((name, value)) => detail.fields.push(field(name, value.as_bytes())),
+            None => detail.fields.push(field("", argument.as_bytes())),
+        }
+    }
+}
+
+fn graph_fields(detail: &mut EventDetail, text: &[u8]) {
+    let Some(found) = graph::step(text) else {
+        return;
+    };
+    let mut push_duration = |ns: i64| {
+        let shown = crate::base::Nanos(ns).to_string();
+        detail.fields.push(Field {
+            name: "duration".to_owned(),
+            type_name: "ns".to_owned(),
+            value: Value::Int(ns),
+            shown,
+        });
+    };
+    match found.step {
+        graph::Step::Leaf(name, ns) => {
+            push_duration(ns);
+            detail.fields.push(field("func", name));
+        }
+        graph::Step::Enter(name) => detail.fields.push(field("func", name)),
+        graph::Step::Leave(Some(ns)) => push_duration(ns),
+        graph::Step::Leave(None) | graph::Step::Comment(_) => {}
+    }
+    let depth = found.depth.to_string();
+    detail.fields.push(field("depth", depth.as_bytes()));
+}
+
+/// The frames in the lines that follow.
+fn stack_behind(rest: &[u8]) -> Vec<String> {
+    let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
+    lines(near, 1, 0)
+        .skip(1)
+        .take_while(|line| plain(line.bytes) == Plain::Frame)
+        .take(MOST_FRAMES)
+        .map(|line| {
+            let frame = line.bytes.trim_ascii();
+            let frame = frame.strip_prefix(b"=>").unwrap_or(frame).trim_ascii();
+            String::from_utf8_lossy(frame).into_owned()
+        })
+        .collect()
+}

@@ -1,0 +1,319 @@
+//! The fields in an event's text: `name=value` pairs, and the fixed forms of some events.
+
+use crate::event::EndState;
+
+/// A value in `text` by name: `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` begins.
+#[must_use]
+pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memmem::find(text.get(from..)?, name)?;
+        let after = text.get(at + name.len()..)?;
+        let is_start = at == 0 || matches!(text.get(at - 1), Some(b' ' | b'(' | b','));
+        if is_start && let Some(value) = after.strip_prefix(b"=") {
+            let end = next_field(value).unwrap_or(value.len());
+            return value.get(..end).map(<[u8]>::trim_ascii);
+        }
+        from = at + 1;
+    }
+}
+
+/// Where the next ` name=` begins in `text`.
+fn next_field(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    // A quoted value holds whatever it likes.
+    if text.first() == Some(&b'"') {
+        from = 1 + memchr::memchr(b'"', text.get(1..)?)?;
+    }
+    loop {
+        let space = from + memchr::memchr(b' ', text.get(from..)?)?;
+        let rest = text.get(space + 1..)?;
+        let length = rest
+            .iter()
+            .take(64)
+            .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
+            .count();
+        if length > 0 && rest.get(length) == Some(&b'=') && rest.get(length + 1) != Some(&b'=') {
+            return Some(space);
+        }
+        from = space + 1;
+    }
+}
+
+/// All `name=value` pairs of `text`.
+#[must_use]
+pub fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+    const MOST: usize = 256;
+    let mut found = Vec::new();
+    let mut rest = text.trim_ascii_start();
+    // Words before the first pair are none of it.
+    while !starts_field(rest) {
+        match memchr::memchr(b' ', rest) {
+            Some(space) => rest = rest.get(space + 1..).unwrap_or(&[]).trim_ascii_start(),
+            None => return found,
+        }
+    }
+    while found.len() < MOST {
+        let Some(equals) = memchr::memchr(b'=', rest) else {
+            break;
+        };
+        let name = rest.get(..equals).unwrap_or(&[]);
+        let value = rest.get(equals + 1..).unwrap_or(&[]);
+        match next_field(value) {
+            Some(end) => {
+                found.push((name, value.get(..end).unwrap_or(&[]).trim_ascii()));
+                rest = value.get(end + 1..).unwrap_or(&[]);
+            }
+            None => {
+                found.push((name, value.trim_ascii()));
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn starts_field(text: &[u8]) -> bool {
+    let length = text
+        .iter()
+        .take(64)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
+        .count();
+    length > 0 && text.get(length) == Some(&b'=')
+}
+
+/// The first word of a value: `1 [action=TIMER]` is `1`.
+#[must_use]
+pub fn first_word(value: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b' ', value).unwrap_or(value.len());
+    value.get(..end).unwrap_or(value)
+}
+
+/// A number at the start of a value: decimal with sign, or hex behind `0x`.
+#[must_use]
+pub fn number(value: &[u8]) -> Option<i64> {
+    let word = first_word(value);
+    let (is_negative, digits) = match word.strip_prefix(b"-") {
+        Some(rest) => (true, rest),
+        None => (false, word),
+    };
+    let (radix, digits) = match digits.strip_prefix(b"0x") {
+        Some(rest) => (16, rest),
+        None => (10, digits),
+    };
+    let length = digits
+        .iter()
+        .take_while(|b| (**b as char).is_digit(radix))
+        .count();
+    let text = std::str::from_utf8(digits.get(..length)?).ok()?;
+    let value = u64::from_str_radix(text, radix).ok()?.cast_signed();
+    Some(if is_negative {
+        value.wrapping_neg()
+    } else {
+        value
+    })
+}
+
+/// The pid in a field.
+#[must_use]
+pub fn pid(text: &[u8], name: &[u8]) -> Option<u32> {
+    u32::try_from(number(field(text, name)?)?).ok()
+}
+
+/// One side of a context switch, or who was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task<'a> {
+    /// Its name.
+    pub comm: &'a [u8],
+    /// Its pid.
+    pub pid: u32,
+    /// Its priority.
+    pub priority: i32,
+}
+
+/// A context switch as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchText<'a> {
+    /// Who stopped.
+    pub prev: Task<'a>,
+    /// Who runs.
+    pub next: Task<'a>,
+    /// Why the first stopped.
+    pub state: &'a [u8],
+}
+
+/// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
+#[must_use]
+pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
+    if info.starts_with(b"prev_comm=") {
+        let side = |comm: &[u8], pid_name: &[u8], prio: &[u8]| {
+            Some(Task {
+                comm: field(info, comm)?,
+                pid: pid(info, pid_name)?,
+                priority: number(field(info, prio)?).and_then(|p| i32::try_from(p).ok())?,
+            })
+        };
+        return Some(SwitchText {
+            prev: side(b"prev_comm", b"prev_pid", b"prev_prio")?,
+            next: side(b"next_comm", b"next_pid", b"next_prio")?,
+            state: first_word(field(info, b"prev_state")?),
+        });
+    }
+    let arrow = memchr::memmem::find(info, b" ==> ")?;
+    let (prev, state) = short_task(info.get(..arrow)?)?;
+    let (next, _) = short_task(info.get(arrow + 5..)?)?;
+    Some(SwitchText {
+        prev,
+        next,
+        state: first_word(state),
+    })
+}
+
+/// `comm:pid [prio] rest`.
+fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
+    let open = memchr::memmem::rfind(text, b" [")?;
+    let inner = text.get(open + 2..)?;
+    let close = memchr::memchr(b']', inner)?;
+    let name = text.get(..open)?;
+    let colon = memchr::memrchr(b':', name)?;
+    let task = Task {
+        comm: name.get(..colon)?,
+        pid: u32::try_from(number(name.get(colon + 1..)?)?).ok()?,
+        priority: i32::try_from(number(inner.get(..close)?)?).ok()?,
+    };
+    Some((task, inner.get(close + 1..)?.trim_ascii()))
+}
+
+/// `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: who, and the CPU.
+#[must_use]
+pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
+    if info.starts_with(b"comm=") {
+        let task = Task {
+            comm: field(info, b"comm")?,
+            pid: pid(info, b"pid")?,
+            priority: field(info, b"prio")
+                .and_then(number)
+                .and_then(|p| i32::try_from(p).ok())
+                .unwrap_or(0),
+        };
+        return Some((task, pid(info, b"target_cpu")));
+    }
+    let (task, rest) = short_task(info)?;
+    let cpu = memchr::memmem::find(rest, b"CPU:").and_then(|at| rest.get(at + 4..));
+    Some((
+        task,
+        cpu.and_then(number).and_then(|cpu| u32::try_from(cpu).ok()),
+    ))
+}
+
+/// What the letters of `prev_state` mean; of several the first counts.
+#[must_use]
+pub fn end_state(letters: &[u8]) -> EndState {
+    match letters {
+        b"R+" => EndState::Preempted,
+        [b'R', ..] => EndState::Runnable,
+        [b'S', ..] => EndState::Sleeping,
+        [b'D', ..] => EndState::Uninterruptible,
+        [b'T', ..] => EndState::Stopped,
+        [b't', ..] => EndState::Traced,
+        [b'Z', ..] => EndState::Zombie,
+        [b'X' | b'x', ..] => EndState::Dead,
+        [b'P', ..] => EndState::Parked,
+        [b'I', ..] => EndState::Idle,
+        _ => EndState::Unknown,
+    }
+}
+
+/// A probe's addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe<'a> {
+    /// `(do_sys_open+0x0/0xd6)`: where it is.
+    Entry(&'a [u8]),
+    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned.
+    Return(&'a [u8]),
+}
+
+/// The addresses at the start of a probe's text. The kernel prints where a function returned to first and
+/// symbols; trace-cmd prints the function first and bare hex numbers.
+#[must_use]
+pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
+    let inner = info.strip_prefix(b"(")?;
+    let close = memchr::memchr(b')', inner.get(..400).unwrap_or(inner))?;
+    let inner = inner.get(..close)?;
+    let is_bare = |text: &[u8]| text.len() >= 4 && text.iter().all(u8::is_ascii_hexdigit);
+    if let Some(arrow) = memchr::memmem::find(inner, b" <- ") {
+        let (first, second) = (inner.get(..arrow)?, inner.get(arrow + 4..)?);
+        let function = if is_bare(first) { first } else { second };
+        return (!function.is_empty()).then_some(Probe::Return(function));
+    }
+    let is_address =
+        inner.starts_with(b"0x") || is_bare(inner) || memchr::memmem::find(inner, b"+0x").is_some();
+    is_address.then_some(Probe::Entry(inner))
+}
+
+/// `do_sys_open+0x0/0xd6` is `do_sys_open`; an offset inside stays.
+#[must_use]
+pub fn function_of(address: &[u8]) -> &[u8] {
+    match memchr::memmem::find(address, b"+0x0/") {
+        Some(at) => address.get(..at).unwrap_or(address),
+        None => {
+            let end = memchr::memchr(b'/', address).unwrap_or(address.len());
+            address.get(..end).unwrap_or(address)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_end_where_the_next_name_begins() {
+        let text = b"comm=my prog pid=12 q=\"a b=c\" vec=1 [action=TIMER] x=";
+        assert_eq!(field(text, b"comm"), Some(&b"my prog"[..]));
+        assert_eq!(field(text, b"pid"), Some(&b"12"[..]));
+        assert_eq!(field(text, b"q"), Some(&b"\"a b=c\""[..]));
+        assert_eq!(number(field(text, b"vec").unwrap()), Some(1));
+        assert_eq!(field(text, b"id"), None);
+        assert_eq!(pairs(b"(a+0x0/0x1) p=1 q=two words r=0x3").len(), 3);
+        assert!(pairs(b"no pairs here").is_empty());
+    }
+
+    #[test]
+    fn switches_and_wakeups_of_both_writers() {
+        let kernel = switch(b"prev_comm=recx prev_pid=27217 prev_prio=120 prev_state=R+ ==> next_comm=a b next_pid=2 next_prio=98").unwrap();
+        assert_eq!((kernel.prev.pid, kernel.next.pid), (27217, 2));
+        assert_eq!((kernel.next.comm, kernel.state), (&b"a b"[..], &b"R+"[..]));
+        let short = switch(b"kworker/0:1:17 [120] W ==> swapper/0:0 [120]").unwrap();
+        assert_eq!((short.prev.comm, short.prev.pid), (&b"kworker/0:1"[..], 17));
+        assert_eq!(short.next.pid, 0);
+        assert_eq!(end_state(short.state), EndState::Unknown);
+        let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();
+        assert_eq!((task.pid, cpu), (15, Some(1)));
+        let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
+        assert_eq!((task.pid, cpu), (27218, Some(1)));
+    }
+
+    #[test]
+    fn probes_of_both_writers() {
+        assert_eq!(
+            probe(b"(do_sys_open+0x0/0xd6) dfd=3"),
+            Some(Probe::Entry(b"do_sys_open+0x0/0xd6"))
+        );
+        assert_eq!(
+            probe(b"(sys_openat+0xc/0xe <- do_sys_open) $retval=1"),
+            Some(Probe::Return(b"do_sys_open"))
+        );
+        assert_eq!(
+            probe(b"(ffffffff8f963fa0 <- ffffffff8f96469a) arg1=0x4"),
+            Some(Probe::Return(b"ffffffff8f963fa0"))
+        );
+        assert_eq!(
+            probe(b"(0x5620b09802b8 <- 0x5620b0980169) ret=0"),
+            Some(Probe::Return(b"0x5620b0980169"))
+        );
+        assert_eq!(probe(b"(syscalls.sys_enter_openat) file=1"), None);
+        assert_eq!(function_of(b"do_sys_open+0x0/0xd6"), b"do_sys_open");
+        assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
+    }
+}

@@ -1,0 +1,392 @@
+//! ftrace as text: `trace` and `trace_pipe`, latency reports, function_graph, and `trace-cmd report`.
+//!
+//! ```text
+//! # tracer: nop
+//!             bash-96      [001] d..2.    69.626109: sched_switch: prev_comm=bash prev_pid=96 ...
+//!  0)   0.541 us    |      mutex_unlock();
+//! ```
+//!
+//! Opening looks through all lines once, in parallel: which CPUs there are, and where blocks of lines begin.
+//! A block holds lines of all CPUs; it is read once (`emit`), and what it has for the other lanes waits
+//! until they ask. Events mean what they mean in binary traces (`recipe`, `event::pairs`); what text alone
+//! has are atrace marks. Described in the kernel's `Documentation/trace/ftrace.rst`.
+//!
+//! Text has microseconds where the recording had nanoseconds; lines of one microsecond keep their order by
+//! lying one nanosecond apart. A clock without a point (counter, x86-tsc) is
+//! taken for an order if it goes up in small steps, else for cycles. The latency format counts from its
+//! start. function_graph without a column of times gives every CPU a clock of its own that durations move.
+
+mod describe;
+mod emit;
+mod fields;
+mod graph;
+mod line;
+mod recipe;
+mod sniff;
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::base::lines::{cut_at_line_ends, lines};
+use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
+use crate::event::part::ClockUnit;
+use crate::event::{
+    Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
+};
+use crate::formats::text_kinds::Kinds;
+use crate::formats::{EventRef, Format, Input, Reader};
+
+use emit::{Emitter, Last};
+use line::{Plain, plain, split_prefix};
+
+/// This format's row in `FORMATS`.
+pub const FORMAT: Format = Format {
+    name: "ftrace text",
+    extensions: &["txt", "ftrace", "systrace"],
+    sniff: sniff::sniff,
+    open: |input, job| Ok(Box::new(FtraceReader::open(input, job)?)),
+};
+
+const BLOCK_BYTES: usize = 4 << 20;
+/// A bare clock whose steps are smaller on average counts events.
+const SMALL_STEP: i64 = 16;
+
+/// A stretch of lines.
+#[derive(Debug)]
+struct Block {
+    range: Range<usize>,
+    first_line: u64,
+    /// What stands before it.
+    last: Last,
+    first_time: Option<i64>,
+    /// What was read of it for lanes that did not ask yet.
+    waiting: Mutex<Vec<Option<LaneColumns>>>,
+}
+
+/// An opened text.
+#[derive(Debug)]
+struct FtraceReader {
+    input: Input,
+    kinds: Kinds,
+    info: TraceInfo,
+    cpus: Vec<u32>,
+    blocks: Vec<Block>,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+    is_graph: bool,
+    /// What columns called pids, with the block that said it.
+    names: Mutex<FxHashMap<u32, (usize, Vec<u8>)>>,
+}
+
+/// What a block looks like from outside.
+#[derive(Debug, Default)]
+struct Summary {
+    lines: u64,
+    cpus: Vec<u32>,
+    first: Option<Last>,
+    last: Option<Last>,
+    is_raw: bool,
+}
+
+fn summarize(text: &[u8], is_graph: bool) -> Summary {
+    let mut summary = Summary::default();
+    let mut has_cpu = vec![false; 8192];
+    let mut see = |cpu: u32| {
+        if let Some(seen) = has_cpu.get_mut(cpu as usize) {
+            *seen = true;
+        }
+    };
+    for line in lines(text, 1, 0) {
+        summary.lines += 1;
+        let graph_line = is_graph.then(|| graph::split_line(line.bytes)).flatten();
+        if let Some(found) = graph_line {
+            see(found.cpu);
+            if let (Some(time), None) = (found.time, summary.first) {
+                summary.first = Some(Last {
+                    time,
+                    cpu: found.cpu,
+                    ..Last::default()
+                });
+            }
+        } else if let Some(prefix) = split_prefix(line.bytes) {
+            see(prefix.cpu);
+            let mut now = summary.last.unwrap_or(Last {
+                written: i64::MIN,
+                ..Last::default()
+            });
+            let _ = now.spread(prefix.time, prefix.is_raw);
+            now.cpu = prefix.cpu;
+            now.thread = prefix.pid;
+            summary.first = summary.first.or(Some(now));
+            summary.last = Some(now);
+            summary.is_raw |= prefix.is_raw;
+        } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
+            see(cpu);
+        }
+    }
+    summary.cpus = (0..)
+        .zip(has_cpu)
+        .filter_map(|(cpu, seen)| seen.then_some(cpu))
+        .collect();
+    summary
+}
+
+impl FtraceReader {
+    fn open(input: Input, job: &Job) -> Result<FtraceReader, ReadError> {
+        let text = input.bytes();
+        let head = text.get(..1 << 16).unwrap_or(text);
+        let is_graph = sniff::is_graph(head);
+        let block_count = if is_graph {
+            1
+        } else {
+            text.len() / BLOCK_BYTES
+        };
+        let ranges = cut_at_line_ends(text, block_count.max(1));
+        let summaries: Vec<Summary> = ranges
+            .par_iter()
+            .map(|range| {
+                job.check()?;
+                let text = text.get(range.clone()).unwrap_or(&[]);
+                Ok(summarize(text, is_graph))
+            })
+            .collect::<Result<_, ReadError>>()?;
+        let mut cpus: Vec<u32> = summaries
+            .iter()
+            .flat_map(|summary| summary.cpus.iter().copied())
+            .collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        if cpus.is_empty() {
+            cpus.push(0);
+        }
+        let is_raw = summaries.iter().any(|summary| summary.is_raw);
+        let first = summaries.iter().find_map(|summary| summary.first);
+        let mut last = first.unwrap_or_default();
+        last.thread = ThreadKey::UNKNOWN.0;
+        last.written = i64::MIN;
+        let mut first_line = 1;
+        let mut blocks = Vec::with_capacity(ranges.len());
+        for (range, summary) in ranges.into_iter().zip(summaries) {
+            blocks.push(Block {
+                range,
+                first_line,
+                last,
+                first_time: summary.first.map(|first| first.time),
+                waiting: Mutex::new(Vec::new()),
+            });
+            last = summary.last.unwrap_or(last);
+            first_line += summary.lines;
+        }
+        let lanes = cpus
+            .iter()
+            .map(|cpu| Lane {
+                name: format!("CPU {cpu}"),
+                cpu: Some(*cpu),
+            })
+            .collect();
+        let parts = (0..cpus.len() as u32)
+            .flat_map(|lane| blocks.iter().map(move |block| (lane, block)))
+            .map(|(lane, block)| Part {
+                lane,
+                size_bytes: share(block, cpus.len()),
+            })
+            .collect();
+        let clock_unit = if is_raw {
+            bare_unit(head)
+        } else {
+            ClockUnit::Nanoseconds
+        };
+        let mut facts = vec![("lines".to_owned(), (first_line - 1).to_string())];
+        let comments = lines(head, 1, 0)
+            .map(|line| line.bytes)
+            .filter_map(|line| line.strip_prefix(b"# "));
+        for comment in comments {
+            for name in ["tracer", "entries-in-buffer/entries-written", "latency"] {
+                let value = comment
+                    .strip_prefix(name.as_bytes())
+                    .and_then(|rest| rest.strip_prefix(b": "));
+                if let Some(value) = value {
+                    let value = String::from_utf8_lossy(value.trim_ascii()).into_owned();
+                    facts.push((name.to_owned(), value));
+                }
+            }
+        }
+        let info = TraceInfo {
+            format: if is_graph {
+                "ftrace text (function_graph)".to_owned()
+            } else {
+                "ftrace text".to_owned()
+            },
+            clock: String::new(),
+            clock_unit,
+            wall_clock_zero_ns: None,
+            cpu_count: None,
+            facts,
+        };
+        Ok(FtraceReader {
+            input,
+            kinds: Kinds::default(),
+            info,
+            cpus,
+            blocks,
+            lanes,
+            parts,
+            is_graph,
+            names: Mutex::new(FxHashMap::default()),
+        })
+    }
+
+    /// Reads a block for all lanes.
+    fn read_block(&self, number: usize, job: &Job) -> Result<Vec<LaneColumns>, ReadError> {
+        let Some(block) = self.blocks.get(number) else {
+            return Ok(Vec::new());
+        };
+        let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
+        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.is_graph);
+        emitter.read(text, block.range.start as u64, block.first_line, job)?;
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        for (pid, name) in &emitter.seen_names {
+            // The last block that says a name is right.
+            let known = names.entry(*pid).or_insert_with(|| (number, Vec::new()));
+            if known.0 <= number {
+                *known = (number, name.to_vec());
+            }
+        }
+        drop(names);
+        Ok(emitter.into_columns())
+    }
+}
+
+/// A lane's share of a block's bytes.
+fn share(block: &Block, lane_count: usize) -> u64 {
+    (block.range.len() / lane_count.max(1)) as u64
+}
+
+/// What a clock counts that prints bare numbers.
+fn bare_unit(head: &[u8]) -> ClockUnit {
+    let times: Vec<i64> = lines(head, 1, 0)
+        .filter_map(|line| split_prefix(line.bytes))
+        .map(|prefix| prefix.time)
+        .collect();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+        return ClockUnit::Cycles;
+    };
+    let steps = (times.len() as i64).max(1);
+    if last.saturating_sub(*first) <= steps.saturating_mul(SMALL_STEP) {
+        ClockUnit::Order
+    } else {
+        ClockUnit::Cycles
+    }
+}
+
+impl Reader for FtraceReader {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        let timed = self
+            .blocks
+            .iter()
+            .filter_map(|block| Some((block, block.first_time?)));
+        let mut density = Vec::new();
+        let mut span: Option<(i64, i64)> = None;
+        for (block, time) in timed {
+            let size = u32::try_from(share(block, self.cpus.len())).unwrap_or(u32::MAX);
+            let range = span.get_or_insert((time, time));
+            *range = (range.0.min(time), range.1.max(time));
+            density.extend((0..self.cpus.len() as u32).map(|lane| (lane, Timestamp(time), size)));
+        }
+        density.sort_by_key(|entry| (entry.0, entry.1));
+        let (first, last) = span.unwrap_or_default();
+        Coarse {
+            span: TimeSpan::new(Timestamp(first), Timestamp(last).saturating_add(Nanos(1))),
+            density,
+        }
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let block_count = self.blocks.len().max(1);
+        let (lane, number) = (part as usize / block_count, part as usize % block_count);
+        let Some(block) = self.blocks.get(number).filter(|_| lane < self.cpus.len()) else {
+            return Ok(LaneColumns::new(0));
+        };
+        job.check()?;
+        // Whoever comes first reads the block for all; the others take what waits for them.
+        let mut waiting = block.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let columns = match waiting.get_mut(lane).and_then(Option::take) {
+            Some(columns) => columns,
+            None => {
+                let mut all: Vec<Option<LaneColumns>> = self
+                    .read_block(number, job)?
+                    .into_iter()
+                    .map(Some)
+                    .collect();
+                let own = all.get_mut(lane).and_then(Option::take);
+                *waiting = all;
+                own.unwrap_or_default()
+            }
+        };
+        if waiting.iter().all(Option::is_none) {
+            *waiting = Vec::new();
+        }
+        job.advance(share(block, self.cpus.len()));
+        Ok(columns)
+    }
+
+    fn directory(&self) -> Directory {
+        let (kinds, mut strings) = self.kinds.list();
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads: Vec<ThreadEntry> = names
+            .iter()
+            .map(|(pid, (_, name))| ThreadEntry {
+                key: ThreadKey(*pid),
+                tid: u64::from(*pid),
+                file_key: u64::from(*pid),
+                process: None,
+                name: Some(strings.intern(name)),
+            })
+            .collect();
+        threads.sort_by_key(|entry| entry.key);
+        threads.push(ThreadEntry {
+            key: ThreadKey::IDLE,
+            tid: 0,
+            file_key: 0,
+            process: None,
+            name: Some(strings.intern_text("<idle>")),
+        });
+        Directory {
+            kinds,
+            threads,
+            strings,
+            ..Directory::default()
+        }
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        describe::describe(self.input.bytes(), &self.kinds, event)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        self.kinds.memory_bytes() + names.len() as u64 * 64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+//! What events of a name mean for the picture: the same as for binary traces, by the tables in `event::pairs`.
+//!
+//! Text does not say an event's system; the names that matter tell it.
+
+use crate::event::pairs::{
+    ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, PAIRS, Pair, PairEnd, find_async_pair, find_counter,
+    find_pair,
+};
+use crate::event::{Role, WakeupSort};
+
+/// What to do with events of a name.
+#[derive(Clone, Copy, Debug)]
+pub enum Recipe {
+    /// Only a point, unless its text is a probe's.
+    Plain,
+    /// sched_switch.
+    Switch,
+    /// sched_waking, sched_wakeup, sched_wakeup_new.
+    Wakeup(WakeupSort),
+    /// A begin or end of a slice.
+    Mark(&'static Pair, PairEnd),
+    /// A begin or end of an asynchronous slice.
+    Async(&'static AsyncPair, PairEnd),
+    /// A sample of a counter.
+    Counter(&'static Counter),
+    /// sched_process_fork.
+    Fork,
+    /// task_newtask.
+    NewTask,
+    /// sched_process_exec.
+    Exec,
+    /// sched_process_exit.
+    Exit,
+    /// task_rename.
+    Rename,
+    /// A mark that a program or the kernel wrote.
+    Print,
+    /// The function graph tracer.
+    Graph,
+}
+
+/// Beginnings of names, and the system of events that are called so.
+const SYSTEMS: &[(&str, &str)] = &[
+    ("sched_", "sched"),
+    ("sys_enter_", "syscalls"),
+    ("sys_exit_", "syscalls"),
+    ("irq_handler_", "irq"),
+    ("softirq_", "irq"),
+    ("tasklet_", "irq"),
+    ("local_timer_", "irq_vectors"),
+    ("spurious_apic_", "irq_vectors"),
+    ("error_apic_", "irq_vectors"),
+    ("x86_platform_ipi_", "irq_vectors"),
+    ("irq_work_", "irq_vectors"),
+    ("reschedule_", "irq_vectors"),
+    ("call_function_", "irq_vectors"),
+    ("thermal_apic_", "irq_vectors"),
+    ("threshold_apic_", "irq_vectors"),
+    ("deferred_error_apic_", "irq_vectors"),
+    ("vector_", "irq_vectors"),
+    ("page_fault_", "exceptions"),
+    ("hrtimer_", "timer"),
+    ("timer_", "timer"),
+    ("itimer_", "timer"),
+    ("tick_stop", "timer"),
+    ("workqueue_", "workqueue"),
+    ("ipi_", "ipi"),
+    ("napi_", "napi"),
+    ("netif_", "net"),
+    ("net_", "net"),
+    ("cpuhp_", "cpuhp"),
+    ("kvm_", "kvm"),
+    ("block_", "block"),
+    ("ext4_", "ext4"),
+    ("jbd2_", "jbd2"),
+    ("kmem_", "kmem"),
+    ("mm_page_", "kmem"),
+    ("kmalloc", "kmem"),
+    ("kfree", "kmem"),
+    ("rss_stat", "kmem"),
+    ("signal_", "signal"),
+    ("task_", "task"),
+    ("cpu_idle", "power"),
+    ("cpu_frequency", "power"),
+    ("clock_", "power"),
+    ("clk_", "clk"),
+    ("device_pm_", "power"),
+    ("pstate_", "power"),
+    ("thermal_", "thermal"),
+    ("cdev_update", "thermal"),
+    ("writeback_", "writeback"),
+    ("global_dirty_state", "writeback"),
+    ("skb_", "skb"),
+    ("consume_skb", "skb"),
+    ("tcp_", "tcp"),
+    ("udp_", "udp"),
+    ("inet_sock_", "sock"),
+    ("sock_", "sock"),
+    ("lock_", "lock"),
+    ("contention_", "lock"),
+    ("rcu_", "rcu"),
+    ("funcgraph_", "ftrace"),
+    ("function", "ftrace"),
+    ("kernel_stack", "ftrace"),
+    ("user_stack", "ftrace"),
+    ("print", "ftrace"),
+    ("bprint", "ftrace"),
+    ("bputs", "ftrace"),
+];
+
+/// The system of events called `name`; empty if the name does not tell.
+#[must_use]
+pub fn system_of(name: &str) -> &'static str {
+    match name {
+        "sys_enter" | "sys_exit" => return "raw_syscalls",
+        "cpu_idle_miss" => return "power",
+        "irq_noise" | "thread_noise" | "softirq_noise" | "nmi_noise" | "sample_threshold" => {
+            return "osnoise";
+        }
+        _ => {}
+    }
+    let rows = PAIRS.iter().flat_map(|pair| [pair.begin, pair.end]);
+    let rows = rows.chain(COUNTERS.iter().map(|row| row.event));
+    let rows = rows.chain(ASYNC_PAIRS.iter().flat_map(|row| [row.begin, row.end]));
+    for row in rows {
+        if let Some((system, event)) = row.split_once(':')
+            && event == name
+        {
+            return system;
+        }
+    }
+    SYSTEMS
+        .iter()
+        .find(|(start, _)| name.starts_with(start))
+        .map_or("", |(_, system)| system)
+}
+
+/// What events called `name` mean.
+#[must_use]
+pub fn recipe_for(name: &str) -> Recipe {
+    let system = system_of(name);
+    match name {
+        "sched_switch" => return Recipe::Switch,
+        "sched_waking" => return Recipe::Wakeup(WakeupSort::Waking),
+        "sched_wakeup" => return Recipe::Wakeup(WakeupSort::Wakeup),
+        "sched_wakeup_new" => return Recipe::Wakeup(WakeupSort::New),
+        "sched_process_fork" => return Recipe::Fork,
+        "sched_process_exec" => return Recipe::Exec,
+        "sched_process_exit" => return Recipe::Exit,
+        "task_newtask" => return Recipe::NewTask,
+        "task_rename" => return Recipe::Rename,
+        "tracing_mark_write" | "print" | "bprint" | "bputs" => return Recipe::Print,
+        "funcgraph_entry" | "funcgraph_exit" | "funcgraph_retaddr_entry" => return Recipe::Graph,
+        _ => {}
+    }
+    if let Some((pair, end, _)) = find_pair(system, name) {
+        return Recipe::Mark(pair, end);
+    }
+    if let Some((pair, end)) = find_async_pair(system, name) {
+        return Recipe::Async(pair, end);
+    }
+    find_counter(system, name).map_or(Recipe::Plain, Recipe::Counter)
+}
+
+/// What becomes of events of a name that are no probes and no marks by their text.
+#[must_use]
+pub fn role_of(recipe: Recipe, system: &str) -> Role {
+    match recipe {
+        Recipe::Switch
+        | Recipe::Wakeup(_)
+        | Recipe::Mark(..)
+        | Recipe::Async(..)
+        | Recipe::Counter(_)
+        | Recipe::Graph => Role::Consumed,
+        _ if matches!(system, "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
+        _ => Role::Instant,
+    }
+}
+
+/// A mark in the form of Android's atrace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atrace<'a> {
+    /// `B|pid|name`: a slice of the writing thread begins.
+    Begin(&'a [u8]),
+    /// `E` or `E|pid`: its innermost slice ends.
+    End,
+    /// `C|pid|name|value`.
+    Counter(u32, &'a [u8], i64),
+    /// `S|pid|name|cookie`: an asynchronous slice of the process begins.
+    AsyncBegin(u32, &'a [u8], &'a [u8]),
+    /// `F|pid|name|cookie`: it ends.
+    AsyncEnd(u32, &'a [u8], &'a [u8]),
+}
+
+/// Reads an atrace mark; `None` for any other text (also `I|pid|name`, which is a point as it is).
+#[must_use]
+pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
+    let text = text.trim_ascii();
+    if text == b"E" {
+        return Some(Atrace::End);
+    }
+    let mut parts = text.split(|b| *b == b'|');
+    let letter = parts.next()?;
+    let pid = parts.next()?;
+    let pid_number = || {
+        let number = super::fields::number(pid)?;
+        u32::try_from(number).ok()
+    };
+    if letter == b"E" {
+        return pid_number().map(|_| Atrace::End);
+    }
+    let pid = pid_number()?;
+    let (track, rest): (Option<&[u8]>, _) = match letter {
+        b"G" | b"H" => (parts.next(), parts),
+        _ => (None, parts),
+    };
+    let mut rest = rest;
+    match letter {
+        // A name may hold bars.
+        b"B" => {
+            let at = memchr::memchr(b'|', text.get(2..)?)? + 3;
+            text.get(at..).map(Atrace::Begin)
+        }
+        b"C" => {
+            let value_at = memchr::memrchr(b'|', text)?;
+            let name_at = memchr::memchr(b'|', text.get(2..)?)? + 3;
+            let name = text.get(name_at..value_at)?;
+            let value = super::fields::number(text.get(value_at + 1..)?)?;
+            Some(Atrace::Counter(pid, name, value))
+        }
+        b"S" => Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?)),
+        b"F" => Some(Atrace::AsyncEnd(pid, rest.next()?, rest.next()?)),
+        b"G" => {
+            track?;
+            Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?))
+        }
+        // The end of `G` has the track and the cookie only, in some versions the name too.
+        b"H" => {
+            let first = rest.next()?;
+            match rest.next() {
+                Some(cookie) => Some(Atrace::AsyncEnd(pid, first, cookie)),
+                None => Some(Atrace::AsyncEnd(pid, b"", first)),
+            }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_their_systems_and_recipes() {
+        assert_eq!(system_of("sched_switch"), "sched");
+        assert_eq!(system_of("sys_enter"), "raw_syscalls");
+        assert_eq!(system_of("sys_enter_read"), "syscalls");
+        assert_eq!(system_of("local_timer_entry"), "irq_vectors");
+        assert_eq!(system_of("hrtimer_expire_entry"), "timer");
+        assert_eq!(system_of("my_event"), "");
+        assert!(matches!(
+            recipe_for("irq_handler_exit"),
+            Recipe::Mark(_, PairEnd::End)
+        ));
+        assert!(matches!(
+            recipe_for("block_rq_issue"),
+            Recipe::Async(_, PairEnd::Begin)
+        ));
+        assert!(matches!(recipe_for("cpu_idle"), Recipe::Counter(_)));
+        assert!(matches!(recipe_for("whatever"), Recipe::Plain));
+    }
+
+    #[test]
+    fn atrace_marks() {
+        assert_eq!(atrace(b"B|123|a|b\n"), Some(Atrace::Begin(b"a|b")));
+        assert_eq!(atrace(b"E"), Some(Atrace::End));
+        assert_eq!(atrace(b"E|123"), Some(Atrace::End));
+        assert_eq!(
+            atrace(b"C|123|mem|-5"),
+            Some(Atrace::Counter(123, b"mem", -5))
+        );
+        assert_eq!(
+            atrace(b"S|1|load|77"),
+            Some(Atrace::AsyncBegin(1, b"load", b"77"))
+        );
+        assert_eq!(
+            atrace(b"F|1|load|77"),
+            Some(Atrace::AsyncEnd(1, b"load", b"77"))
+        );
+        assert_eq!(
+            atrace(b"G|1|t|load|77"),
+            Some(Atrace::AsyncBegin(1, b"load", b"77"))
+        );
+        assert_eq!(atrace(b"I|1|point"), None);
+        assert_eq!(atrace(b"Every day"), None);
+        assert_eq!(atrace(b"B|x|y"), None);
+    }
+}
