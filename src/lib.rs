@@ -14,7 +14,10 @@ pub mod cli;
 pub mod event;
 pub mod export;
 pub mod formats;
+#[cfg(feature = "gui")]
+pub mod gui;
 pub mod index;
 pub mod load;
 pub mod query;
 pub mod trace;
+pub mod view;

@@ -168,13 +168,36 @@ fn is_kind(why: Why, ours: &[u8], theirs: &[u8]) -> bool {
 }
 
 #[test]
-fn reports_are_those_of_trace_cmd() {
+fn reports_of_the_corpus_are_those_of_trace_cmd() {
     let Some(folder) = corpus() else {
         println!("skipped: no corpus (set THREADLINE_CORPUS)");
         return;
     };
+    let compared = compare_folder(&folder, &folder);
+    let is_all = std::env::var_os("ONLY").is_none();
+    assert!(
+        !is_all || compared > 200,
+        "only {compared} goldens were found"
+    );
+}
+
+#[test]
+fn reports_of_our_own_recordings_are_those_of_trace_cmd() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let texts = tests.join("reports");
+    let compared =
+        compare_folder(&tests.join("golden/tracedat"), &texts) + compare_folder(&texts, &texts);
+    let is_all = std::env::var_os("ONLY").is_none();
+    assert!(
+        !is_all || compared > 10,
+        "only {compared} goldens were found"
+    );
+}
+
+/// Holds the report of every file of a folder against its goldens in `texts`; answers how many there were.
+fn compare_folder(folder: &Path, texts: &Path) -> usize {
     let only = std::env::var("ONLY").unwrap_or_default();
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
+    let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter_map(|name| Some(name.strip_suffix(".dat")?.to_owned()))
@@ -188,7 +211,7 @@ fn reports_are_those_of_trace_cmd() {
         // The zlib files were printed by 3.3.3, which has the flags.
         let is_current = name.contains("zlib") || name.contains("tc34");
         for variant in ["report", "report-N", "report-R", "report33"] {
-            let Some(want) = golden(&folder.join(format!("{name}.{variant}.txt"))) else {
+            let Some(want) = golden(&texts.join(format!("{name}.{variant}.txt"))) else {
                 continue;
             };
             let options = ReportOptions {
@@ -219,10 +242,7 @@ fn reports_are_those_of_trace_cmd() {
         names.len()
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(
-        !only.is_empty() || compared > 200,
-        "only {compared} goldens were found"
-    );
+    compared
 }
 
 /// Not a check: says how fast reports are made of the files in `REPORT_FILES` (for `cargo test --release`).

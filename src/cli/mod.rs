@@ -8,6 +8,8 @@ mod export;
 mod formats;
 mod info;
 mod output;
+#[cfg(feature = "gui")]
+mod render;
 mod report;
 mod table;
 
@@ -23,6 +25,8 @@ pub const COMMANDS: &[Command] = &[
     info::COMMAND,
     report::COMMAND,
     table::COMMAND,
+    #[cfg(feature = "gui")]
+    render::COMMAND,
     export::COMMAND,
     formats::COMMAND,
 ];
@@ -85,6 +89,12 @@ pub fn run() -> ExitCode {
     command::finish(result)
 }
 
+#[cfg(feature = "gui")]
+fn open_window(files: Vec<PathBuf>) -> Result<(), CliError> {
+    crate::gui::run(files).map_err(CliError::Input)
+}
+
+#[cfg(not(feature = "gui"))]
 fn open_window(_files: Vec<PathBuf>) -> Result<(), CliError> {
     Err(CliError::Usage(
         "this build has no window (it was made without the feature 'gui'); see 'threadline help'"

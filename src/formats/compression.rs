@@ -195,8 +195,7 @@ fn read_all<R: Read>(
 ) -> Result<Vec<u8>, ReadError> {
     let limit = (wrapped.len() as u64)
         .saturating_mul(MAX_FILE_RATIO)
-        .max(FREE_FILE_BYTES)
-        .min(MAX_FILE_BYTES);
+        .clamp(FREE_FILE_BYTES, MAX_FILE_BYTES);
     let mut plain = Vec::new();
     let mut before = wrapped.len();
     let mut limited = std::io::BufReader::with_capacity(1 << 20, source);

@@ -150,6 +150,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
                 &[("event", state.event)],
             )
         }
+        Item::Instant(id) => event_details(trace, reader, trace.instants.event(id)),
         Item::Event(id) => event_details(trace, reader, id),
         Item::Flow(id) => flow_details(trace, id),
         Item::Sample(track, row) => {

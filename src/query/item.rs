@@ -2,8 +2,8 @@
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, FlowId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace,
-    TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId,
+    ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// One thing in a trace.
@@ -15,7 +15,9 @@ pub enum Item {
     Run(RunId),
     /// What a thread was doing.
     State(StateId),
-    /// A raw event (also what an instant is).
+    /// A point on a track.
+    Instant(InstantId),
+    /// A raw event.
     Event(EventId),
     /// An arrow.
     Flow(FlowId),
@@ -47,6 +49,11 @@ impl Item {
             Item::State(id) => (id.0 < trace.states.len() as u32)
                 .then(|| trace.states.get(id))
                 .map(|s| TimeSpan::new(s.start, until(s.end))),
+            Item::Instant(id) => {
+                let event = EventId(*trace.instants.events.get(id.0 as usize)?);
+                let time = trace.events.time(event);
+                Some(TimeSpan::new(time, time))
+            }
             Item::Event(id) => (id.0 < trace.events.len() as u32)
                 .then(|| trace.events.time(id))
                 .map(|time| TimeSpan::new(time, time)),
@@ -88,6 +95,10 @@ impl Item {
                 .then(|| ThreadId(trace.runs.threads[id.0 as usize])),
             Item::State(id) => {
                 (id.0 < trace.states.len() as u32).then(|| trace.states.get(id).thread)
+            }
+            Item::Instant(id) => {
+                let event = trace.instants.events.get(id.0 as usize)?;
+                Some(trace.events.thread(EventId(*event)))
             }
             Item::Event(id) => (id.0 < trace.events.len() as u32).then(|| trace.events.thread(id)),
             Item::Slice(id) if id.0 < trace.slices.len() as u32 => {

@@ -7,12 +7,12 @@
 use super::options::{Options, ShiftSample, TscToNs};
 use crate::event::part::ClockUnit;
 
-/// What a clock of that name counts; `has_tsc_to_ns` if cycles are turned into ns.
+/// What a clock of that name counts; `tsc_to_ns` if cycles are turned into ns.
 #[must_use]
-pub fn unit_of_clock(name: &str, has_tsc_to_ns: bool) -> ClockUnit {
+pub fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
     match name {
         "counter" => ClockUnit::Order,
-        "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if !has_tsc_to_ns => ClockUnit::Cycles,
+        "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if tsc_to_ns.is_none() => ClockUnit::Cycles,
         _ => ClockUnit::Nanoseconds,
     }
 }

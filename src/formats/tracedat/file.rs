@@ -138,7 +138,7 @@ impl TraceFile {
     /// What that clock counts.
     #[must_use]
     pub fn clock_unit(&self) -> ClockUnit {
-        unit_of_clock(self.clock(), self.options.tsc_to_ns.is_some())
+        unit_of_clock(self.clock(), self.options.tsc_to_ns)
     }
 
     /// Index into `metadata.formats` of the event with number `id`, or [`NO_KIND`].

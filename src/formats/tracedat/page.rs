@@ -340,7 +340,7 @@ mod tests {
 
     /// A page of 128 bytes with these words as records.
     fn page<E: Order>(flags: u64, words: &[u32]) -> Vec<u8> {
-        let commit = words.len() as u64 * 4 | flags;
+        let commit = (words.len() as u64 * 4) | flags;
         let mut page = Vec::new();
         let swap = |number: u64| {
             if E::IS_BIG {

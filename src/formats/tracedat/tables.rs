@@ -248,10 +248,10 @@ impl Cmdlines {
             let pid = std::str::from_utf8(pid)
                 .ok()
                 .and_then(|pid| pid.parse().ok());
-            if let (Some(pid), Some(name)) = (pid, name.get(1..)) {
-                if cmdlines.names.insert(pid, name.to_vec()).is_none() {
-                    cmdlines.order.push(pid);
-                }
+            if let (Some(pid), Some(name)) = (pid, name.get(1..))
+                && cmdlines.names.insert(pid, name.to_vec()).is_none()
+            {
+                cmdlines.order.push(pid);
             }
         }
         cmdlines

@@ -123,8 +123,7 @@ impl<'a> Walk<'a, '_> {
         let block = cursor.take(packed, "packed section")?;
         let max = packed
             .saturating_mul(MAX_SECTION_RATIO)
-            .max(16 << 20)
-            .min(MAX_SECTION_BYTES);
+            .clamp(16 << 20, MAX_SECTION_BYTES);
         if plain > max {
             let problem = Problem::TooLarge {
                 field: "plain size",

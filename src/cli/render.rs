@@ -1,0 +1,121 @@
+//! `threadline render`: the window's view as a PNG, with no display and no driver.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::{CliError, Command, file_argument, load, time_arguments};
+use crate::base::TimeSpan;
+use crate::base::time::TimeArg;
+use crate::gui::{RenderOptions, render as draw};
+use crate::view::ThemeChoice;
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "render",
+    about: "Draw a trace to a PNG picture, without a window",
+    arguments: |command| {
+        let word = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name)
+                .long(name)
+                .value_name(value)
+                .help(help)
+                .action(ArgAction::Set)
+        };
+        time_arguments(command)
+            .arg(file_argument())
+            .arg(
+                Arg::new("out")
+                    .short('o')
+                    .value_name("OUT.png")
+                    .help("Where to put the picture; - for standard output")
+                    .required(true)
+                    .value_parser(value_parser!(PathBuf)),
+            )
+            .arg(
+                word("size", "WxH", "Its size in pixels")
+                    .default_value("1600x900")
+                    .value_parser(parse_size),
+            )
+            .arg(
+                word(
+                    "scale",
+                    "N",
+                    "Pixels a point: 2 makes everything twice as large",
+                )
+                .default_value("1")
+                .value_parser(value_parser!(f32)),
+            )
+            .arg(
+                word("theme", "THEME", "Colours")
+                    .default_value("dark")
+                    .value_parser(["light", "dark"]),
+            )
+            .arg(
+                word("pane", "NAME", "Open this pane, e.g. info or process-tree")
+                    .action(ArgAction::Append),
+            )
+    },
+    run: render,
+};
+
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let expected = || format!("'{text}': expected a size such as 1600x900");
+    let (width, height) = text.split_once('x').ok_or_else(expected)?;
+    Ok([
+        width.parse().map_err(|_| expected())?,
+        height.parse().map_err(|_| expected())?,
+    ])
+}
+
+fn render(matches: &ArgMatches) -> Result<(), CliError> {
+    let loaded = load(matches)?;
+    let start = loaded.trace.span.start;
+    let time = |name: &str| {
+        matches
+            .get_one::<TimeArg>(name)
+            .map(|time| time.resolve(start))
+    };
+    let (from, until) = (time("from"), time("until"));
+    let span = (from.is_some() || until.is_some()).then(|| {
+        let whole = loaded.trace.span;
+        TimeSpan::new(from.unwrap_or(whole.start), until.unwrap_or(whole.end))
+    });
+    let is_light = matches
+        .get_one::<String>("theme")
+        .is_some_and(|theme| theme == "light");
+    let options = RenderOptions {
+        size: matches.get_one("size").copied().unwrap_or([1600, 900]),
+        scale: matches
+            .get_one::<f32>("scale")
+            .copied()
+            .unwrap_or(1.0)
+            .clamp(0.5, 8.0),
+        span,
+        theme: if is_light {
+            ThemeChoice::Light
+        } else {
+            ThemeChoice::Dark
+        },
+        pane: matches
+            .get_many::<String>("pane")
+            .and_then(|mut panes| panes.next_back())
+            .cloned(),
+    };
+    let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
+    let png = picture.png().map_err(CliError::Input)?;
+    let out = matches
+        .get_one::<PathBuf>("out")
+        .cloned()
+        .unwrap_or_default();
+    if out.as_os_str() == "-" {
+        std::io::stdout().lock().write_all(&png)?;
+        return Ok(());
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
+    file.write_all(&png)?;
+    file.persist(&out).map_err(|failed| failed.error)?;
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! What a pane is: it sees the trace and the view, and answers with actions.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use super::theme::Palette;
+use crate::load::LoadedTrace;
+use crate::view::{Action, ViewState};
+
+/// What panes see.
+pub struct Scene<'a> {
+    /// The trace.
+    pub loaded: &'a Arc<LoadedTrace>,
+    /// The view.
+    pub state: &'a ViewState,
+    /// The colours.
+    pub palette: &'a Palette,
+}
+
+/// A pane owns only scratch: a text being typed, an answer being waited for.
+pub trait Pane {
+    /// Draws it; what the user did comes back as actions.
+    fn ui(&mut self, ui: &mut egui::Ui, scene: &Scene<'_>) -> Vec<Action>;
+
+    /// Whether it waits for something that is worked out in the background.
+    fn is_waiting(&self) -> bool {
+        false
+    }
+}
+
+/// A row in `PANES`.
+pub struct PaneRow {
+    /// Its title, by which `--pane` and actions name it.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Makes one.
+    pub make: fn() -> Box<dyn Pane>,
+}
+
+/// An answer that is worked out off the window's thread: asked for by key, kept until the key changes.
+pub struct Later<K, T> {
+    wanted: Option<K>,
+    pending: Option<Receiver<T>>,
+    answer: Option<T>,
+}
+
+impl<K, T> Default for Later<K, T> {
+    fn default() -> Later<K, T> {
+        Later {
+            wanted: None,
+            pending: None,
+            answer: None,
+        }
+    }
+}
+
+impl<K: PartialEq, T: Send + 'static> Later<K, T> {
+    /// The answer for `key`, or the last one while `work` is under way; `work` runs once a key.
+    pub fn ask(
+        &mut self,
+        ctx: &egui::Context,
+        key: K,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<&T> {
+        if self.wanted.as_ref() != Some(&key) && self.pending.is_none() {
+            let (sender, receiver) = channel();
+            let ctx = ctx.clone();
+            rayon::spawn(move || {
+                let _nobody_waits = sender.send(work());
+                ctx.request_repaint();
+            });
+            self.wanted = Some(key);
+            self.pending = Some(receiver);
+        }
+        if let Some(receiver) = &self.pending {
+            match receiver.try_recv() {
+                Ok(answer) => {
+                    self.answer = Some(answer);
+                    self.pending = None;
+                    ctx.request_repaint();
+                }
+                Err(TryRecvError::Disconnected) => self.pending = None,
+                Err(TryRecvError::Empty) => {}
+            }
+        }
+        self.answer.as_ref()
+    }
+
+    /// Whether an answer is being worked out.
+    pub fn is_waiting(&self) -> bool {
+        self.pending.is_some()
+    }
+}

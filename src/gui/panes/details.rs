@@ -1,0 +1,112 @@
+//! The selected item: every field as decoded, and links to what it touches.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::gui::pane::{Later, Pane, Scene};
+use crate::query::Item;
+use crate::query::details::{Details, details};
+use crate::view::Action;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<DetailsPane>::default()
+}
+
+#[derive(Default)]
+struct DetailsPane {
+    later: Later<(u32, Item), (Item, Details)>,
+}
+
+impl Pane for DetailsPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let Some(item) = scene.state.selected else {
+            ui.add_space(8.0);
+            ui.label(
+                RichText::new("Nothing is selected. Click a slice, a run, a state or a track.")
+                    .color(scene.palette.weak),
+            );
+            return actions;
+        };
+        let loaded = scene.loaded.clone();
+        let key = (loaded.generation, item);
+        let work = move || (item, details(&loaded.trace, loaded.reader.as_ref(), item));
+        let Some((shown, details)) = self.later.ask(ui.ctx(), key, work) else {
+            ui.spinner();
+            return actions;
+        };
+        if *shown != item {
+            ui.ctx().request_repaint();
+        }
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(&details.title).strong().size(15.0));
+            ui.label(RichText::new(&details.subtitle).color(scene.palette.weak));
+            if ui
+                .small_button("Copy")
+                .on_hover_text("Copy all as text")
+                .clicked()
+            {
+                actions.push(Action::Copy(as_text(details)));
+            }
+        });
+        ui.separator();
+        ScrollArea::both()
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                ui.horizontal_top(|ui| {
+                    for (number, section) in details.sections.iter().enumerate() {
+                        ui.vertical(|ui| {
+                            ui.set_max_width(520.0);
+                            if !section.title.is_empty() {
+                                ui.label(RichText::new(&section.title).strong());
+                            }
+                            egui::Grid::new(("details", number))
+                                .num_columns(2)
+                                .spacing([14.0, 3.0])
+                                .show(ui, |ui| {
+                                    for row in &section.rows {
+                                        ui.label(
+                                            RichText::new(&row.name).color(scene.palette.weak),
+                                        );
+                                        match row.link {
+                                            Some(target) => {
+                                                if ui.link(&row.value).clicked() {
+                                                    actions.push(Action::Reveal(target));
+                                                }
+                                            }
+                                            None => {
+                                                ui.label(
+                                                    RichText::new(&row.value)
+                                                        .monospace()
+                                                        .size(12.0),
+                                                );
+                                            }
+                                        }
+                                        ui.end_row();
+                                    }
+                                });
+                        });
+                        ui.add_space(20.0);
+                    }
+                });
+            });
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.later.is_waiting()
+    }
+}
+
+fn as_text(details: &Details) -> String {
+    let mut text = format!("{} ({})\n", details.title, details.subtitle);
+    for section in &details.sections {
+        if !section.title.is_empty() {
+            text.push_str(&format!("\n{}\n", section.title));
+        }
+        for row in &section.rows {
+            text.push_str(&format!("{}\t{}\n", row.name, row.value));
+        }
+    }
+    text
+}

@@ -1,0 +1,92 @@
+//! What the file says about itself, what was odd in it, and what it costs.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::base::Severity;
+use crate::gui::pane::{Pane, Scene};
+use crate::view::{Action, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::new(InfoPane)
+}
+
+struct InfoPane;
+
+impl Pane for InfoPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let loaded = scene.loaded;
+        let trace = &loaded.trace;
+        let weak = scene.palette.weak;
+        ScrollArea::both()
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                ui.label(RichText::new("Diagnostics").strong());
+                if trace.diagnostics.is_empty() {
+                    ui.label(RichText::new("Nothing was odd in this file.").color(weak));
+                }
+                egui::Grid::new("diagnostics")
+                    .num_columns(4)
+                    .spacing([14.0, 3.0])
+                    .show(ui, |ui| {
+                        for row in trace.diagnostics.rows() {
+                            let (word, color) = match row.severity {
+                                Severity::Info => ("info", weak),
+                                Severity::Error => ("error", scene.palette.error),
+                                Severity::DataLoss => ("data loss", scene.palette.error),
+                            };
+                            ui.label(RichText::new(word).color(color));
+                            ui.label(RichText::new(row.code).monospace());
+                            ui.label(format!("{} ×", ruler::grouped(row.count as i64)));
+                            let places: Vec<String> =
+                                row.places.iter().map(ToString::to_string).collect();
+                            let at = if places.is_empty() {
+                                String::new()
+                            } else {
+                                format!(" (at {})", places.join(", "))
+                            };
+                            ui.label(format!("{}{at}", row.message));
+                            ui.end_row();
+                        }
+                    });
+                ui.add_space(8.0);
+                ui.label(RichText::new("File").strong());
+                let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+                let mut facts = vec![
+                    ("file".to_owned(), loaded.path.display().to_string()),
+                    ("format".to_owned(), trace.info.format.clone()),
+                    ("size".to_owned(), megabytes(loaded.file_bytes)),
+                    ("clock".to_owned(), trace.info.clock.clone()),
+                    (
+                        "events".to_owned(),
+                        ruler::grouped(trace.events.len() as i64),
+                    ),
+                    (
+                        "slices".to_owned(),
+                        ruler::grouped(trace.slices.len() as i64),
+                    ),
+                    (
+                        "lost events".to_owned(),
+                        ruler::grouped(trace.lost_events() as i64),
+                    ),
+                    ("memory".to_owned(), megabytes(loaded.memory_bytes())),
+                    (
+                        "loaded in".to_owned(),
+                        format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
+                    ),
+                ];
+                facts.extend(trace.info.facts.iter().cloned());
+                egui::Grid::new("facts")
+                    .num_columns(2)
+                    .spacing([14.0, 3.0])
+                    .show(ui, |ui| {
+                        for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+                            ui.label(RichText::new(name).color(weak));
+                            ui.label(RichText::new(value.trim_end()).monospace().size(12.0));
+                            ui.end_row();
+                        }
+                    });
+            });
+        Vec::new()
+    }
+}

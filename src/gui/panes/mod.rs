@@ -1,0 +1,38 @@
+//! The panes of the dock. A new pane is one file and its row here.
+
+pub mod details;
+pub mod durations;
+pub mod events;
+pub mod info;
+pub mod process_tree;
+
+use super::pane::PaneRow;
+
+/// All panes, in the order of their tabs.
+pub const PANES: &[PaneRow] = &[
+    PaneRow {
+        name: "Details",
+        about: "The selected item in full",
+        make: details::make,
+    },
+    PaneRow {
+        name: "Events",
+        about: "All raw events in time order",
+        make: events::make,
+    },
+    PaneRow {
+        name: "Durations",
+        about: "Slices added up by name",
+        make: durations::make,
+    },
+    PaneRow {
+        name: "Process tree",
+        about: "Who started whom",
+        make: process_tree::make,
+    },
+    PaneRow {
+        name: "Info",
+        about: "What the file says, and what was odd",
+        make: info::make,
+    },
+];

@@ -1,0 +1,270 @@
+//! All colours and sizes of the window, for dark and light. The only file that names raw colours.
+#![allow(clippy::disallowed_methods, reason = "this is the home of raw colours")]
+
+use egui::{Color32, CornerRadius, Stroke, Visuals};
+
+use crate::trace::ThreadState;
+
+/// The colours of one theme.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    /// Whether text is light on dark.
+    pub is_dark: bool,
+    /// Behind the tracks.
+    pub canvas: Color32,
+    /// Every other row of tracks.
+    pub canvas_alternate: Color32,
+    /// Behind track headers, ruler and bars.
+    pub panel: Color32,
+    /// Behind group headers.
+    pub group: Color32,
+    /// Lines between rows.
+    pub line: Color32,
+    /// Lines of the time grid.
+    pub grid: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text of less weight.
+    pub weak: Color32,
+    /// What is selected or wants attention.
+    pub accent: Color32,
+    /// The selected range.
+    pub range: Color32,
+    /// What went wrong.
+    pub error: Color32,
+    /// Markers A and B.
+    pub marks: [Color32; 2],
+    /// Where events were lost.
+    pub gap: Color32,
+    /// The overview's events and CPU use.
+    pub density: Color32,
+    /// The overview's line of CPU use.
+    pub cpu_use: Color32,
+    /// What the brush leaves out.
+    pub shade: Color32,
+    /// Points.
+    pub instant: Color32,
+    /// Counters: fill and line.
+    pub counter: (Color32, Color32),
+    /// Flows.
+    pub flow: Color32,
+}
+
+/// The palette for dark or light.
+#[must_use]
+pub fn palette(theme: egui::Theme) -> Palette {
+    let rgb = Color32::from_rgb;
+    match theme {
+        egui::Theme::Dark => Palette {
+            is_dark: true,
+            canvas: rgb(24, 26, 31),
+            canvas_alternate: rgb(28, 30, 36),
+            panel: rgb(33, 36, 42),
+            group: rgb(42, 46, 54),
+            line: rgb(50, 54, 62),
+            grid: rgb(44, 47, 55),
+            text: rgb(226, 229, 235),
+            weak: rgb(163, 170, 182),
+            accent: rgb(99, 179, 255),
+            range: Color32::from_rgba_unmultiplied(99, 179, 255, 36),
+            error: rgb(255, 123, 114),
+            marks: [rgb(255, 196, 87), rgb(122, 222, 160)],
+            gap: rgb(214, 92, 92),
+            density: rgb(92, 112, 150),
+            cpu_use: rgb(120, 200, 140),
+            shade: Color32::from_rgba_unmultiplied(0, 0, 0, 130),
+            instant: rgb(222, 184, 120),
+            counter: (
+                Color32::from_rgba_unmultiplied(105, 170, 225, 80),
+                rgb(125, 190, 240),
+            ),
+            flow: rgb(235, 150, 90),
+        },
+        egui::Theme::Light => Palette {
+            is_dark: false,
+            canvas: rgb(255, 255, 255),
+            canvas_alternate: rgb(249, 250, 252),
+            panel: rgb(241, 243, 246),
+            group: rgb(226, 230, 236),
+            line: rgb(214, 219, 227),
+            grid: rgb(231, 234, 240),
+            text: rgb(28, 33, 42),
+            weak: rgb(88, 97, 112),
+            accent: rgb(9, 96, 190),
+            range: Color32::from_rgba_unmultiplied(9, 96, 190, 30),
+            error: rgb(184, 32, 32),
+            marks: [rgb(176, 110, 0), rgb(16, 124, 65)],
+            gap: rgb(196, 60, 60),
+            density: rgb(160, 176, 204),
+            cpu_use: rgb(34, 139, 84),
+            shade: Color32::from_rgba_unmultiplied(90, 100, 120, 70),
+            instant: rgb(158, 102, 16),
+            counter: (
+                Color32::from_rgba_unmultiplied(40, 120, 190, 60),
+                rgb(32, 108, 180),
+            ),
+            flow: rgb(200, 92, 20),
+        },
+    }
+}
+
+impl Palette {
+    /// The colour for a hash: the same thing has the same colour in every trace.
+    #[must_use]
+    pub fn of_hash(&self, hash: u64) -> Color32 {
+        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hue = (mixed >> 40) as f32 / (1_u64 << 24) as f32;
+        let tone = ((mixed >> 32) & 0xff) as f32 / 255.0;
+        if self.is_dark {
+            hsl(hue, 0.42 + 0.12 * tone, 0.46 + 0.10 * (1.0 - tone))
+        } else {
+            hsl(hue, 0.55 + 0.12 * tone, 0.68 + 0.08 * (1.0 - tone))
+        }
+    }
+
+    /// The colour of a thread's state.
+    #[must_use]
+    pub fn of_state(&self, state: ThreadState) -> Color32 {
+        let rgb = Color32::from_rgb;
+        let (dark, light) = match state {
+            ThreadState::Running => (rgb(76, 160, 92), rgb(56, 142, 76)),
+            ThreadState::Runnable => (rgb(196, 190, 84), rgb(214, 190, 60)),
+            ThreadState::Preempted => (rgb(214, 150, 70), rgb(232, 150, 50)),
+            ThreadState::Sleeping => (rgb(58, 63, 74), rgb(216, 221, 230)),
+            ThreadState::Uninterruptible => (rgb(190, 88, 84), rgb(214, 96, 90)),
+            ThreadState::Stopped | ThreadState::Traced => (rgb(134, 104, 178), rgb(150, 120, 196)),
+            ThreadState::Created => (rgb(96, 128, 148), rgb(150, 180, 200)),
+            ThreadState::Zombie | ThreadState::Dead => (rgb(44, 46, 52), rgb(190, 192, 198)),
+            ThreadState::Parked | ThreadState::Idle => (rgb(52, 58, 70), rgb(206, 214, 226)),
+            ThreadState::Unknown => (rgb(70, 72, 78), rgb(200, 202, 206)),
+        };
+        if self.is_dark { dark } else { light }
+    }
+
+    /// Black or white, whichever reads better on `fill`.
+    #[must_use]
+    pub fn text_on(fill: Color32) -> Color32 {
+        let channel = |value: u8| {
+            let value = f32::from(value) / 255.0;
+            if value <= 0.04 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let luminance =
+            0.2126 * channel(fill.r()) + 0.7152 * channel(fill.g()) + 0.0722 * channel(fill.b());
+        // Equal contrast with black and white lies at 0.179.
+        if luminance > 0.179 {
+            Color32::from_rgb(12, 14, 18)
+        } else {
+            Color32::WHITE
+        }
+    }
+}
+
+fn hsl(hue: f32, saturation: f32, lightness: f32) -> Color32 {
+    let a = saturation * lightness.min(1.0 - lightness);
+    let channel = |n: f32| {
+        let k = (n + hue * 12.0) % 12.0;
+        let value = lightness - a * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+        (value * 255.0).round() as u8
+    };
+    Color32::from_rgb(channel(0.0), channel(8.0), channel(4.0))
+}
+
+/// Sets the style of all widgets for both themes.
+pub fn install(ctx: &egui::Context) {
+    for theme in [egui::Theme::Dark, egui::Theme::Light] {
+        let palette = palette(theme);
+        let mut visuals = match theme {
+            egui::Theme::Dark => Visuals::dark(),
+            egui::Theme::Light => Visuals::light(),
+        };
+        visuals.panel_fill = palette.panel;
+        visuals.window_fill = palette.panel;
+        visuals.extreme_bg_color = palette.canvas;
+        visuals.faint_bg_color = palette.canvas_alternate;
+        visuals.override_text_color = Some(palette.text);
+        visuals.hyperlink_color = palette.accent;
+        visuals.selection.bg_fill = palette.accent.gamma_multiply(0.45);
+        visuals.selection.stroke = Stroke::new(1.0, palette.text);
+        visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
+        visuals.window_stroke = Stroke::new(1.0, palette.line);
+        for widget in [
+            &mut visuals.widgets.noninteractive,
+            &mut visuals.widgets.inactive,
+            &mut visuals.widgets.hovered,
+            &mut visuals.widgets.active,
+            &mut visuals.widgets.open,
+        ] {
+            widget.corner_radius = CornerRadius::same(3);
+        }
+        ctx.set_visuals_of(theme, visuals);
+    }
+    ctx.all_styles_mut(|style| {
+        style.spacing.item_spacing = egui::vec2(8.0, 4.0);
+        style.spacing.button_padding = egui::vec2(8.0, 3.0);
+        style.animation_time = 0.0;
+    });
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
+}
+
+/// A hash of a name without its digits, so that `worker 1` and `worker 2` look alike.
+#[must_use]
+pub fn hash_name(name: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for &byte in name.iter().filter(|byte| !byte.is_ascii_digit()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let luminance = |color: Color32| {
+            let channel = |value: u8| {
+                let value = f32::from(value) / 255.0;
+                if value <= 0.04 {
+                    value / 12.92
+                } else {
+                    ((value + 0.055) / 1.055).powf(2.4)
+                }
+            };
+            0.2126 * channel(color.r()) + 0.7152 * channel(color.g()) + 0.0722 * channel(color.b())
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_can_be_read_everywhere() {
+        for theme in [egui::Theme::Dark, egui::Theme::Light] {
+            let palette = palette(theme);
+            for fill in [
+                palette.canvas,
+                palette.canvas_alternate,
+                palette.panel,
+                palette.group,
+            ] {
+                for text in [palette.text, palette.weak, palette.error] {
+                    assert!(
+                        contrast(text, fill) >= 4.5,
+                        "{theme:?}: {text:?} on {fill:?}"
+                    );
+                }
+            }
+            for hash in 0..500_u64 {
+                let fill = palette.of_hash(hash.wrapping_mul(0x1234_5678_9abc_def1));
+                assert!(contrast(Palette::text_on(fill), fill) >= 4.5, "{fill:?}");
+            }
+            for state in ThreadState::ALL {
+                let fill = palette.of_state(state);
+                assert!(contrast(Palette::text_on(fill), fill) >= 4.5, "{state:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
+
+use super::action::{Action, Direction, Marker};
+use super::history::Step;
+use super::locate;
+use super::outline::Node;
+use super::rows::{Fold, RowKey};
+use super::scale::{held_within, with_margin, zoomed};
+use super::state::{Place, ViewState};
+use crate::base::{Nanos, TimeSpan};
+use crate::query::Item;
+use crate::trace::Trace;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What an action asks of the program around the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Open a file.
+    Open(PathBuf),
+    /// Ask for a file and open it.
+    AskForFile,
+    /// Close the trace.
+    Close,
+    /// Stop the load.
+    CancelLoad,
+    /// Put a text on the clipboard.
+    Copy(String),
+    /// Bring a pane to the front.
+    OpenPane(&'static str),
+    /// Take away the notice.
+    Dismiss,
+    /// End the program.
+    Quit,
+}
+
+/// Carries out `action`. `now` is the time since the program's start; only the steps of history ask for it.
+pub fn apply(
+    state: &mut ViewState,
+    action: Action,
+    trace: Option<&Trace>,
+    now: Duration,
+) -> Option<Effect> {
+    match action {
+        Action::Show(span) => go(state, span, Step::Jump, now),
+        Action::Drag(span) => go(state, span, Step::Drift, now),
+        Action::ZoomBy { factor, around } => {
+            let span = zoomed(state.span, factor, around);
+            go(state, span, Step::Drift, now);
+        }
+        Action::PanBy(delta) => go(state, state.span.shifted(delta), Step::Drift, now),
+        Action::Fit => go(state, state.bounds(), Step::Jump, now),
+        Action::Focus => focus(state, trace, now),
+        Action::Select(item) => state.selected = Some(item),
+        Action::Reveal(item) => {
+            state.selected = Some(item);
+            reveal(state, item, trace, now);
+        }
+        Action::SelectRange(span) => state.range = Some(span.intersection(state.bounds())),
+        Action::RangeOfSelection => {
+            let span = trace.and_then(|trace| locate::span_of(trace, state.selected?));
+            state.range = span.or(state.range);
+        }
+        Action::Deselect => {
+            if state.is_help_open {
+                state.is_help_open = false;
+            } else {
+                state.selected = None;
+                state.range = None;
+            }
+        }
+        Action::Step(direction) => step(state, direction, trace, now),
+        Action::Follow(direction) => {
+            if let (Some(trace), Some(item)) = (trace, state.selected)
+                && let Some(next) = locate::followed(trace, item, direction)
+            {
+                state.selected = Some(next);
+                reveal(state, next, Some(trace), now);
+            }
+        }
+        Action::Mark(marker, time) => state.marks[index_of(marker)] = Some(time),
+        Action::ClearMarks => state.marks = [None, None],
+        Action::Toggle(key) => toggle(state, key),
+        Action::FoldAll => fold_all(state, Fold::Closed),
+        Action::UnfoldAll => fold_all(state, Fold::Open),
+        Action::Filter(text) => {
+            state.filter = text;
+            state.rebuild_rows();
+        }
+        Action::ScrollBy(points) => {
+            state.scroll = (state.scroll + points).clamp(0.0, state.max_scroll());
+        }
+        Action::Hover(time) => state.hover = time,
+        Action::SetTimeFormat(format) => state.time_format = format,
+        Action::SetTheme(theme) => state.theme = theme,
+        Action::OpenPane(name) => {
+            state.is_dock_hidden = false;
+            return Some(Effect::OpenPane(name));
+        }
+        Action::ToggleDock => state.is_dock_hidden = !state.is_dock_hidden,
+        Action::Back => {
+            if let Some(place) = state.history.back(state.place()) {
+                arrive(state, place);
+            }
+        }
+        Action::Forward => {
+            if let Some(place) = state.history.forward(state.place()) {
+                arrive(state, place);
+            }
+        }
+        Action::ToggleHelp => state.is_help_open = !state.is_help_open,
+        Action::FocusFilter => state.wants_filter_focus = true,
+        Action::Open(path) => return Some(Effect::Open(path)),
+        Action::AskForFile => return Some(Effect::AskForFile),
+        Action::Close => return Some(Effect::Close),
+        Action::CancelLoad => return Some(Effect::CancelLoad),
+        Action::Copy(text) => return Some(Effect::Copy(text)),
+        Action::Dismiss => return Some(Effect::Dismiss),
+        Action::Quit => return Some(Effect::Quit),
+    }
+    None
+}
+
+/// The place of a marker in `ViewState::marks`.
+#[must_use]
+pub fn index_of(marker: Marker) -> usize {
+    match marker {
+        Marker::A => 0,
+        Marker::B => 1,
+    }
+}
+
+fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
+    let lacking = (super::scale::MIN_SPAN.0 - span.duration().0).max(0);
+    let span = TimeSpan::new(
+        span.start - Nanos(lacking / 2),
+        span.end + Nanos(lacking - lacking / 2),
+    );
+    let span = held_within(span, state.bounds());
+    if span != state.span {
+        state.history.leave(state.place(), step, now);
+        state.span = span;
+    }
+}
+
+fn arrive(state: &mut ViewState, place: Place) {
+    state.span = held_within(place.span, state.bounds());
+    state.scroll = place.scroll.clamp(0.0, state.max_scroll());
+}
+
+/// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.
+fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
+    let selected = state
+        .range
+        .or_else(|| locate::span_of(trace?, state.selected?));
+    let target = match selected {
+        Some(span) => held_within(with_margin(span, 10), state.bounds()),
+        None => state.bounds(),
+    };
+    let target = if target == state.span {
+        state.bounds()
+    } else {
+        target
+    };
+    go(state, target, Step::Jump, now);
+}
+
+fn step(state: &mut ViewState, direction: Direction, trace: Option<&Trace>, now: Duration) {
+    if let (Some(trace), Some(item)) = (trace, state.selected)
+        && let Some(next) = locate::neighbour(trace, item, direction)
+    {
+        state.selected = Some(next);
+        reveal(state, next, Some(trace), now);
+    }
+}
+
+/// Brings an item into view: opens what hides it, scrolls to it, and moves the span if it lies outside.
+fn reveal(state: &mut ViewState, item: Item, trace: Option<&Trace>, now: Duration) {
+    let Some(trace) = trace else { return };
+    if let Some(span) = locate::span_of(trace, item)
+        && (!state.span.overlaps(span) || span.duration().0 > state.span.duration().0)
+    {
+        let target = if span.duration().0 > state.span.duration().0 / 2 {
+            with_margin(span, 25)
+        } else {
+            let middle = span.start + Nanos(span.duration().0 / 2);
+            let half = Nanos(state.span.duration().0 / 2);
+            TimeSpan::new(middle - half, middle + half)
+        };
+        go(state, target, Step::Jump, now);
+    }
+    let Some(lane) = locate::lane_of(trace, item) else {
+        return;
+    };
+    if state.rows.of_lane(lane).is_none() {
+        let mut path = Vec::new();
+        if find_lane(&state.outline.nodes, lane, &mut path) {
+            for key in path {
+                state.folds.insert(key, Fold::Open);
+            }
+            state.rebuild_rows();
+            if state.rows.of_lane(lane).is_none() && !state.filter.is_empty() {
+                state.filter.clear();
+                state.rebuild_rows();
+            }
+        }
+    }
+    if let Some((row, lane)) = state.rows.of_lane(lane) {
+        let top = row.top + lane.offset;
+        let bottom = top + lane.kind.height();
+        if top < state.scroll || bottom > state.scroll + state.page_height {
+            let middle = (top + bottom - state.page_height) / 2.0;
+            state.scroll = middle.clamp(0.0, state.max_scroll());
+        }
+    }
+}
+
+/// The keys of the nodes from the top down to the one that draws `lane`.
+fn find_lane(nodes: &[Node], lane: super::rows::LaneKind, path: &mut Vec<RowKey>) -> bool {
+    for node in nodes {
+        path.push(node.key);
+        let is_here = node.lanes.iter().any(|it| it.kind == lane);
+        if is_here || find_lane(&node.children, lane, path) {
+            return true;
+        }
+        path.pop();
+    }
+    false
+}
+
+fn toggle(state: &mut ViewState, key: RowKey) {
+    let fold = match state.rows.of_key(key).map(|row| row.fold) {
+        Some(Fold::Open) => Fold::Closed,
+        Some(Fold::Closed) => Fold::Open,
+        Some(Fold::None) | None => return,
+    };
+    state.folds.insert(key, fold);
+    state.rebuild_rows();
+}
+
+fn fold_all(state: &mut ViewState, fold: Fold) {
+    fn visit(nodes: &[Node], fold: Fold, folds: &mut rustc_hash::FxHashMap<RowKey, Fold>) {
+        for node in nodes {
+            if node.can_close() {
+                folds.insert(node.key, fold);
+            }
+            visit(&node.children, fold, folds);
+        }
+    }
+    let mut folds = std::mem::take(&mut state.folds);
+    visit(&state.outline.nodes, fold, &mut folds);
+    state.folds = folds;
+    state.rebuild_rows();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Timestamp;
+
+    fn span(start: i64, end: i64) -> TimeSpan {
+        TimeSpan::new(Timestamp(start), Timestamp(end))
+    }
+
+    fn state() -> ViewState {
+        let mut state = ViewState {
+            trace_span: span(0, 100_000),
+            ..ViewState::default()
+        };
+        state.span = state.bounds();
+        state
+    }
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn back_undoes_a_jump_and_forward_redoes_it() {
+        let mut state = state();
+        let whole = state.span;
+        apply(&mut state, Action::Show(span(10, 500)), None, at(0));
+        apply(&mut state, Action::Show(span(20, 90)), None, at(10));
+        apply(&mut state, Action::Back, None, at(20));
+        assert_eq!(state.span, span(10, 500));
+        apply(&mut state, Action::Back, None, at(30));
+        assert_eq!(state.span, whole);
+        apply(&mut state, Action::Forward, None, at(40));
+        apply(&mut state, Action::Forward, None, at(50));
+        assert_eq!(state.span, span(20, 90));
+        assert!(!state.history.has_forward());
+    }
+
+    #[test]
+    fn pans_in_a_row_are_one_step() {
+        let mut state = state();
+        apply(&mut state, Action::Show(span(1_000, 2_000)), None, at(0));
+        for i in 0..5 {
+            apply(
+                &mut state,
+                Action::PanBy(Nanos(100)),
+                None,
+                at(1_000 + i * 100),
+            );
+        }
+        apply(&mut state, Action::PanBy(Nanos(100)), None, at(5_000));
+        apply(&mut state, Action::Back, None, at(6_000));
+        assert_eq!(state.span, span(1_500, 2_500));
+        apply(&mut state, Action::Back, None, at(6_000));
+        assert_eq!(state.span, span(1_000, 2_000));
+    }
+
+    #[test]
+    fn focus_shows_the_range_and_then_the_whole() {
+        let mut state = state();
+        apply(
+            &mut state,
+            Action::SelectRange(span(5_000, 6_000)),
+            None,
+            at(0),
+        );
+        apply(&mut state, Action::Focus, None, at(1));
+        assert_eq!(state.span, span(4_900, 6_100));
+        apply(&mut state, Action::Focus, None, at(2));
+        assert_eq!(state.span, state.bounds());
+    }
+
+    #[test]
+    fn the_view_never_leaves_its_bounds() {
+        let mut state = state();
+        let around = Timestamp(50_000);
+        for _ in 0..100 {
+            apply(
+                &mut state,
+                Action::ZoomBy {
+                    factor: 0.5,
+                    around,
+                },
+                None,
+                at(0),
+            );
+        }
+        assert!(
+            state.span.contains(around) && state.span.duration() == crate::view::scale::MIN_SPAN
+        );
+        apply(&mut state, Action::PanBy(Nanos(i64::MAX)), None, at(0));
+        assert_eq!(state.span.end, state.bounds().end);
+        apply(
+            &mut state,
+            Action::ZoomBy {
+                factor: 1e18,
+                around,
+            },
+            None,
+            at(0),
+        );
+        assert_eq!(state.span, state.bounds());
+    }
+
+    #[test]
+    fn what_is_not_the_views_to_do_goes_out() {
+        let mut state = state();
+        let effect = apply(&mut state, Action::Open("a.dat".into()), None, at(0));
+        assert_eq!(effect, Some(Effect::Open("a.dat".into())));
+    }
+}

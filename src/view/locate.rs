@@ -1,0 +1,207 @@
+//! Where an item is: its time, its lane, its neighbours.
+
+use super::action::Direction;
+use super::rows::LaneKind;
+use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::query::Item;
+use crate::trace::{
+    EventId, FlowId, InstantId, RunId, SliceId, StateId, Trace, TrackId, TrackKind,
+};
+
+/// The time that an item takes; a point is one nanosecond long. `None` for what has no time of its own.
+#[must_use]
+pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
+    let until = |start: Timestamp, end: Option<Timestamp>| {
+        TimeSpan::new(start, end.unwrap_or(trace.span.end).max(start))
+    };
+    let point = |time: Timestamp| TimeSpan::new(time, time + Nanos(1));
+    match item {
+        Item::Slice(id) if (id.0 as usize) < trace.slices.len() => {
+            let slice = trace.slices.get(id);
+            Some(until(slice.start, slice.end))
+        }
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => {
+            let run = trace.runs.get(id);
+            Some(until(run.start, run.end))
+        }
+        Item::State(id) if (id.0 as usize) < trace.states.len() => {
+            let state = trace.states.get(id);
+            Some(until(state.start, state.end))
+        }
+        Item::Instant(id) if (id.0 as usize) < trace.instants.len() => {
+            Some(point(trace.events.time(trace.instants.event(id))))
+        }
+        Item::Event(id) if (id.0 as usize) < trace.events.len() => {
+            Some(point(trace.events.time(id)))
+        }
+        Item::Flow(id) => {
+            let flow = trace.flows.rows.get(id.0 as usize)?;
+            Some(TimeSpan::new(flow.from.time, flow.to.time + Nanos(1)))
+        }
+        Item::Thread(id) => {
+            let thread = trace.threads.get(id.0 as usize)?;
+            let start = thread.start.unwrap_or(thread.seen.0);
+            let end = thread.end.unwrap_or(thread.seen.1);
+            (end > start).then(|| TimeSpan::new(start, end))
+        }
+        Item::Process(id) => {
+            let process = trace.processes.get(id.0 as usize)?;
+            Some(TimeSpan::new(
+                process.start.unwrap_or(trace.span.start),
+                process.end.unwrap_or(trace.span.end),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The lane that draws an item.
+#[must_use]
+pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
+    match item {
+        Item::Slice(id) if (id.0 as usize) < trace.slices.len() => {
+            let after = trace
+                .slices
+                .rows
+                .partition_point(|row| row.slices.start <= id.0);
+            Some(LaneKind::Slices(after.checked_sub(1)? as u32))
+        }
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => {
+            Some(LaneKind::Runs(trace.runs.get(id).cpu))
+        }
+        Item::State(id) if (id.0 as usize) < trace.states.len() => {
+            Some(LaneKind::States(trace.states.get(id).thread))
+        }
+        Item::Instant(id) => track_of_instant(trace, id).map(LaneKind::Instants),
+        Item::Event(id) => lane_of_event(trace, id),
+        Item::Flow(id) => {
+            let flow = trace.flows.rows.get(id.0 as usize)?;
+            lane_of(trace, Item::Slice(flow.from.slice?))
+        }
+        Item::Thread(id) => (!trace.states.of(id).is_empty()).then_some(LaneKind::States(id)),
+        Item::Cpu(id) => Some(LaneKind::Runs(id)),
+        _ => None,
+    }
+}
+
+/// The track whose points hold `id`.
+fn track_of_instant(trace: &Trace, id: InstantId) -> Option<TrackId> {
+    let index = trace
+        .tracks
+        .iter()
+        .position(|track| track.instants.contains(&id.0))?;
+    Some(TrackId(index as u32))
+}
+
+/// The lane nearest to an event: the states of its thread, or the runs of its CPU.
+fn lane_of_event(trace: &Trace, id: EventId) -> Option<LaneKind> {
+    if id.0 as usize >= trace.events.len() {
+        return None;
+    }
+    let thread = trace.events.thread(id);
+    if thread.0 != 0 && !trace.states.of(thread).is_empty() {
+        return Some(LaneKind::States(thread));
+    }
+    let of_thread = trace
+        .tracks
+        .iter()
+        .position(|track| track.kind == TrackKind::Thread(thread));
+    if let Some(track) = of_thread {
+        let track = TrackId(track as u32);
+        return match trace.tracks[track.0 as usize].rows.clone().next() {
+            Some(row) => Some(LaneKind::Slices(row)),
+            None => Some(LaneKind::Instants(track)),
+        };
+    }
+    let cpu = trace.events.get(id).cpu?;
+    Some(LaneKind::Runs(crate::trace::CpuId(cpu)))
+}
+
+/// What comes before or after an item on its lane.
+#[must_use]
+pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
+    let step = |id: u32, range: std::ops::Range<u32>| match direction {
+        Direction::Previous => id.checked_sub(1).filter(|id| range.contains(id)),
+        Direction::Next => id.checked_add(1).filter(|id| range.contains(id)),
+    };
+    match (item, lane_of(trace, item)?) {
+        (Item::Slice(id), LaneKind::Slices(row)) => {
+            let range = trace.slices.rows.get(row as usize)?.slices.clone();
+            step(id.0, range).map(|id| Item::Slice(SliceId(id)))
+        }
+        (Item::Run(id), LaneKind::Runs(cpu)) => {
+            step(id.0, trace.runs.on(cpu)).map(|id| Item::Run(RunId(id)))
+        }
+        (Item::State(id), LaneKind::States(thread)) => {
+            step(id.0, trace.states.of(thread)).map(|id| Item::State(StateId(id)))
+        }
+        (Item::Instant(id), LaneKind::Instants(track)) => {
+            let range = trace.tracks.get(track.0 as usize)?.instants.clone();
+            step(id.0, range).map(|id| Item::Instant(InstantId(id)))
+        }
+        (Item::Event(id), _) => event_neighbour(trace, id, direction).map(Item::Event),
+        _ => None,
+    }
+}
+
+/// The event before or after, in the order of time over all lanes.
+fn event_neighbour(trace: &Trace, id: EventId, direction: Direction) -> Option<EventId> {
+    let rank = rank_of_event(trace, id)?;
+    let rank = match direction {
+        Direction::Previous => rank.checked_sub(1)?,
+        Direction::Next => rank.checked_add(1)?,
+    };
+    trace.events.from_rank(rank).next()
+}
+
+/// The place of an event in the order of time over all lanes.
+#[must_use]
+pub fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
+    if id.0 as usize >= trace.events.len() {
+        return None;
+    }
+    let time = trace.events.time(id);
+    let first = trace.events.rank(time);
+    // Few events share a nanosecond; a clock that hardly moves must not hang the window.
+    let among = trace
+        .events
+        .from_time(time)
+        .take(100_000)
+        .position(|other| other == id)?;
+    Some(first + among as u32)
+}
+
+/// The event that began an item, or that it is.
+#[must_use]
+pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
+    match item {
+        Item::Slice(id) if (id.0 as usize) < trace.slices.len() => Some(trace.slices.get(id).begin),
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => trace.runs.get(id).event,
+        Item::State(id) if (id.0 as usize) < trace.states.len() => trace.states.get(id).event,
+        Item::Instant(id) if (id.0 as usize) < trace.instants.len() => {
+            Some(trace.instants.event(id))
+        }
+        Item::Event(id) => Some(id),
+        Item::Flow(id) => Some(trace.flows.rows.get(id.0 as usize)?.from.event),
+        _ => None,
+    }
+}
+
+/// The slice that the next or previous flow of what is selected leads to.
+#[must_use]
+pub fn followed(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
+    let Item::Slice(slice) = item else {
+        return None;
+    };
+    let flow_at = |id: FlowId| trace.flows.rows.get(id.0 as usize);
+    trace
+        .flows
+        .of_slice(slice)
+        .filter_map(flow_at)
+        .find_map(|flow| match direction {
+            Direction::Next if flow.from.slice == Some(slice) => flow.to.slice,
+            Direction::Previous if flow.to.slice == Some(slice) => flow.from.slice,
+            _ => None,
+        })
+        .map(Item::Slice)
+}

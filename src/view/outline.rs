@@ -1,0 +1,403 @@
+//! The tree of tracks of one trace: CPUs, processes and their threads, counters, asynchronous groups.
+//!
+//! Made once for each generation of a trace; which of it is seen (open, closed, filtered) is decided in `rows`.
+//! Keys name things as the file does, so that what the user closed stays closed in the next generation.
+
+use super::rows::{Lane, LaneKind, RowKey, RowKind};
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// A track or a group of tracks.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Names it from one generation to the next.
+    pub key: RowKey,
+    /// What it is.
+    pub kind: RowKind,
+    /// Shown at the left.
+    pub title: String,
+    /// Shown small behind the title.
+    pub note: String,
+    /// What it draws when it is open.
+    pub lanes: Vec<Lane>,
+    /// What it draws when it is closed.
+    pub closed_lanes: Vec<Lane>,
+    /// What lies in it.
+    pub children: Vec<Node>,
+    /// Whether it is open unless the user says otherwise.
+    pub is_open_at_first: bool,
+    /// How many rows of data lie in it: busier ones come first.
+    pub activity: u64,
+}
+
+impl Node {
+    fn group(key: RowKey, title: &str, children: Vec<Node>) -> Node {
+        Node {
+            key,
+            kind: RowKind::Group,
+            title: title.to_owned(),
+            note: children.len().to_string(),
+            lanes: Vec::new(),
+            closed_lanes: Vec::new(),
+            activity: children.iter().map(|child| child.activity).sum(),
+            children,
+            is_open_at_first: true,
+        }
+    }
+
+    /// Whether closing it hides anything.
+    #[must_use]
+    pub fn can_close(&self) -> bool {
+        !self.children.is_empty() || self.closed_lanes.len() < self.lanes.len()
+    }
+}
+
+/// The tree's uppermost nodes, in the order in which they are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// How many tracks there are, groups not counted.
+    pub track_count: usize,
+}
+
+/// More CPUs than this: their counters are closed at first.
+const MANY_CPUS: usize = 8;
+/// More threads than this: only the busiest processes are open at first.
+const MANY_THREADS: usize = 60;
+/// How many of them.
+const OPEN_PROCESSES: usize = 4;
+
+impl Outline {
+    /// Puts the tree of `trace` together.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Outline {
+        let owners = Owners::new(trace);
+        let mut nodes = Vec::new();
+        let cpus: Vec<Node> = (0..trace.cpus.len() as u32)
+            .map(|cpu| owners.cpu_node(CpuId(cpu)))
+            .collect();
+        if !cpus.is_empty() {
+            nodes.push(Node::group(RowKey::Cpus, "CPUs", cpus));
+        }
+        let counters = owners.counter_nodes(CounterScope::Global);
+        if !counters.is_empty() {
+            nodes.push(Node::group(RowKey::Counters, "Counters", counters));
+        }
+        let asyncs = owners.track_nodes(TrackKind::Async(None), TrackNames::All);
+        if !asyncs.is_empty() {
+            nodes.push(Node::group(RowKey::Asyncs, "Asynchronous", asyncs));
+        }
+        let (mut processes, loose) = owners.process_nodes();
+        if !loose.is_empty() {
+            if processes.is_empty() {
+                nodes.push(Node::group(RowKey::Loose, "Threads", loose));
+            } else {
+                processes.push(Node::group(RowKey::Loose, "Other threads", loose));
+            }
+        }
+        nodes.append(&mut processes);
+        let track_count = nodes.iter().map(count_tracks).sum();
+        Outline { nodes, track_count }
+    }
+}
+
+fn count_tracks(node: &Node) -> usize {
+    usize::from(node.kind != RowKind::Group) + node.children.iter().map(count_tracks).sum::<usize>()
+}
+
+/// Which tracks of an owner become rows of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TrackNames {
+    /// All.
+    All,
+    /// Those that have a name of their own; the others are lanes of their owner's row.
+    Named,
+}
+
+/// What belongs to whom.
+struct Owners<'a> {
+    trace: &'a Trace,
+    tracks: FxHashMap<TrackKind, Vec<TrackId>>,
+    counters: FxHashMap<CounterScope, Vec<CounterTrackId>>,
+}
+
+impl<'a> Owners<'a> {
+    fn new(trace: &'a Trace) -> Owners<'a> {
+        let mut tracks: FxHashMap<TrackKind, Vec<TrackId>> = FxHashMap::default();
+        for (id, track) in trace.tracks.iter().enumerate() {
+            tracks
+                .entry(track.kind)
+                .or_default()
+                .push(TrackId(id as u32));
+        }
+        let mut counters: FxHashMap<CounterScope, Vec<CounterTrackId>> = FxHashMap::default();
+        for (id, track) in trace.counters.tracks.iter().enumerate() {
+            let id = CounterTrackId(id as u32);
+            counters.entry(track.scope).or_default().push(id);
+        }
+        Owners {
+            trace,
+            tracks,
+            counters,
+        }
+    }
+
+    fn tracks_of(&self, kind: TrackKind) -> &[TrackId] {
+        self.tracks.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
+    fn lanes_of_track(&self, id: TrackId, lanes: &mut Vec<Lane>) -> u64 {
+        let Some(track) = self.trace.tracks.get(id.0 as usize) else {
+            return 0;
+        };
+        let mut activity = track.instants.len() as u64;
+        if !track.instants.is_empty() {
+            lanes.push(Lane::new(LaneKind::Instants(id)));
+        }
+        for row in track.rows.clone() {
+            if let Some(slices) = self.trace.slices.rows.get(row as usize) {
+                activity += slices.slices.len() as u64;
+                lanes.push(Lane::new(LaneKind::Slices(row)));
+            }
+        }
+        activity
+    }
+
+    /// The lanes of the tracks without a name of their own.
+    fn own_lanes(&self, kind: TrackKind, lanes: &mut Vec<Lane>) -> u64 {
+        self.tracks_of(kind)
+            .iter()
+            .filter(|id| self.trace.tracks[id.0 as usize].name.0 == 0)
+            .map(|&id| self.lanes_of_track(id, lanes))
+            .sum()
+    }
+
+    fn track_nodes(&self, kind: TrackKind, which: TrackNames) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for &id in self.tracks_of(kind) {
+            let name = self.trace.text(self.trace.tracks[id.0 as usize].name);
+            if which == TrackNames::Named && name.is_empty() {
+                continue;
+            }
+            let mut lanes = Vec::new();
+            let activity = self.lanes_of_track(id, &mut lanes);
+            if lanes.is_empty() {
+                continue;
+            }
+            nodes.push(Node {
+                key: RowKey::Track(self.hash_of(kind, &name)),
+                kind: RowKind::Track(id),
+                title: if name.is_empty() {
+                    "Events".to_owned()
+                } else {
+                    name.into_owned()
+                },
+                note: String::new(),
+                closed_lanes: first_lanes(&lanes),
+                lanes,
+                children: Vec::new(),
+                is_open_at_first: true,
+                activity,
+            });
+        }
+        nodes
+    }
+
+    fn counter_nodes(&self, scope: CounterScope) -> Vec<Node> {
+        let ids = self.counters.get(&scope).map_or(&[][..], Vec::as_slice);
+        ids.iter()
+            .map(|&id| {
+                let track = &self.trace.counters.tracks[id.0 as usize];
+                let name = self.trace.text(track.name);
+                let lanes = vec![Lane::new(LaneKind::Counter(id))];
+                let owner = match scope {
+                    CounterScope::Global => TrackKind::Async(None),
+                    CounterScope::Cpu(cpu) => TrackKind::Cpu(cpu),
+                    CounterScope::Process(process) => TrackKind::Async(Some(process)),
+                    CounterScope::Thread(thread) => TrackKind::Thread(thread),
+                };
+                Node {
+                    key: RowKey::Counter(self.hash_of(owner, &name)),
+                    kind: RowKind::Counter(id),
+                    title: name.into_owned(),
+                    note: String::new(),
+                    closed_lanes: lanes.clone(),
+                    lanes,
+                    children: Vec::new(),
+                    is_open_at_first: true,
+                    activity: track.samples.len() as u64,
+                }
+            })
+            .collect()
+    }
+
+    /// A number that says the same of the same track in the next generation.
+    fn hash_of(&self, owner: TrackKind, name: &str) -> u64 {
+        let mut hasher = FxHasher::default();
+        match owner {
+            TrackKind::Cpu(cpu) => (0_u8, u64::from(self.cpu_number(cpu))).hash(&mut hasher),
+            TrackKind::Thread(thread) => (1_u8, self.trace.thread(thread).key).hash(&mut hasher),
+            TrackKind::Async(process) => {
+                let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
+                (2_u8, process.map_or(u64::MAX, |it| it.key)).hash(&mut hasher);
+            }
+        }
+        name.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn cpu_number(&self, cpu: CpuId) -> u32 {
+        self.trace
+            .cpus
+            .get(cpu.0 as usize)
+            .map_or(cpu.0, |cpu| cpu.number)
+    }
+
+    fn cpu_node(&self, cpu: CpuId) -> Node {
+        let number = self.cpu_number(cpu);
+        let mut lanes = vec![Lane::new(LaneKind::Runs(cpu))];
+        let mut activity = self.trace.runs.on(cpu).len() as u64;
+        activity += self.own_lanes(TrackKind::Cpu(cpu), &mut lanes);
+        let mut children = self.track_nodes(TrackKind::Cpu(cpu), TrackNames::Named);
+        children.extend(self.counter_nodes(CounterScope::Cpu(cpu)));
+        Node {
+            key: RowKey::Cpu(number),
+            kind: RowKind::Cpu(cpu),
+            title: format!("CPU {number}"),
+            note: String::new(),
+            closed_lanes: first_lanes(&lanes),
+            lanes,
+            children,
+            is_open_at_first: self.trace.cpus.len() <= MANY_CPUS,
+            activity,
+        }
+    }
+
+    fn thread_node(&self, thread: ThreadId) -> Option<Node> {
+        let row = self.trace.thread(thread);
+        let mut lanes = Vec::new();
+        let states = self.trace.states.of(thread).len() as u64;
+        if states > 0 {
+            lanes.push(Lane::new(LaneKind::States(thread)));
+        }
+        let activity = states + self.own_lanes(TrackKind::Thread(thread), &mut lanes);
+        let mut children = self.track_nodes(TrackKind::Thread(thread), TrackNames::Named);
+        children.extend(self.counter_nodes(CounterScope::Thread(thread)));
+        if lanes.is_empty() && children.is_empty() {
+            return None;
+        }
+        Some(Node {
+            key: RowKey::Thread(row.key),
+            kind: RowKind::Thread(thread),
+            title: self.trace.thread_name(thread),
+            note: row.tid.to_string(),
+            closed_lanes: first_lanes(&lanes),
+            lanes,
+            activity: activity + children.iter().map(|child| child.activity).sum::<u64>(),
+            children,
+            is_open_at_first: true,
+        })
+    }
+
+    /// Processes with their threads, the busiest first; and the threads of none.
+    fn process_nodes(&self) -> (Vec<Node>, Vec<Node>) {
+        let mut of_process: FxHashMap<ProcessId, Vec<Node>> = FxHashMap::default();
+        let mut loose = Vec::new();
+        let mut thread_count = 0_usize;
+        for index in 0..self.trace.threads.len() as u32 {
+            let thread = ThreadId(index);
+            if let Some(node) = self.thread_node(thread) {
+                thread_count += 1;
+                match self.trace.thread(thread).process {
+                    Some(process) => of_process.entry(process).or_default().push(node),
+                    None => loose.push(node),
+                }
+            }
+        }
+        let mut nodes: Vec<Node> = (0..self.trace.processes.len() as u32)
+            .filter_map(|id| {
+                let threads = of_process.remove(&ProcessId(id)).unwrap_or_default();
+                self.process_node(ProcessId(id), threads)
+            })
+            .collect();
+        let busiest_first = |a: &Node, b: &Node| {
+            (b.activity, &a.title, &a.note).cmp(&(a.activity, &b.title, &b.note))
+        };
+        nodes.sort_by(busiest_first);
+        loose.sort_by(busiest_first);
+        if thread_count > MANY_THREADS {
+            for node in nodes.iter_mut().skip(OPEN_PROCESSES) {
+                node.is_open_at_first = node.kind != RowKind::Group && node.children.is_empty();
+            }
+        }
+        (nodes, loose)
+    }
+
+    fn process_node(&self, id: ProcessId, mut threads: Vec<Node>) -> Option<Node> {
+        let process = self.trace.processes.get(id.0 as usize)?;
+        let asyncs = self.track_nodes(TrackKind::Async(Some(id)), TrackNames::All);
+        let counters = self.counter_nodes(CounterScope::Process(id));
+        let name = self.trace.text(process.name);
+        if threads.len() == 1 && asyncs.is_empty() && counters.is_empty() {
+            // One thread is its process: one row says both.
+            return threads.pop();
+        }
+        // The main thread first, then the busiest.
+        threads.sort_by_key(|node| {
+            let is_main =
+                matches!(node.kind, RowKind::Thread(it) if Some(it) == process.main_thread);
+            (!is_main, std::cmp::Reverse(node.activity))
+        });
+        let closed_lanes = threads
+            .first()
+            .map(|node| first_lanes(&node.lanes))
+            .unwrap_or_default();
+        let thread_count = threads.len();
+        let mut children = asyncs;
+        children.extend(counters);
+        children.append(&mut threads);
+        if children.is_empty() {
+            return None;
+        }
+        let threads_word = match thread_count {
+            0 => String::new(),
+            1 => " · 1 thread".to_owned(),
+            many => format!(" · {many} threads"),
+        };
+        Some(Node {
+            key: RowKey::Process(process.key),
+            kind: RowKind::Process(id),
+            title: if name.is_empty() {
+                format!("pid {}", process.pid)
+            } else {
+                name.into_owned()
+            },
+            note: format!("{}{threads_word}", process.pid),
+            lanes: Vec::new(),
+            closed_lanes,
+            activity: children.iter().map(|child| child.activity).sum(),
+            children,
+            is_open_at_first: true,
+        })
+    }
+}
+
+/// What a closed row still shows: its first lane, and the first slices if that is not already them.
+fn first_lanes(lanes: &[Lane]) -> Vec<Lane> {
+    let mut first: Vec<Lane> = lanes.iter().take(1).cloned().collect();
+    if let Some(lane) = lanes
+        .iter()
+        .skip(1)
+        .find(|lane| matches!(lane.kind, LaneKind::Slices(_)))
+        && matches!(
+            lanes.first().map(|lane| &lane.kind),
+            Some(LaneKind::States(_) | LaneKind::Instants(_))
+        )
+    {
+        first.push(lane.clone());
+    }
+    first
+}

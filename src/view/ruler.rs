@@ -1,0 +1,340 @@
+//! The ruler: round steps, and how a time is written at a tick.
+//!
+//! Steps are 1, 2, 5 times a power of ten below a second, and what clocks use above it.
+
+use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::event::part::ClockUnit;
+use serde::{Deserialize, Serialize};
+
+/// What times are counted from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TimeFormat {
+    /// Since the trace's first event.
+    #[default]
+    SinceStart,
+    /// As the trace's own clock says it, in seconds.
+    TraceClock,
+    /// As a wall clock says it (UTC), where the file tells how to get there.
+    WallClock,
+}
+
+impl TimeFormat {
+    /// All of them, in the order in which the key walks through.
+    pub const ALL: [TimeFormat; 3] = [
+        TimeFormat::SinceStart,
+        TimeFormat::TraceClock,
+        TimeFormat::WallClock,
+    ];
+
+    /// What menus call it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            TimeFormat::SinceStart => "Since start",
+            TimeFormat::TraceClock => "Trace clock",
+            TimeFormat::WallClock => "Wall clock (UTC)",
+        }
+    }
+}
+
+/// Where the axis' zero points are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origins {
+    /// The trace's first event.
+    pub start: Timestamp,
+    /// What to add to a time of the trace's clock to get nanoseconds since 1970, where the file says.
+    pub unix_offset: Option<i128>,
+    /// What the clock counts: only nanoseconds are written as seconds.
+    pub unit: ClockUnit,
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+/// The distance between labelled ticks, so that `per_tick` or more nanoseconds lie between them.
+#[must_use]
+pub fn step_for(per_tick: f64) -> Nanos {
+    const CLOCK: [i64; 16] = [
+        1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800,
+    ];
+    let mut step = 1_i64;
+    while step < SECOND {
+        for factor in [1, 2, 5] {
+            if (step * factor) as f64 >= per_tick {
+                return Nanos(step * factor);
+            }
+        }
+        step *= 10;
+    }
+    for seconds in CLOCK {
+        if (seconds * SECOND) as f64 >= per_tick {
+            return Nanos(seconds * SECOND);
+        }
+    }
+    let mut days = 5_i64;
+    while (days as f64) * 86_400e9 < per_tick && days < 50_000 {
+        days *= 2;
+    }
+    Nanos(days.saturating_mul(86_400 * SECOND))
+}
+
+/// The ticks in `span`: multiples of `step` counted from `zero`. At most 10,000.
+pub fn ticks(span: TimeSpan, zero: Timestamp, step: Nanos) -> impl Iterator<Item = Timestamp> {
+    let step = i128::from(step.0.max(1));
+    let zero = i128::from(zero.0);
+    let first = (i128::from(span.start.0) - zero).div_euclid(step);
+    let end = i128::from(span.end.0);
+    (first..)
+        .map(move |n| zero + n * step)
+        .skip_while(move |&time| time < i128::from(span.start.0))
+        .take_while(move |&time| time < end)
+        .filter_map(|time| i64::try_from(time).ok().map(Timestamp))
+        .take(10_000)
+}
+
+/// Where ticks are counted from in `format`.
+#[must_use]
+pub fn zero_of(format: TimeFormat, origins: Origins) -> Timestamp {
+    match (format, origins.unix_offset) {
+        (TimeFormat::SinceStart, _) | (TimeFormat::WallClock, None) => origins.start,
+        (TimeFormat::TraceClock, _) => Timestamp(0),
+        (TimeFormat::WallClock, Some(offset)) => {
+            // A whole second of the wall clock near the start, so that ticks fall on round times.
+            let second = i128::from(SECOND) * 86_400;
+            let start = i128::from(origins.start.0) + offset;
+            i64::try_from(start.div_euclid(second) * second - offset)
+                .map_or(origins.start, Timestamp)
+        }
+    }
+}
+
+/// A tick's text: no more decimals than `step` needs.
+#[must_use]
+pub fn tick_text(time: Timestamp, step: Nanos, format: TimeFormat, origins: Origins) -> String {
+    if origins.unit != ClockUnit::Nanoseconds {
+        return grouped(count_of(time, format, origins));
+    }
+    match (format, origins.unix_offset) {
+        (TimeFormat::SinceStart, _) | (TimeFormat::WallClock, None) => {
+            offset_text((time - origins.start).0, step)
+        }
+        (TimeFormat::TraceClock, _) => seconds_text(time.0, decimals_of(step)),
+        (TimeFormat::WallClock, Some(offset)) => {
+            clock_text(i128::from(time.0) + offset, decimals_of(step))
+        }
+    }
+}
+
+/// A time in full, to the nanosecond.
+#[must_use]
+pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> String {
+    if origins.unit != ClockUnit::Nanoseconds {
+        return length_text(Nanos(count_of(time, format, origins)), origins.unit);
+    }
+    match (format, origins.unix_offset) {
+        (TimeFormat::SinceStart, _) | (TimeFormat::WallClock, None) => {
+            format!("{} s", seconds_text((time - origins.start).0, 9))
+        }
+        (TimeFormat::TraceClock, _) => format!("{} s", seconds_text(time.0, 9)),
+        (TimeFormat::WallClock, Some(offset)) => {
+            let unix = i128::from(time.0) + offset;
+            format!("{} {}", date_text(unix), clock_text(unix, 9))
+        }
+    }
+}
+
+/// A length of time in full.
+#[must_use]
+pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
+    match unit {
+        ClockUnit::Nanoseconds => length.to_string(),
+        ClockUnit::Cycles => format!("{} cycles", grouped(length.0)),
+        ClockUnit::Order => format!("{} steps", grouped(length.0)),
+        ClockUnit::Lines => format!("{} lines", grouped(length.0)),
+    }
+}
+
+fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
+    match format {
+        TimeFormat::TraceClock => time.0,
+        TimeFormat::SinceStart | TimeFormat::WallClock => (time - origins.start).0,
+    }
+}
+
+/// A whole number with thin groups of three digits: `1 234 567`.
+#[must_use]
+pub fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if number < 0 {
+        text.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How many decimals of a second `step` needs: 0, 3, 6 or 9.
+fn decimals_of(step: Nanos) -> usize {
+    match step.0 {
+        s if s % SECOND == 0 => 0,
+        s if s % 1_000_000 == 0 => 3,
+        s if s % 1_000 == 0 => 6,
+        _ => 9,
+    }
+}
+
+/// `12.345` from nanoseconds.
+fn seconds_text(ns: i64, decimals: usize) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let ns = ns.unsigned_abs();
+    let (whole, rest) = (ns / SECOND as u64, ns % SECOND as u64);
+    if decimals == 0 {
+        return format!("{sign}{whole}");
+    }
+    let digits = format!("{rest:09}");
+    format!("{sign}{whole}.{}", &digits[..decimals.min(9)])
+}
+
+/// Time since the start in the unit of the step: `250 µs`, `1.5 s`, `2:30`.
+fn offset_text(ns: i64, step: Nanos) -> String {
+    if ns == 0 {
+        return "0".to_owned();
+    }
+    let sign = if ns < 0 { "-" } else { "" };
+    let abs = ns.unsigned_abs();
+    if step.0 >= 30 * SECOND {
+        let seconds = abs / SECOND as u64;
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        return if hours > 0 {
+            format!("{sign}{hours}:{minutes:02}:{seconds:02}")
+        } else {
+            format!("{sign}{minutes}:{seconds:02}")
+        };
+    }
+    // The unit fits the number; the decimals fit the step.
+    let (unit, word) = match abs {
+        0..1_000 => (1, "ns"),
+        1_000..1_000_000 => (1_000, "µs"),
+        1_000_000..1_000_000_000 => (1_000_000, "ms"),
+        _ => (SECOND as u64, "s"),
+    };
+    let mut decimals = 0;
+    let mut rest = step.0.unsigned_abs();
+    while rest % unit != 0 && decimals < 9 {
+        rest = rest.saturating_mul(10);
+        decimals += 1;
+    }
+    let scale = 10_u64.pow(decimals);
+    let fraction = (u128::from(abs % unit) * u128::from(scale) / u128::from(unit)) as u64;
+    if decimals == 0 {
+        format!("{sign}{} {word}", abs / unit)
+    } else {
+        let width = decimals as usize;
+        format!("{sign}{}.{fraction:0width$} {word}", abs / unit)
+    }
+}
+
+/// `14:03:05.250` of nanoseconds since 1970, UTC.
+fn clock_text(unix_ns: i128, decimals: usize) -> String {
+    let in_day = unix_ns.rem_euclid(86_400 * i128::from(SECOND)) as i64;
+    let seconds = in_day / SECOND;
+    let text = format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60
+    );
+    if decimals == 0 {
+        return text;
+    }
+    let digits = format!("{:09}", in_day % SECOND);
+    format!("{text}.{}", &digits[..decimals.min(9)])
+}
+
+/// `2026-11-21` of nanoseconds since 1970, UTC (proleptic Gregorian, days counted from 1 March).
+fn date_text(unix_ns: i128) -> String {
+    let days = unix_ns.div_euclid(86_400 * i128::from(SECOND)) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_era + era * 400 + i128::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins() -> Origins {
+        Origins {
+            start: Timestamp(5_000),
+            unix_offset: Some(1_795_000_000 * 1_000_000_000),
+            unit: ClockUnit::Nanoseconds,
+        }
+    }
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!(step_for(0.3), Nanos(1));
+        assert_eq!(step_for(1_100.0), Nanos(2_000));
+        assert_eq!(step_for(300e6), Nanos(500_000_000));
+        assert_eq!(step_for(0.9e9), Nanos(SECOND));
+        assert_eq!(step_for(11e9), Nanos(30 * SECOND));
+        assert!(step_for(1e18).0 > 0);
+    }
+
+    #[test]
+    fn ticks_count_from_the_zero_point() {
+        let span = TimeSpan::new(Timestamp(5_500), Timestamp(8_100));
+        let at: Vec<_> = ticks(span, Timestamp(5_000), Nanos(1_000))
+            .map(|time| time.0)
+            .collect();
+        assert_eq!(at, [6_000, 7_000, 8_000]);
+        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        assert!(ticks(all, Timestamp(0), Nanos(1)).count() <= 10_000);
+    }
+
+    #[test]
+    fn tick_texts_have_the_decimals_of_their_step() {
+        let text = |ns, step| {
+            tick_text(
+                Timestamp(5_000 + ns),
+                Nanos(step),
+                TimeFormat::SinceStart,
+                origins(),
+            )
+        };
+        assert_eq!(text(0, 10), "0");
+        assert_eq!(text(1_500_000, 500_000), "1.5 ms");
+        assert_eq!(text(2_000_000, 500_000), "2.0 ms");
+        assert_eq!(text(1_000_000_010, 10), "1.00000001 s");
+        assert_eq!(text(150 * SECOND, 30 * SECOND), "2:30");
+        assert_eq!(text(-2_000, 1_000), "-2 µs");
+    }
+
+    #[test]
+    fn wall_clock_times_and_dates() {
+        let time = Timestamp(250_000_000);
+        let text = tick_text(time, Nanos(1_000_000), TimeFormat::WallClock, origins());
+        assert_eq!(text, "11:06:40.250");
+        assert_eq!(
+            full_text(time, TimeFormat::WallClock, origins()),
+            "2026-11-18 11:06:40.250000000"
+        );
+        assert_eq!(date_text(951_782_400 * 1_000_000_000), "2000-02-29");
+        assert_eq!(date_text(-1), "1969-12-31");
+    }
+}

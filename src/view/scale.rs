@@ -1,0 +1,137 @@
+//! Time to pixels and back: the one place where a time becomes a float.
+
+use crate::base::{Nanos, TimeSpan, Timestamp};
+
+/// The shortest span that can be shown: further in, a nanosecond would be many pixels wide.
+pub const MIN_SPAN: Nanos = Nanos(20);
+
+/// A span of time laid over a width of points, from x = 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    span: TimeSpan,
+    width_points: f64,
+}
+
+impl Scale {
+    /// Lays `span` over `width_points`. An empty span or width counts as one nanosecond or point.
+    #[must_use]
+    pub fn new(span: TimeSpan, width_points: f32) -> Scale {
+        Scale {
+            span: TimeSpan::new(span.start, span.end.max(span.start + Nanos(1))),
+            width_points: f64::from(width_points.max(1.0)),
+        }
+    }
+
+    /// What it shows.
+    #[must_use]
+    pub fn span(&self) -> TimeSpan {
+        self.span
+    }
+
+    /// How many nanoseconds one point is.
+    #[must_use]
+    pub fn nanos_per_point(&self) -> f64 {
+        self.span.duration().0 as f64 / self.width_points
+    }
+
+    /// Where `time` lies; outside `0..width` for times outside the span.
+    #[must_use]
+    pub fn x_from_time(&self, time: Timestamp) -> f32 {
+        // The difference is taken in whole numbers: only it is rounded, not the time.
+        let since = (i128::from(time.0) - i128::from(self.span.start.0)) as f64;
+        (since / self.nanos_per_point()) as f32
+    }
+
+    /// The time at `x`, to the nanosecond below.
+    #[must_use]
+    pub fn time_from_x(&self, x: f32) -> Timestamp {
+        self.span.start + Nanos((f64::from(x) * self.nanos_per_point()).floor() as i64)
+    }
+
+    /// How long `points` are.
+    #[must_use]
+    pub fn nanos_from_points(&self, points: f32) -> Nanos {
+        Nanos((f64::from(points) * self.nanos_per_point()).round() as i64)
+    }
+}
+
+/// `span` made `factor` times as long, with `around` staying where it is; no shorter than [`MIN_SPAN`].
+#[must_use]
+pub fn zoomed(span: TimeSpan, factor: f64, around: Timestamp) -> TimeSpan {
+    let old = span.duration().0.max(1) as f64;
+    let new = (old * factor).clamp(MIN_SPAN.0 as f64, i64::MAX as f64 / 4.0);
+    let share = ((around - span.start).0 as f64 / old).clamp(0.0, 1.0);
+    let start = around - Nanos((new * share).round() as i64);
+    TimeSpan::new(start, start + Nanos(new.round() as i64))
+}
+
+/// `span` moved and, where it must be, shortened to lie within `bounds`.
+#[must_use]
+pub fn held_within(span: TimeSpan, bounds: TimeSpan) -> TimeSpan {
+    if span.duration() >= bounds.duration() {
+        return bounds;
+    }
+    if span.start < bounds.start {
+        return span.shifted(bounds.start - span.start);
+    }
+    if span.end > bounds.end {
+        return span.shifted(bounds.end - span.end);
+    }
+    span
+}
+
+/// `span` with a margin of `percent` on both sides, and at least [`MIN_SPAN`] long.
+#[must_use]
+pub fn with_margin(span: TimeSpan, percent: i64) -> TimeSpan {
+    let margin = (span.duration().0 / 100).saturating_mul(percent);
+    let lacking = (MIN_SPAN.0 - span.duration().0).max(0) / 2;
+    let margin = Nanos(margin.max(lacking).max(1));
+    TimeSpan::new(span.start - margin, span.end + margin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: i64, end: i64) -> TimeSpan {
+        TimeSpan::new(Timestamp(start), Timestamp(end))
+    }
+
+    #[test]
+    fn a_time_and_its_pixel_are_the_same_place() {
+        let day = 86_400_000_000_000;
+        let scale = Scale::new(span(day * 19_000, day * 19_000 + 1_000), 1_000.0);
+        for x in [0.0, 1.0, 499.0, 999.0] {
+            assert_eq!(scale.x_from_time(scale.time_from_x(x)), x);
+        }
+        assert_eq!(scale.x_from_time(Timestamp(day * 19_000 - 10)), -10.0);
+    }
+
+    #[test]
+    fn zooming_keeps_the_time_under_the_pointer() {
+        let before = Scale::new(span(0, 1_000_000), 800.0);
+        let around = before.time_from_x(600.0);
+        let after = Scale::new(zoomed(before.span(), 0.5, around), 800.0);
+        assert!((after.x_from_time(around) - 600.0).abs() < 0.01);
+        assert_eq!(
+            zoomed(span(0, 25), 0.001, Timestamp(12)).duration(),
+            MIN_SPAN
+        );
+    }
+
+    #[test]
+    fn a_view_is_held_within_its_bounds() {
+        assert_eq!(held_within(span(-5, 5), span(0, 100)), span(0, 10));
+        assert_eq!(held_within(span(95, 105), span(0, 100)), span(90, 100));
+        assert_eq!(held_within(span(-50, 500), span(0, 100)), span(0, 100));
+    }
+
+    #[test]
+    fn extreme_times_do_not_overflow() {
+        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        let scale = Scale::new(all, 100.0);
+        assert!(scale.x_from_time(Timestamp(0)).is_finite());
+        let _ = zoomed(all, 10.0, Timestamp(0));
+        let _ = with_margin(all, 10);
+    }
+}
