@@ -9,6 +9,7 @@ use super::command::{
     CliError, Command, asked_span, file_argument, load, time_arguments, with_progress,
 };
 use crate::base::Job;
+use crate::export::tables::{self, TABLES};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
 use crate::load::LoadedTrace;
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
@@ -53,6 +54,13 @@ fn arguments(command: clap::Command) -> clap::Command {
                         .collect::<Vec<_>>(),
                 ),
         )
+        .arg(
+            Arg::new("table")
+                .long("table")
+                .value_name("NAME")
+                .help("Which table csv and json write [default: slices]")
+                .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
+        )
         .arg(numbers(
             "cpu",
             "N",
@@ -94,7 +102,7 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
             ExportError::Exists(path)
         )));
     }
-    let exporter = exporter_for(matches, &path);
+    let exporter = exporter_for(matches, &path)?;
     let loaded = load(matches)?;
     let selection = selection_of(matches, &loaded.trace)?;
     let job = Job::default();
@@ -115,13 +123,23 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(())
 }
 
-fn exporter_for(matches: &ArgMatches, path: &Path) -> Exporter {
+fn exporter_for(matches: &ArgMatches, path: &Path) -> Result<Exporter, CliError> {
     let asked = matches
         .get_one::<String>("to")
         .and_then(|name| export::find(name));
-    *asked
+    let mut exporter = *asked
         .or_else(|| export::for_path(path))
-        .unwrap_or(&EXPORTERS[0])
+        .unwrap_or(&EXPORTERS[0]);
+    if let Some(name) = matches.get_one::<String>("table") {
+        if exporter.table.is_none() {
+            return Err(CliError::Usage(format!(
+                "{} has no tables to choose from",
+                exporter.name
+            )));
+        }
+        exporter.table = tables::find(name);
+    }
+    Ok(exporter)
 }
 
 fn write(
@@ -134,7 +152,7 @@ fn write(
 ) -> Result<Summary, ExportError> {
     if path.as_os_str() == "-" {
         let mut out = std::io::BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
-        let summary = (exporter.write)(loaded, selection, &mut out, job)?;
+        let summary = (exporter.write)(exporter, loaded, selection, &mut out, job)?;
         out.flush()?;
         return Ok(summary);
     }

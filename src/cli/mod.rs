@@ -7,7 +7,6 @@ mod command;
 mod export;
 mod formats;
 mod info;
-mod output;
 #[cfg(feature = "gui")]
 mod render;
 mod report;

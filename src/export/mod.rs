@@ -5,8 +5,12 @@
 //! is whole. What is exported is said by a [`Selection`]; how a format says it is told in each exporter's header.
 
 pub mod atomic_file;
-pub mod fxt;
+mod chrome_json;
+mod compile_commands;
+mod fxt;
+pub mod rows;
 pub mod selection;
+pub mod tables;
 
 use std::fmt;
 use std::io::Write;
@@ -14,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use atomic_file::Overwrite;
 pub use selection::{Chosen, Selection};
+pub use tables::{TABLES, Table};
 
 use crate::base::Job;
 use crate::base::job::Cancelled;
@@ -21,7 +26,13 @@ use crate::load::LoadedTrace;
 use atomic_file::FileError;
 
 /// Every exporter, the most complete first.
-pub const EXPORTERS: &[Exporter] = &[fxt::EXPORTER];
+pub const EXPORTERS: &[Exporter] = &[
+    fxt::EXPORTER,
+    chrome_json::EXPORTER,
+    tables::CSV,
+    tables::JSON,
+    compile_commands::EXPORTER,
+];
 
 /// A row in `EXPORTERS`.
 #[derive(Clone, Copy)]
@@ -32,9 +43,15 @@ pub struct Exporter {
     pub about: &'static str,
     /// The usual file name ending, without the dot.
     pub extension: &'static str,
+    /// The table that it writes, where it writes one; another can be put in its place.
+    pub table: Option<&'static Table>,
     /// Writes the selected part of a trace, and says what was written.
-    pub write: fn(&LoadedTrace, &Selection, &mut dyn Write, &Job) -> Result<Summary, ExportError>,
+    pub write: WriteFn,
 }
+
+/// What an exporter does: itself, the trace, what of it, where to, and who may stop it.
+pub type WriteFn =
+    fn(&Exporter, &LoadedTrace, &Selection, &mut dyn Write, &Job) -> Result<Summary, ExportError>;
 
 impl fmt::Debug for Exporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,14 +65,18 @@ pub fn find(name: &str) -> Option<&'static Exporter> {
     EXPORTERS.iter().find(|exporter| exporter.name == name)
 }
 
-/// The exporter that a file name's ending asks for.
+/// The exporter that a file name's ending asks for: `compile_commands.json` is more than `.json`.
 #[must_use]
 pub fn for_path(path: &Path) -> Option<&'static Exporter> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
-    EXPORTERS.iter().find(|exporter| {
-        name.strip_suffix(exporter.extension)
-            .is_some_and(|stem| stem.ends_with('.'))
-    })
+    let fits = |exporter: &&Exporter| {
+        let stem = name.strip_suffix(exporter.extension);
+        stem.is_some_and(|stem| stem.is_empty() || stem.ends_with('.'))
+    };
+    EXPORTERS
+        .iter()
+        .filter(fits)
+        .max_by_key(|exporter| exporter.extension.len())
 }
 
 /// What was written.
@@ -167,7 +188,7 @@ pub fn run(
 ) -> Result<Summary, ExportError> {
     let written = atomic_file::write_whole(path, overwrite, |out| {
         let mut counted = Counted { out, bytes: 0 };
-        let mut summary = (exporter.write)(loaded, selection, &mut counted, job)?;
+        let mut summary = (exporter.write)(exporter, loaded, selection, &mut counted, job)?;
         summary.bytes = counted.bytes;
         job.check()?;
         Ok(summary)
@@ -193,5 +214,23 @@ impl Write for Counted<'_> {
 
     fn flush(&mut self) -> std::io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_choose_the_exporter() {
+        let name = |path: &str| for_path(Path::new(path)).map(|exporter| exporter.name);
+        assert_eq!(name("a/b.fxt"), Some("fxt"));
+        assert_eq!(name("b.trace.json"), Some("chrome-json"));
+        assert_eq!(name("b.json"), Some("json"));
+        assert_eq!(
+            name("build/compile_commands.json"),
+            Some("compile-commands")
+        );
+        assert_eq!(name("b.txt"), None);
     }
 }

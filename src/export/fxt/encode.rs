@@ -556,7 +556,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
-    fn leaves(&self, run: usize) -> Option<(Side, u8)> {
+    fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
         let trace = self.source.trace;
         let runs = &trace.runs;
         let thread = ThreadId(runs.threads[run]);
@@ -571,7 +571,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Who is switched from at the start of a run.
-    fn left_for(&self, item: &Item) -> Option<(Side, u8)> {
+    fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
         let trace = self.source.trace;
         let runs = &trace.runs;
         let index = item.row as usize;
@@ -682,30 +682,36 @@ fn scope_word(fields: &[Field]) -> Option<u64> {
     }
 }
 
-/// A state as the format numbers it: it knows fewer, and none for "unknown" (readers take 15 so).
-pub fn state_number(state: EndState) -> u8 {
+/// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.
+fn state_number(state: EndState) -> (u8, &'static str) {
     match state {
-        EndState::Runnable | EndState::Preempted => 1,
-        EndState::Stopped | EndState::Traced => 2,
-        EndState::Sleeping | EndState::Uninterruptible | EndState::Parked | EndState::Idle => 3,
-        EndState::Zombie => 4,
-        EndState::Dead => 5,
-        EndState::Unknown => 15,
+        EndState::Runnable => (1, ""),
+        EndState::Preempted => (1, state.letters()),
+        EndState::Stopped => (2, ""),
+        EndState::Traced => (2, state.letters()),
+        EndState::Sleeping => (3, ""),
+        EndState::Uninterruptible | EndState::Parked | EndState::Idle => (3, state.letters()),
+        EndState::Zombie => (4, ""),
+        EndState::Dead => (5, ""),
+        EndState::Unknown => (15, ""),
     }
 }
 
-fn thread_state_number(state: ThreadState) -> u8 {
-    match state {
-        ThreadState::Running | ThreadState::Runnable | ThreadState::Preempted => 1,
-        ThreadState::Stopped | ThreadState::Traced => 2,
-        ThreadState::Sleeping
-        | ThreadState::Uninterruptible
-        | ThreadState::Parked
-        | ThreadState::Idle => 3,
-        ThreadState::Zombie => 4,
-        ThreadState::Dead => 5,
-        ThreadState::Created | ThreadState::Unknown => 15,
-    }
+/// The same of a state that a switch brought.
+fn thread_state_number(state: ThreadState) -> (u8, &'static str) {
+    state_number(match state {
+        ThreadState::Running | ThreadState::Runnable => EndState::Runnable,
+        ThreadState::Preempted => EndState::Preempted,
+        ThreadState::Stopped => EndState::Stopped,
+        ThreadState::Traced => EndState::Traced,
+        ThreadState::Sleeping => EndState::Sleeping,
+        ThreadState::Uninterruptible => EndState::Uninterruptible,
+        ThreadState::Parked => EndState::Parked,
+        ThreadState::Idle => EndState::Idle,
+        ThreadState::Zombie => EndState::Zombie,
+        ThreadState::Dead => EndState::Dead,
+        ThreadState::Created | ThreadState::Unknown => EndState::Unknown,
+    })
 }
 
 #[cfg(test)]

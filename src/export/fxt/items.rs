@@ -717,24 +717,43 @@ fn form_of(trace: &Trace, track: &Track) -> Form {
     Form::AsCame
 }
 
-/// Whether a slice lies in its parent and after the one before it also in the order of their events.
+/// Whether a slice lies in its parent and after the one before it also in the order of their events. One that was
+/// closed with the one around it is written whole, which readers sort before begins of the same time: it may be
+/// only where there is none.
 fn nests(trace: &Trace, index: u32, row: &Range<u32>, above: &Range<u32>) -> bool {
     let slices = &trace.slices;
-    let begin = |index: u32| (slices.starts[index as usize], slices.begins[index as usize]);
+    let start = |index: u32| slices.starts[index as usize];
+    let begin = |index: u32| (start(index), slices.begins[index as usize]);
     let end = |index: u32| (slices.ends[index as usize], slices.finishes[index as usize]);
-    let came_whole = end(index).0 != i64::MAX && end(index).1 == u32::MAX;
-    if came_whole || end(index) < begin(index) {
+    let is_whole = |index: u32| end(index).0 != i64::MAX && end(index).1 == u32::MAX;
+    let before = (index > row.start).then(|| index - 1);
+    let parent = Some(slices.parents[index as usize]).filter(|&parent| parent != u32::MAX);
+    if parent.is_none() != above.is_empty() {
         return false;
     }
-    if index > row.start && end(index - 1) > begin(index) {
-        return false;
-    }
-    match slices.parents[index as usize] {
-        u32::MAX => above.is_empty(),
-        parent => {
-            above.contains(&parent) && begin(parent) < begin(index) && end(index) <= end(parent)
+    if let Some(parent) = parent {
+        let ends_inside = if is_whole(index) || is_whole(parent) {
+            end(index).0 <= end(parent).0
+        } else {
+            end(index) <= end(parent)
+        };
+        let begins_inside = begin(parent) < begin(index);
+        if !(above.contains(&parent) && begins_inside && ends_inside) {
+            return false;
         }
     }
+    if is_whole(index) {
+        let is_first = [before, parent]
+            .into_iter()
+            .flatten()
+            .all(|other| start(other) < start(index));
+        return is_first && before.is_none_or(|before| end(before).0 <= start(index));
+    }
+    let follows = before.is_none_or(|before| match is_whole(before) {
+        true => end(before).0 <= start(index),
+        false => end(before) <= begin(index),
+    });
+    follows && begin(index) <= end(index)
 }
 
 /// The first index of `0..count` for which `is_before` does not hold.

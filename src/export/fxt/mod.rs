@@ -14,8 +14,9 @@
 //! - **Flows** are told in `flows`, **asynchronous slices** in `asyncs`.
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
 //!   when the range starts is switched to there. One that runs when it ends is not switched from.
-//! - **States** follow from switches and wakeups. FXT knows runnable, stopped, sleeping, zombie and dead: other
-//!   states become the nearest. It cannot say what a thread waits for before it first wakes or runs.
+//! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
+//!   states have the number of the nearest, and their letters in an argument `outgoing_state`. FXT cannot say what
+//!   a thread waits for before it first wakes or runs.
 //! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
 //! - **Logs** are log records; a severity stands before the message as `[severity]`.
 //! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
@@ -24,14 +25,14 @@
 //! Left out: wakeups of threads that were ready already, arrows of which both ends lie outside of the range, the
 //! arguments and images of processes, files, diagnostics, where events were lost.
 
-mod args;
-mod asyncs;
-mod encode;
-mod flows;
+pub(super) mod args;
+pub(super) mod asyncs;
+pub(super) mod encode;
+pub(super) mod flows;
 mod items;
-mod koids;
+pub(super) mod koids;
 mod lone_states;
-mod records;
+pub(super) mod records;
 
 use std::io::Write;
 
@@ -57,6 +58,7 @@ pub const EXPORTER: Exporter = Exporter {
     name: "fxt",
     about: "Fuchsia trace format: Threadline, Perfetto, magic-trace and Fuchsia's tools read it",
     extension: "fxt",
+    table: None,
     write,
 };
 
@@ -64,6 +66,7 @@ pub const EXPORTER: Exporter = Exporter {
 const WINDOWS_AT_ONCE: usize = 16;
 
 fn write(
+    _: &Exporter,
     loaded: &LoadedTrace,
     selection: &Selection,
     out: &mut dyn Write,
@@ -320,7 +323,7 @@ fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
 }
 
 /// Counters of one process that have one name are told apart by an id: the second and later ones' thread or number.
-fn counter_names(trace: &Trace) -> Vec<CounterName> {
+pub(super) fn counter_names(trace: &Trace) -> Vec<CounterName> {
     let mut used: FxHashMap<(CounterScope, StringId), u64> = FxHashMap::default();
     trace
         .counters

@@ -171,8 +171,13 @@ impl FixedTables {
             "process",
             "incoming_weight",
             "outgoing_weight",
-            "weight",
+            "outgoing_state",
             "waker",
+            "R+",
+            "D",
+            "t",
+            "P",
+            "I",
         ] {
             tables.strings.intern_text(text);
         }
@@ -659,13 +664,14 @@ impl<'t> Records<'t> {
         self.counts.objects += 1;
     }
 
-    /// A context switch of the newer form; `state` is the outgoing thread's, by its number in the format.
+    /// A context switch of the newer form. The outgoing thread's state is a number of the format, and the letters
+    /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over.
     pub fn context_switch(
         &mut self,
         time: u64,
         cpu: u16,
         outgoing: Side,
-        state: u8,
+        (state, letters): (u8, &'static str),
         incoming: Side,
     ) {
         let (out_koid, out_weight) = side_words(outgoing);
@@ -673,19 +679,21 @@ impl<'t> Records<'t> {
         let args = [
             Arg::new("incoming_weight", ArgValue::Int32(in_weight)),
             Arg::new("outgoing_weight", ArgValue::Int32(out_weight)),
+            Arg::new("outgoing_state", ArgValue::Text(letters.into())),
         ];
-        let refs = self.arg_refs(&args);
+        let args = if letters.is_empty() {
+            &args[..2]
+        } else {
+            &args[..]
+        };
+        let refs = self.arg_refs(args);
         let start = self.out.len();
-        self.word(
-            8 | 2 << 16
-                | u64::from(cpu) << 20
-                | u64::from(state & 0xf) << 36
-                | SWITCH_SUBTYPE << 60,
-        );
+        let header = 8 | (args.len() as u64) << 16 | u64::from(cpu) << 20;
+        self.word(header | u64::from(state & 0xf) << 36 | SWITCH_SUBTYPE << 60);
         self.word(time);
         self.word(out_koid);
         self.word(in_koid);
-        self.args(&args, &refs);
+        self.args(args, &refs);
         self.close(start);
         self.counts.switches += 1;
     }

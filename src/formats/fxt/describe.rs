@@ -52,6 +52,32 @@ pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDe
     detail
 }
 
+/// Whether the record has anything to say beside name, time and thread: quick, and `true` where that is not plain.
+#[must_use]
+pub fn has_fields<O: Order>(bytes: &[u8], event: EventRef) -> bool {
+    let Some(record) = Words::<O>::new(bytes).record_at(event.place) else {
+        return false;
+    };
+    let header = record.get(0).unwrap_or(0);
+    // A point may carry its scope behind its arguments.
+    let is_plain = |sort| {
+        matches!(
+            sort,
+            Sort::Begin
+                | Sort::End
+                | Sort::Complete
+                | Sort::FlowBegin
+                | Sort::FlowStep
+                | Sort::FlowEnd
+        )
+    };
+    let is_bare_point = |sort| sort == Sort::Instant && record.count() == 2;
+    bits(header, 0, 3) != record_type::EVENT
+        || bits(header, 20, 23) > 0
+        || !Sort::from_event_type(bits(header, 16, 19))
+            .is_some_and(|sort| is_plain(sort) || is_bare_point(sort))
+}
+
 /// A field whose value prints as it is.
 fn field(name: &str, type_name: &str, value: Value) -> Field {
     Field {

@@ -67,6 +67,7 @@ pub fn emit<O: Order>(
 pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
     pub(super) outgoing_weight: StringId,
+    pub(super) outgoing_state: StringId,
     pub(super) waker: StringId,
 }
 
@@ -87,6 +88,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         let well_known = WellKnown {
             incoming_weight: cache.strings.intern_text("incoming_weight"),
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
+            outgoing_state: cache.strings.intern_text("outgoing_state"),
             waker: cache.strings.intern_text("waker"),
         };
         Emitter {

@@ -292,6 +292,13 @@ impl Reader for FxtReader {
         }
     }
 
+    fn has_fields(&self, event: EventRef) -> bool {
+        match self.endian {
+            Endian::Little => describe::has_fields::<Little>(self.input.bytes(), event),
+            Endian::Big => describe::has_fields::<Big>(self.input.bytes(), event),
+        }
+    }
+
     fn memory_bytes(&self) -> u64 {
         self.scan.tables.memory_bytes()
             + self.scan.entities.memory_bytes()

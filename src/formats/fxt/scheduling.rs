@@ -4,7 +4,7 @@
 //! bits 60..63: 0 legacy switch  16..23 cpu | 24..27 outgoing state | 28..35 outgoing thread | 36..43 incoming thread
 //!                               44..51, 52..59 priorities; ticks | [outgoing process, thread] | [incoming ...]
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
-//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`)
+//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`, ours: `outgoing_state`)
 //!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`)
 //! ```
 //!
@@ -33,6 +33,19 @@ pub fn end_state(state: u64) -> EndState {
         5 => EndState::Dead,
         _ => EndState::Unknown,
     }
+}
+
+/// States that the 4 bits cannot tell apart, by the letters in the argument `outgoing_state` that our own exporter
+/// writes.
+fn finer_state(letters: &[u8]) -> Option<EndState> {
+    Some(match letters {
+        b"R+" => EndState::Preempted,
+        b"D" => EndState::Uninterruptible,
+        b"t" => EndState::Traced,
+        b"P" => EndState::Parked,
+        b"I" => EndState::Idle,
+        _ => return None,
+    })
 }
 
 impl<'f, O: Order> Emitter<'f, O> {
@@ -101,9 +114,18 @@ impl<'f, O: Order> Emitter<'f, O> {
         };
         let (mut outgoing_weight, mut incoming_weight) = (None, None);
         let mut args = Args::new(record, 4, bits(header, 16, 19));
+        let mut state = end_state(bits(header, 36, 39));
         for arg in args.by_ref() {
-            let ArgValue::Int32(weight) = arg.value else {
-                continue;
+            let weight = match arg.value {
+                ArgValue::Int32(weight) => weight,
+                ArgValue::Text(letters)
+                    if self.text(arg.name, at) == self.well_known.outgoing_state =>
+                {
+                    let letters = self.text(letters, at);
+                    state = finer_state(self.cache.strings.bytes(letters)).unwrap_or(state);
+                    continue;
+                }
+                _ => continue,
             };
             let name = self.text(arg.name, at);
             if name == self.well_known.outgoing_weight {
@@ -132,7 +154,7 @@ impl<'f, O: Order> Emitter<'f, O> {
                 next,
                 prev_priority: outgoing_weight.unwrap_or(0),
                 next_priority: incoming_weight.unwrap_or(0),
-                prev_state: end_state(bits(header, 36, 39)),
+                prev_state: state,
             },
         );
         Some(())

@@ -146,16 +146,16 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Ends the table.
+    /// Ends the table; how many rows it has.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn finish(self) -> std::io::Result<()> {
+    pub fn finish(self) -> std::io::Result<u64> {
         if self.format == RowFormat::Json {
             self.out
                 .write_all(if self.count == 0 { b"]\n" } else { b"\n]\n" })?;
         }
-        Ok(())
+        Ok(self.count)
     }
 }
 

@@ -1,0 +1,518 @@
+//! Chrome's JSON trace event format: for `chrome://tracing`, Perfetto and scripts.
+//!
+//! Finished slices are `X`, unfinished ones `B`; instants `i`, counters `C`, flows `s` `t` `f` (bound to the slice
+//! around them), asynchronous slices `b` `n` `e`, names `M`. What a CPU did and who ran on it stand in a process
+//! called `CPU n`: the format knows no scheduler. Times are microseconds with three decimals, so that no nanosecond
+//! is lost; numbers above 2^53 are texts. Slices keep their real times where they reach out of the range.
+
+use std::io::Write;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::fxt::args::{self, record_word};
+use super::fxt::asyncs::AsyncIds;
+use super::fxt::counter_names;
+use super::fxt::encode::CounterName;
+use super::fxt::flows::{FlowMarks, FlowStepSort};
+use super::fxt::koids::Koids;
+use super::fxt::records::ArgValue;
+use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use crate::base::{Job, StringId, Timestamp};
+use crate::event::{EventDetail, Field};
+use crate::formats::EventRef;
+use crate::load::LoadedTrace;
+use crate::trace::counters::CounterScope;
+use crate::trace::{
+    CpuId, EventId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind,
+};
+
+/// This exporter's row.
+pub const EXPORTER: Exporter = Exporter {
+    name: "chrome-json",
+    about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
+    extension: "trace.json",
+    table: None,
+    write,
+};
+
+/// The thread number of a CPU's runs is this much above that of its interrupts.
+const RUNS_OFFSET: u64 = 0x0100_0000;
+const CHECK_EVERY: u64 = 4096;
+
+fn write(
+    _: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    let trace = loaded.trace.as_ref();
+    let chosen = Chosen::new(trace, selection);
+    let koids = Koids::new(trace);
+    let mut writer = JsonEvents {
+        loaded,
+        trace,
+        chosen: &chosen,
+        koids: &koids,
+        out,
+        job,
+        count: 0,
+    };
+    let total =
+        trace.slices.len() + trace.instants.len() + trace.counters.times.len() + trace.runs.len();
+    job.set_total(total as u64);
+    let mut summary = Summary::default();
+    writer
+        .out
+        .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    writer.names()?;
+    let names = writer.count;
+    summary.count("slices", writer.slices()?);
+    summary.count("instants", writer.instants()?);
+    summary.count("counter samples", writer.counters()?);
+    summary.count("flow marks", writer.flows()?);
+    summary.count("runs", writer.runs()?);
+    summary.count("names", names);
+    writer.out.write_all(b"\n]}\n")?;
+    writer.out.flush()?;
+    Ok(summary)
+}
+
+struct JsonEvents<'a> {
+    loaded: &'a LoadedTrace,
+    trace: &'a Trace,
+    chosen: &'a Chosen<'a>,
+    koids: &'a Koids,
+    out: &'a mut dyn Write,
+    job: &'a Job,
+    count: u64,
+}
+
+/// What an event says beside its times and arguments.
+struct Head<'a> {
+    phase: &'static str,
+    category: &'a str,
+    name: &'a str,
+    owner: (u64, u64),
+}
+
+impl JsonEvents<'_> {
+    fn event(
+        &mut self,
+        head: &Head<'_>,
+        (time, duration): (i64, Option<i64>),
+        more: &str,
+        args: Option<Map<String, Json>>,
+    ) -> Result<(), ExportError> {
+        if self.count.is_multiple_of(CHECK_EVERY) {
+            self.job.check()?;
+            self.job.advance(CHECK_EVERY);
+        }
+        let start: &[u8] = if self.count == 0 { b"\n" } else { b",\n" };
+        self.out.write_all(start)?;
+        self.count += 1;
+        write!(self.out, "{{\"ph\":\"{}\",\"name\":", head.phase)?;
+        serde_json::to_writer(&mut *self.out, head.name).map_err(std::io::Error::from)?;
+        if !head.category.is_empty() {
+            self.out.write_all(b",\"cat\":")?;
+            serde_json::to_writer(&mut *self.out, head.category).map_err(std::io::Error::from)?;
+        }
+        write!(
+            self.out,
+            ",\"ts\":{},\"pid\":{},\"tid\":{}",
+            micros(time),
+            js_number(head.owner.0),
+            js_number(head.owner.1)
+        )?;
+        if let Some(duration) = duration {
+            write!(self.out, ",\"dur\":{}", micros(duration))?;
+        }
+        self.out.write_all(more.as_bytes())?;
+        if let Some(args) = args.filter(|args| !args.is_empty()) {
+            self.out.write_all(b",\"args\":")?;
+            serde_json::to_writer(&mut *self.out, &args).map_err(std::io::Error::from)?;
+        }
+        self.out.write_all(b"}")?;
+        Ok(())
+    }
+
+    fn describe(&self, id: EventId) -> EventDetail {
+        let event = self.trace.events.get(id);
+        self.loaded.reader.describe(EventRef {
+            part: event.part,
+            place: event.row.place,
+            time: event.row.time,
+            kind: event.row.kind,
+            thread: event.row.thread,
+        })
+    }
+
+    fn names(&mut self) -> Result<(), ExportError> {
+        let trace = self.trace;
+        for (index, process) in trace.processes.iter().enumerate() {
+            let id = ProcessId(index as u32);
+            if self.chosen.has_process(id) {
+                let koid = self.koids.process(id);
+                self.name("process_name", (koid, koid), &trace.text(process.name))?;
+            }
+        }
+        for (index, thread) in trace.threads.iter().enumerate().skip(1) {
+            let id = ThreadId(index as u32);
+            if self.chosen.has_thread(id) {
+                self.name(
+                    "thread_name",
+                    self.koids.thread(id),
+                    &trace.text(thread.name),
+                )?;
+            }
+        }
+        for (index, cpu) in trace.cpus.iter().enumerate() {
+            let id = CpuId(index as u32);
+            if self.chosen.has_runs_of(id) {
+                let owner = self.koids.cpu(id);
+                let name = format!("CPU {}", cpu.number);
+                self.name("process_name", owner, &name)?;
+                self.name("thread_name", owner, &name)?;
+                self.name(
+                    "thread_name",
+                    (owner.0, owner.1 + RUNS_OFFSET),
+                    &format!("{name} runs"),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        what: &'static str,
+        owner: (u64, u64),
+        name: &str,
+    ) -> Result<(), ExportError> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        let mut args = Map::new();
+        args.insert("name".to_owned(), json!(name));
+        let head = Head {
+            phase: "M",
+            category: "",
+            name: what,
+            owner,
+        };
+        self.event(&head, (0, None), "", Some(args))
+    }
+
+    fn owner_of(&self, kind: TrackKind, event: EventId) -> (u64, u64) {
+        match kind {
+            TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
+            TrackKind::Thread(thread) => self.koids.thread(thread),
+            TrackKind::Async(process) => {
+                let (own, thread) = self.koids.thread(self.trace.events.thread(event));
+                (
+                    process.map_or(own, |process| self.koids.process(process)),
+                    thread,
+                )
+            }
+        }
+    }
+
+    fn slices(&mut self) -> Result<u64, ExportError> {
+        let trace = self.trace;
+        let describe = |id: EventId| self.describe(id);
+        let async_ids = AsyncIds::new(trace, self.chosen, &describe);
+        let mut count = 0;
+        for (number, track) in trace.tracks.iter().enumerate() {
+            if !self.chosen.has_track(TrackId(number as u32)) {
+                continue;
+            }
+            let rows = trace
+                .slices
+                .rows
+                .get(track.rows.start as usize..track.rows.end as usize);
+            for row in rows.unwrap_or(&[]) {
+                for index in trace.slices.overlapping(row, self.chosen.span) {
+                    let id = SliceId(index);
+                    let begin = EventId(trace.slices.begins[index as usize]);
+                    if self.chosen.limits_cpus() && !self.chosen.has_cpu_of(begin) {
+                        continue;
+                    }
+                    count += 1;
+                    match track.kind {
+                        TrackKind::Async(_) => {
+                            self.async_slice(track.kind, id, async_ids.of_slice(id))?
+                        }
+                        kind => self.slice(kind, id)?,
+                    }
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    fn slice(&mut self, kind: TrackKind, id: SliceId) -> Result<(), ExportError> {
+        let slice = self.trace.slices.get(id);
+        let label = self.trace.slices.label(id);
+        let mut fields = self.describe(slice.begin).fields;
+        if let Some(finish) = slice.finish {
+            fields.extend(self.describe(finish).fields);
+        }
+        let (category, name) = (self.trace.text(label.category), self.trace.text(label.name));
+        let head = Head {
+            phase: if slice.end.is_some() { "X" } else { "B" },
+            category: &category,
+            name: &name,
+            owner: self.owner_of(kind, slice.begin),
+        };
+        let duration = slice.end.map(|end| (end - slice.start).0);
+        self.event(
+            &head,
+            (slice.start.0, duration),
+            "",
+            Some(json_args(&fields)),
+        )
+    }
+
+    fn async_slice(
+        &mut self,
+        kind: TrackKind,
+        id: SliceId,
+        number: u64,
+    ) -> Result<(), ExportError> {
+        let slice = self.trace.slices.get(id);
+        let label = self.trace.slices.label(id);
+        let (category, name) = (self.trace.text(label.category), self.trace.text(label.name));
+        // The format wants a category of asynchronous events.
+        let category = if category.is_empty() {
+            "async".into()
+        } else {
+            category
+        };
+        let id = format!(",\"id\":\"{number:#x}\"");
+        let head = Head {
+            phase: "b",
+            category: &category,
+            name: &name,
+            owner: self.owner_of(kind, slice.begin),
+        };
+        let args = json_args(&self.describe(slice.begin).fields);
+        self.event(&head, (slice.start.0, None), &id, Some(args))?;
+        if let Some(end) = slice.end {
+            let args = slice
+                .finish
+                .map(|finish| json_args(&self.describe(finish).fields));
+            let head = Head { phase: "e", ..head };
+            self.event(&head, (end.0, None), &id, args)?;
+        }
+        Ok(())
+    }
+
+    fn instants(&mut self) -> Result<u64, ExportError> {
+        let trace = self.trace;
+        let mut count = 0;
+        for (number, track) in trace.tracks.iter().enumerate() {
+            if !self.chosen.has_track(TrackId(number as u32)) {
+                continue;
+            }
+            for at in track.instants.clone() {
+                let id = EventId(trace.instants.events[at as usize]);
+                let event = trace.events.get(id);
+                if !self.chosen.span.contains(event.row.time) || !self.chosen.has_cpu_of(id) {
+                    continue;
+                }
+                let kind = trace.kinds.get(usize::from(event.row.kind.0));
+                let category = trace.text(kind.map_or(StringId::EMPTY, |kind| kind.category));
+                let name = trace.kind_name(event.row.kind);
+                let detail = self.describe(id);
+                let async_id = record_word(&detail.fields, "async id");
+                let (phase, more) = match (track.kind, async_id) {
+                    (TrackKind::Async(_), Some(number)) => {
+                        ("n", format!(",\"id\":\"{number:#x}\""))
+                    }
+                    _ => ("i", ",\"s\":\"t\"".to_owned()),
+                };
+                let head = Head {
+                    phase,
+                    category: &category,
+                    name: &name,
+                    owner: self.owner_of(track.kind, id),
+                };
+                self.event(
+                    &head,
+                    (event.row.time.0, None),
+                    &more,
+                    Some(json_args(&detail.fields)),
+                )?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    fn counters(&mut self) -> Result<u64, ExportError> {
+        let trace = self.trace;
+        let names: Vec<CounterName> = counter_names(trace);
+        let mut count = 0;
+        for (track, name) in trace.counters.tracks.iter().zip(&names) {
+            if !self.chosen.has_counter(track.scope) {
+                continue;
+            }
+            let owner = match track.scope {
+                CounterScope::Global => Koids::MACHINE,
+                CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
+                CounterScope::Thread(thread) => self.koids.thread(thread),
+                CounterScope::Process(process) => {
+                    let koid = self.koids.process(process);
+                    (koid, koid)
+                }
+            };
+            let shown = match name.id {
+                0 => trace.text(track.name).into_owned(),
+                id => format!("{}:{id}", trace.text(track.name)),
+            };
+            for row in trace.counters.in_force(track, self.chosen.span) {
+                let time = trace.counters.times[row as usize].max(self.chosen.span.start.0);
+                let mut args = Map::new();
+                args.insert(
+                    name.argument.clone(),
+                    json!(trace.counters.values[row as usize]),
+                );
+                let head = Head {
+                    phase: "C",
+                    category: "",
+                    name: &shown,
+                    owner,
+                };
+                self.event(&head, (time, None), "", Some(args))?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    fn flows(&mut self) -> Result<u64, ExportError> {
+        let marks = FlowMarks::new(self.trace, self.chosen).marks;
+        for mark in &marks {
+            let row = self.trace.events.get(mark.event).row;
+            let kind = self.trace.kinds.get(usize::from(row.kind.0));
+            let name = mark
+                .name
+                .or(kind.map(|kind| kind.name))
+                .unwrap_or(StringId::EMPTY);
+            let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
+            let category = self.trace.text(category);
+            let category = if category.is_empty() {
+                "flow".into()
+            } else {
+                category
+            };
+            let name = self.trace.text(name);
+            let head = Head {
+                phase: match mark.sort {
+                    FlowStepSort::Begin => "s",
+                    FlowStepSort::Step => "t",
+                    FlowStepSort::End => "f",
+                },
+                category: &category,
+                name: &name,
+                owner: self.koids.thread(mark.thread),
+            };
+            let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", mark.id);
+            self.event(&head, (row.time.0, None), &more, None)?;
+        }
+        Ok(marks.len() as u64)
+    }
+
+    fn runs(&mut self) -> Result<u64, ExportError> {
+        let trace = self.trace;
+        let mut count = 0;
+        for cpu in 0..trace.cpus.len() as u32 {
+            let cpu = CpuId(cpu);
+            if !self.chosen.has_runs_of(cpu) {
+                continue;
+            }
+            for row in trace.runs.overlapping(trace.runs.on(cpu), self.chosen.span) {
+                let run = trace.runs.get(RunId(row));
+                if !self.chosen.has_thread(run.thread) {
+                    continue;
+                }
+                let (process, thread) = self.koids.cpu(cpu);
+                let name = trace.thread_name(run.thread);
+                let mut args = Map::new();
+                args.insert("tid".to_owned(), json!(trace.thread(run.thread).tid));
+                args.insert("priority".to_owned(), json!(run.priority));
+                if run.end.is_some() {
+                    args.insert("end_state".to_owned(), json!(run.end_state.letters()));
+                }
+                let head = Head {
+                    phase: if run.end.is_some() { "X" } else { "B" },
+                    category: "runs",
+                    name: &name,
+                    owner: (process, thread + RUNS_OFFSET),
+                };
+                let duration = run.end.map(|end: Timestamp| (end - run.start).0);
+                self.event(&head, (run.start.0, duration), "", Some(args))?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Nanoseconds as microseconds with three decimals.
+fn micros(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let ns = ns.unsigned_abs();
+    format!("{sign}{}.{:03}", ns / 1000, ns % 1000)
+}
+
+/// A koid as a number that every reader of JSON can hold: artificial ones are folded below 2^53.
+fn js_number(koid: u64) -> u64 {
+    if koid < 1 << 53 {
+        koid
+    } else {
+        (koid >> 32 & 0x000f_ffff) << 32 | (koid & 0xffff_ffff)
+    }
+}
+
+fn json_args(fields: &[Field]) -> Map<String, Json> {
+    let mut object = Map::new();
+    for arg in args::args_of(fields) {
+        let value = match arg.value {
+            ArgValue::Null => Json::Null,
+            ArgValue::Int32(value) => json!(value),
+            ArgValue::UInt32(value) => json!(value),
+            ArgValue::Int64(value) if value.unsigned_abs() <= 1 << 53 => json!(value),
+            ArgValue::Int64(value) => json!(value.to_string()),
+            ArgValue::UInt64(value) | ArgValue::Koid(value) if value <= 1 << 53 => json!(value),
+            ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
+            ArgValue::Double(value) if value.is_finite() => json!(value),
+            ArgValue::Double(value) => json!(value.to_string()),
+            ArgValue::Text(text) => json!(text),
+            ArgValue::Pointer(value) => json!(format!("{value:#x}")),
+            ArgValue::Bool(value) => json!(value),
+        };
+        object.entry(arg.name.into_owned()).or_insert(value);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_their_nanoseconds() {
+        assert_eq!(micros(1_234_567), "1234.567");
+        assert_eq!(micros(-5), "-0.005");
+        assert_eq!(micros(1_000), "1.000");
+    }
+
+    #[test]
+    fn artificial_numbers_stay_apart() {
+        assert_eq!(js_number(77), 77);
+        let first = js_number(1 << 63 | 1 << 32 | 7);
+        let second = js_number(1 << 63 | 2 << 32 | 7);
+        assert!(first != second && second < 1 << 53);
+    }
+}

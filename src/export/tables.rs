@@ -1,0 +1,726 @@
+//! The trace's tables as rows of cells: what `table` prints, and what the exporters `csv` and `json` write.
+//!
+//! Names and leading columns are a contract that scripts rely on; columns are only ever added at the end. Times are
+//! in ns on the trace's own clock, things that reach out of the range are told whole.
+
+use std::io::Write;
+
+use super::rows::{Cell, RowFormat, RowWriter, shell_line};
+use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use crate::base::{Job, StringId, TimeSpan, Timestamp};
+use crate::event::FileOp;
+use crate::load::LoadedTrace;
+use crate::trace::counters::CounterScope;
+use crate::trace::{
+    EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
+};
+
+/// A table: its name, its columns, and what writes its rows.
+#[derive(Clone, Copy)]
+pub struct Table {
+    /// What it is called.
+    pub name: &'static str,
+    /// The names of its columns.
+    pub columns: &'static [&'static str],
+    write: fn(&LoadedTrace, &Chosen<'_>, &mut RowWriter<'_>) -> std::io::Result<()>,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Table {
+    /// Writes the rows of what is chosen; how many there were.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(
+        &self,
+        loaded: &LoadedTrace,
+        chosen: &Chosen<'_>,
+        format: RowFormat,
+        out: &mut dyn Write,
+    ) -> std::io::Result<u64> {
+        let mut rows = RowWriter::new(out, format, self.columns)?;
+        (self.write)(loaded, chosen, &mut rows)?;
+        rows.finish()
+    }
+}
+
+/// The table of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name)
+}
+
+/// One table as comma-separated values; the slices unless another is asked for.
+pub const CSV: Exporter = Exporter {
+    name: "csv",
+    about: "One table as comma-separated values, for spreadsheets and scripts",
+    extension: "csv",
+    table: Some(&TABLES[0]),
+    write: |exporter, loaded, selection, out, job| {
+        write_table(exporter, RowFormat::Csv, loaded, selection, out, job)
+    },
+};
+
+/// One table as a JSON array of objects.
+pub const JSON: Exporter = Exporter {
+    name: "json",
+    about: "One table as JSON, an object a row",
+    extension: "json",
+    table: Some(&TABLES[0]),
+    write: |exporter, loaded, selection, out, job| {
+        write_table(exporter, RowFormat::Json, loaded, selection, out, job)
+    },
+};
+
+fn write_table(
+    exporter: &Exporter,
+    format: RowFormat,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    let chosen = Chosen::new(&loaded.trace, selection);
+    let table = exporter.table.unwrap_or(&TABLES[0]);
+    let mut out = Cancellable { out, job };
+    let count = table
+        .write(loaded, &chosen, format, &mut out)
+        .map_err(|error| match job.check() {
+            Err(cancelled) => cancelled.into(),
+            Ok(()) => ExportError::Io(error),
+        })?;
+    let mut summary = Summary::default();
+    summary.count("rows", count);
+    Ok(summary)
+}
+
+/// Stops with an error when the job is cancelled.
+struct Cancellable<'a> {
+    out: &'a mut dyn Write,
+    job: &'a Job,
+}
+
+impl Write for Cancellable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.job.is_cancelled() {
+            return Err(std::io::Error::other("cancelled"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// All tables, in the order of the help.
+pub const TABLES: &[Table] = &[
+    Table {
+        name: "slices",
+        columns: &[
+            "ts",
+            "dur",
+            "depth",
+            "name",
+            "category",
+            "pid",
+            "tid",
+            "process",
+            "thread",
+            "track",
+            "id",
+            "parent_id",
+        ],
+        write: slices,
+    },
+    Table {
+        name: "instants",
+        columns: &["ts", "name", "category", "pid", "tid", "cpu", "track"],
+        write: instants,
+    },
+    Table {
+        name: "counters",
+        columns: &["ts", "track", "value", "pid", "cpu"],
+        write: counters,
+    },
+    Table {
+        name: "flows",
+        columns: &[
+            "id",
+            "name",
+            "from_ts",
+            "from_tid",
+            "to_ts",
+            "to_tid",
+            "key",
+            "from_slice",
+            "to_slice",
+        ],
+        write: flows,
+    },
+    Table {
+        name: "runs",
+        columns: &[
+            "ts",
+            "dur",
+            "cpu",
+            "pid",
+            "tid",
+            "thread",
+            "priority",
+            "end_state",
+        ],
+        write: runs,
+    },
+    Table {
+        name: "states",
+        columns: &["ts", "dur", "state", "tid", "thread", "waker_tid", "cpu"],
+        write: states,
+    },
+    Table {
+        name: "processes",
+        columns: &[
+            "id",
+            "key",
+            "pid",
+            "parent_id",
+            "name",
+            "start",
+            "end",
+            "exit_status",
+            "execs",
+            "opens",
+            "args",
+            "exit_signal",
+        ],
+        write: processes,
+    },
+    Table {
+        name: "threads",
+        columns: &["id", "key", "tid", "pid", "name", "start", "end"],
+        write: threads,
+    },
+    Table {
+        name: "files",
+        columns: &[
+            "ts",
+            "pid",
+            "path",
+            "mode",
+            "fd",
+            "result",
+            "op",
+            "other_path",
+            "flags",
+        ],
+        write: files,
+    },
+    Table {
+        name: "events",
+        columns: &["ts", "cpu", "tid", "name", "category", "id"],
+        write: events,
+    },
+    Table {
+        name: "logs",
+        columns: &["ts", "severity", "pid", "tid", "message"],
+        write: logs,
+    },
+    Table {
+        name: "diagnostics",
+        columns: &["severity", "code", "count", "place", "message"],
+        write: diagnostics,
+    },
+];
+
+/// The end of something that may not have ended.
+fn until(end: Option<Timestamp>) -> Timestamp {
+    end.unwrap_or(Timestamp::MAX)
+}
+
+fn meets(span: TimeSpan, start: Timestamp, end: Timestamp) -> bool {
+    start < span.end && (end > span.start || (start == end && start >= span.start))
+}
+
+fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell {
+    end.map(|end| (end - start).0).into()
+}
+
+fn text_or_none(trace: &Trace, id: StringId) -> Cell {
+    (id != StringId::EMPTY).then(|| trace.text(id)).into()
+}
+
+/// pid, tid of a thread.
+fn owner(trace: &Trace, id: ThreadId) -> (Cell, Cell) {
+    if id == ThreadId::NONE || id == ThreadId::IDLE {
+        return (
+            Cell::None,
+            if id == ThreadId::IDLE {
+                0_u32.into()
+            } else {
+                Cell::None
+            },
+        );
+    }
+    (
+        trace.process_of(id).map(|process| process.pid).into(),
+        trace.thread(id).tid.into(),
+    )
+}
+
+fn track_name(trace: &Trace, id: TrackId) -> String {
+    let Some(track) = trace.tracks.get(id.0 as usize) else {
+        return String::new();
+    };
+    match track.kind {
+        _ if track.name != StringId::EMPTY => trace.text(track.name).into_owned(),
+        TrackKind::Cpu(cpu) => format!(
+            "CPU {}",
+            trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number)
+        ),
+        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Async(_) => String::new(),
+    }
+}
+
+fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell {
+    index
+        .and_then(|index| trace.cpus.get(index as usize))
+        .map(|cpu| cpu.number)
+        .into()
+}
+
+fn slices(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let table = &trace.slices;
+    let mut order: Vec<u32> = (0..table.len() as u32).collect();
+    order.sort_by_key(|&id| {
+        (
+            table.starts[id as usize],
+            table.begins[id as usize],
+            table.depth(SliceId(id)),
+        )
+    });
+    for id in order {
+        let slice = table.get(SliceId(id));
+        if !meets(span, slice.start, until(slice.end)) {
+            continue;
+        }
+        let label = table.label(slice.id);
+        let row = table.row_of(slice.id);
+        if !chosen.has_track(row.track) || !chosen.has_cpu_of(slice.begin) {
+            continue;
+        }
+        let kind = trace
+            .tracks
+            .get(row.track.0 as usize)
+            .map(|track| track.kind);
+        let thread = match kind {
+            Some(TrackKind::Thread(thread)) => thread,
+            _ => trace.events.thread(slice.begin),
+        };
+        let (mut pid, mut tid) = owner(trace, thread);
+        if let Some(TrackKind::Async(Some(process))) = kind {
+            pid = trace
+                .processes
+                .get(process.0 as usize)
+                .map(|process| process.pid)
+                .into();
+        }
+        if matches!(kind, Some(TrackKind::Cpu(_))) && thread == ThreadId::IDLE {
+            tid = 0_u32.into();
+        }
+        let process = trace
+            .process_of(thread)
+            .map(|process| trace.text(process.name));
+        rows.row(&[
+            slice.start.0.into(),
+            duration(slice.start, slice.end),
+            table.depth(slice.id).into(),
+            trace.text(label.name).into(),
+            text_or_none(trace, label.category),
+            pid,
+            tid,
+            process.into(),
+            trace.thread_name(thread).into(),
+            track_name(trace, row.track).into(),
+            id.into(),
+            slice.parent.map(|parent| parent.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn instants(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<(Timestamp, u32, u32)> = Vec::with_capacity(trace.instants.len());
+    for (track, row) in trace.tracks.iter().enumerate() {
+        for &event in &trace.instants.events[row.instants.start as usize..row.instants.end as usize]
+        {
+            order.push((trace.events.time(EventId(event)), event, track as u32));
+        }
+    }
+    order.sort_unstable();
+    for (time, event, track) in order {
+        let is_chosen = chosen.has_track(TrackId(track)) && chosen.has_cpu_of(EventId(event));
+        if !span.contains(time) || !is_chosen {
+            continue;
+        }
+        let event = trace.events.get(EventId(event));
+        let kind = trace.kinds.get(usize::from(event.row.kind.0));
+        let (pid, tid) = owner(trace, trace.events.thread(event.id));
+        rows.row(&[
+            time.0.into(),
+            trace.kind_name(event.row.kind).into(),
+            kind.map_or(Cell::None, |kind| text_or_none(trace, kind.category)),
+            pid,
+            tid,
+            cpu_number(trace, event.cpu),
+            track_name(trace, TrackId(track)).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn counters(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let table = &trace.counters;
+    let mut order: Vec<(i64, u32, u32, u32)> = Vec::with_capacity(table.times.len());
+    for (number, track) in table.tracks.iter().enumerate() {
+        let key = |row: u32| {
+            (
+                table.times[row as usize],
+                table.events[row as usize],
+                row,
+                number as u32,
+            )
+        };
+        order.extend(track.samples.clone().map(key));
+    }
+    order.sort_unstable();
+    for (time, _, row, number) in order {
+        if !span.contains(Timestamp(time)) {
+            continue;
+        }
+        let track = &table.tracks[number as usize];
+        if !chosen.has_counter(track.scope) {
+            continue;
+        }
+        let (pid, cpu) = match track.scope {
+            CounterScope::Process(id) => (
+                trace
+                    .processes
+                    .get(id.0 as usize)
+                    .map(|process| process.pid)
+                    .into(),
+                Cell::None,
+            ),
+            CounterScope::Thread(id) => (owner(trace, id).0, Cell::None),
+            CounterScope::Cpu(id) => (Cell::None, cpu_number(trace, Some(id.0))),
+            CounterScope::Global => (Cell::None, Cell::None),
+        };
+        rows.row(&[
+            time.into(),
+            trace.text(track.name).into(),
+            Cell::Float(table.values[row as usize]),
+            pid,
+            cpu,
+        ])?;
+    }
+    Ok(())
+}
+
+fn flows(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, flow) in trace.flows.rows.iter().enumerate() {
+        if !meets(
+            span,
+            flow.from.time.min(flow.to.time),
+            flow.from.time.max(flow.to.time),
+        ) || !(chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread))
+        {
+            continue;
+        }
+        rows.row(&[
+            (id as u32).into(),
+            trace.text(flow.name).into(),
+            flow.from.time.0.into(),
+            owner(trace, flow.from.thread).1,
+            flow.to.time.0.into(),
+            owner(trace, flow.to.thread).1,
+            flow.key.into(),
+            flow.from.slice.map(|slice| slice.0).into(),
+            flow.to.slice.map(|slice| slice.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn runs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<u32> = (0..trace.runs.len() as u32).collect();
+    order.sort_by_key(|&id| trace.runs.starts[id as usize]);
+    for id in order {
+        let run = trace.runs.get(RunId(id));
+        let is_chosen = chosen.has_runs_of(run.cpu) && chosen.has_thread(run.thread);
+        if !is_chosen || !meets(span, run.start, until(run.end)) {
+            continue;
+        }
+        let (pid, tid) = owner(trace, run.thread);
+        rows.row(&[
+            run.start.0.into(),
+            duration(run.start, run.end),
+            cpu_number(trace, Some(run.cpu.0)),
+            pid,
+            tid,
+            trace.thread_name(run.thread).into(),
+            run.priority.into(),
+            run.end.map(|_| run.end_state.letters()).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn states(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<u32> = (0..trace.states.len() as u32).collect();
+    order.sort_by_key(|&id| trace.states.starts[id as usize]);
+    for id in order {
+        let state = trace.states.get(StateId(id));
+        if !chosen.has_thread(state.thread) || !meets(span, state.start, until(state.end)) {
+            continue;
+        }
+        rows.row(&[
+            state.start.0.into(),
+            duration(state.start, state.end),
+            state.state.word().into(),
+            owner(trace, state.thread).1,
+            trace.thread_name(state.thread).into(),
+            state
+                .waker
+                .map_or(Cell::None, |waker| owner(trace, waker).1),
+            cpu_number(trace, state.cpu),
+        ])?;
+    }
+    Ok(())
+}
+
+fn processes(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, process) in trace.processes.iter().enumerate() {
+        if !chosen.has_process(ProcessId(id as u32))
+            || !meets(
+                span,
+                process.start.unwrap_or(trace.span.start),
+                until(process.end),
+            )
+        {
+            continue;
+        }
+        let arguments = process
+            .images
+            .last()
+            .filter(|image| !image.arguments.is_empty());
+        let line =
+            arguments.map(|image| shell_line(image.arguments.iter().map(|&id| trace.text(id))));
+        rows.row(&[
+            (id as u32).into(),
+            process.key.into(),
+            process.pid.into(),
+            process.parent.map(|parent| parent.0).into(),
+            trace.text(process.name).into(),
+            process.start.map(|time| time.0).into(),
+            process.end.map(|time| time.0).into(),
+            process.exit_status.into(),
+            (process.images.len() as u32).into(),
+            process.opens.into(),
+            line.into(),
+            process.exit_signal.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn threads(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, thread) in trace.threads.iter().enumerate().skip(1) {
+        if !chosen.has_thread(ThreadId(id as u32))
+            || !meets(
+                span,
+                thread.start.unwrap_or(trace.span.start),
+                until(thread.end),
+            )
+        {
+            continue;
+        }
+        rows.row(&[
+            (id as u32).into(),
+            thread.key.into(),
+            thread.tid.into(),
+            trace
+                .process_of(ThreadId(id as u32))
+                .map(|process| process.pid)
+                .into(),
+            trace.text(thread.name).into(),
+            thread.start.map(|time| time.0).into(),
+            thread.end.map(|time| time.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn files(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for row in trace
+        .files
+        .rows
+        .iter()
+        .filter(|row| span.contains(row.time) && chosen.has_thread(row.thread))
+    {
+        let mode = match (row.op, row.flags & 3) {
+            (FileOp::Open, 0) => "r".into(),
+            (FileOp::Open, 1) => "w".into(),
+            (FileOp::Open, _) => "rw".into(),
+            _ => Cell::None,
+        };
+        rows.row(&[
+            row.time.0.into(),
+            owner(trace, row.thread).0,
+            text_or_none(trace, row.path),
+            mode,
+            (row.fd >= 0).then_some(row.fd).into(),
+            row.result.into(),
+            format!("{:?}", row.op).to_lowercase().into(),
+            text_or_none(trace, row.other_path),
+            row.flags.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn events(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for id in trace.events.from_time(span.start) {
+        let event = trace.events.get(id);
+        if event.row.time >= span.end && span.end != Timestamp::MAX {
+            break;
+        }
+        if !chosen.has_thread(trace.events.thread(id)) || !chosen.has_cpu_of(id) {
+            continue;
+        }
+        let kind = trace.kinds.get(usize::from(event.row.kind.0));
+        rows.row(&[
+            event.row.time.0.into(),
+            cpu_number(trace, event.cpu),
+            owner(trace, trace.events.thread(id)).1,
+            trace.kind_name(event.row.kind).into(),
+            kind.map_or(Cell::None, |kind| text_or_none(trace, kind.category)),
+            id.0.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn logs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for row in trace
+        .logs
+        .rows
+        .iter()
+        .filter(|row| span.contains(row.time) && chosen.has_thread(row.thread))
+    {
+        let (pid, tid) = owner(trace, row.thread);
+        rows.row(&[
+            row.time.0.into(),
+            text_or_none(trace, row.severity),
+            pid,
+            tid,
+            trace.text(row.message).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+fn diagnostics(
+    loaded: &LoadedTrace,
+    _chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    for row in loaded.trace.diagnostics.rows() {
+        let severity = match row.severity {
+            crate::base::Severity::Info => "info",
+            crate::base::Severity::Error => "error",
+            crate::base::Severity::DataLoss => "data_loss",
+        };
+        rows.row(&[
+            severity.into(),
+            row.code.into(),
+            row.count.into(),
+            row.places.first().map(ToString::to_string).into(),
+            row.message.as_str().into(),
+        ])?;
+    }
+    Ok(())
+}
