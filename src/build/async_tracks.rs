@@ -182,6 +182,12 @@ fn finish(
             }
         })
         .collect();
+    sort_tracks(&mut tracks, merged);
+    Asyncs { tracks, instants }
+}
+
+/// By process, then name.
+pub fn sort_tracks(tracks: &mut [AsyncTrack], merged: &Merged) {
     tracks.sort_by(|a, b| {
         a.process.cmp(&b.process).then_with(|| {
             merged
@@ -190,11 +196,10 @@ fn finish(
                 .cmp(merged.strings.bytes(b.name))
         })
     });
-    Asyncs { tracks, instants }
 }
 
 /// The topmost free row for each draft (they are sorted by start), and how many each row got.
-fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
+pub fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
     let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let mut counts: Vec<u32> = Vec::new();

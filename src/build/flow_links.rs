@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::merge::Merged;
+use super::process_life::Link;
 use crate::base::{Severity, StringId, Timestamp};
 use crate::event::FlowOp;
 use crate::trace::flows::FlowPoint;
@@ -40,8 +41,27 @@ pub fn collect_marks(merged: &Merged) -> Vec<FlowPointMark> {
     marks
 }
 
-/// See the module's text.
-pub fn build_flows(marks: Vec<FlowPointMark>, trace: &mut Trace) -> Flows {
+/// An arrow whose ends are known, bound to the slices around them where there are some.
+fn flow_of_link(link: &Link, trace: &Trace) -> Flow {
+    let point = |event: EventId| {
+        let (time, thread) = (trace.events.time(event), trace.events.thread(event));
+        FlowPoint {
+            time,
+            thread,
+            slice: trace.innermost_slice(thread, time),
+            event,
+        }
+    };
+    Flow {
+        key: link.key,
+        name: link.name,
+        from: point(link.from),
+        to: point(link.to),
+    }
+}
+
+/// See the module's text. `links` are arrows that were found otherwise.
+pub fn build_flows(marks: Vec<FlowPointMark>, links: &[Link], trace: &mut Trace) -> Flows {
     let mut open: FxHashMap<(Option<ProcessId>, u64), FlowPoint> = FxHashMap::default();
     let mut owners: FxHashMap<u64, Vec<Option<ProcessId>>> = FxHashMap::default();
     let mut rows = Vec::new();
@@ -107,6 +127,11 @@ pub fn build_flows(marks: Vec<FlowPointMark>, trace: &mut Trace) -> Flows {
                 "flow events without a slice around them, without a begin, or ambiguous".to_owned()
             });
     }
+    let linked: Vec<Flow> = links
+        .par_iter()
+        .map(|link| flow_of_link(link, trace))
+        .collect();
+    rows.extend(linked);
     rows.sort_by_key(|flow| flow.from.time);
     let mut by_slice: Vec<(u32, u32)> = rows
         .iter()

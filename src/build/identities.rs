@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::merge::{Merged, MergedPart};
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
-use crate::trace::{Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 
 /// The process that a reader's key means.
 pub type ProcessOfKey = FxHashMap<ProcessKey, ProcessId>;
@@ -26,6 +26,23 @@ pub struct People {
     pub processes: Vec<Process>,
     /// Processes by the reader's key.
     pub process_of_key: ProcessOfKey,
+    /// Who was made by whom, by time.
+    pub births: Vec<Born>,
+}
+
+/// A fork with common numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Born {
+    /// When.
+    pub time: Timestamp,
+    /// Who made it.
+    pub parent: ThreadId,
+    /// Who is new.
+    pub child: ThreadId,
+    /// Whether the file says that it is a thread of its parent's process.
+    pub is_thread: bool,
+    /// The event that says so.
+    pub event: EventId,
 }
 
 /// A fork seen twice within this time (by two kinds of events) is one fork.
@@ -37,6 +54,7 @@ struct Birth {
     parent: ThreadKey,
     sort: ForkSort,
     name: StringId,
+    event: EventId,
 }
 
 type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
@@ -65,6 +83,7 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
         threads: vec![idle_thread(merged, directory, span)],
         processes: Vec::new(),
         process_of_key: ProcessOfKey::default(),
+        births: Vec::new(),
     };
     people
         .map
@@ -88,6 +107,16 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
         );
     }
     born.sort_by_key(|(time, _, _)| *time);
+    people.births = born
+        .iter()
+        .map(|&(time, child, birth)| Born {
+            time,
+            parent: people.map.at(birth.parent, time),
+            child,
+            is_thread: birth.sort == ForkSort::Thread,
+            event: birth.event,
+        })
+        .collect();
     people.join_processes(&born, &lives);
     people.tell_lives(merged, &lives);
     people.name_processes(directory, merged);
@@ -191,13 +220,19 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
 }
 
 /// A life row with its time and the part whose strings it uses.
-struct Told<'a> {
-    time: Timestamp,
-    part: &'a MergedPart,
-    life: &'a Life,
+pub struct Told<'a> {
+    /// When.
+    pub time: Timestamp,
+    /// Whose strings it uses.
+    pub part: &'a MergedPart,
+    /// What happened.
+    pub life: &'a Life,
+    /// The event that says so.
+    pub event: EventId,
 }
 
-fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
+/// The lives of all parts, by time.
+pub fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
     let mut lives: Vec<Told<'_>> = merged
         .parts
         .iter()
@@ -206,6 +241,7 @@ fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
                 time: merged.time(part, row.event),
                 part,
                 life: &row.life,
+                event: part.event(row.event),
             })
         })
         .collect();
@@ -252,6 +288,7 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> FxHashMap<u
                 parent: *parent,
                 sort: *sort,
                 name: told.part.string(*name),
+                event: told.event,
             };
             match list.last_mut() {
                 Some(last) if last.parent == *parent && told.time - last.time <= SAME_FORK => {

@@ -10,12 +10,15 @@
 //! points        events that nothing else shows become instants; samples become counter tracks
 //! flow_links    flow marks become arrows between slices
 //! file_activity file marks become rows, and are counted for their processes
+//! process_life  where a format asks for it: programs become slices, forks arrows
+//! descriptors   where a format asks for it: open files become slices, pipes arrows
 //! ```
 //!
 //! All of it is pure and runs on rayon: in parallel over parts where rows are collected, over tracks,
 //! threads and CPUs where they are made.
 
 mod async_tracks;
+mod descriptors;
 mod file_activity;
 mod flow_links;
 mod group;
@@ -25,10 +28,12 @@ mod nesting;
 mod pairing;
 mod points;
 pub mod preview;
+mod process_life;
 mod scheduling;
 mod slice_table;
 
 use crate::base::{Job, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
 use crate::event::{Directory, Lane, LaneColumns, TraceInfo};
 use crate::trace::{Cpu, CpuId, ThreadId, Trace, TrackKind};
 
@@ -76,10 +81,24 @@ pub fn build(
     trace.runs = runs;
     trace.states = states;
 
-    let paired = pairing::build_slices(&mut merged, &trace);
+    trace.files = file_activity::build_files(&merged, &mut trace.processes, &trace.threads);
+    let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
-    let asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
-    let leftovers = paired.leftover_instants;
+    let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
+    let mut leftovers = paired.leftover_instants;
+    let mut links = Vec::new();
+    if directory.derive == Derive::Programs {
+        let (births, acts) = (&people.births, process_life::acts(&merged));
+        let programs =
+            process_life::build_programs(&mut merged, directory, births, &acts, &mut trace);
+        process_life::join_tracks(&mut paired.tracks, programs.0);
+        links = programs.1;
+        let open = descriptors::build_descriptors(&mut merged, births, &acts, &mut trace);
+        asyncs.tracks.extend(open.tracks);
+        async_tracks::sort_tracks(&mut asyncs.tracks, &merged);
+        leftovers.extend(open.leftovers);
+        links.extend(open.links);
+    }
     let points = points::build_instants(&mut merged, &trace, leftovers, asyncs.instants);
     slice_table::assemble(&mut trace, paired.tracks, asyncs.tracks, points);
     trace.slices.labels = std::mem::take(&mut merged.labels);
@@ -89,12 +108,11 @@ pub fn build(
 
     trace.counters = points::build_counters(&mut merged, &people.process_of_key, &trace);
     trace.logs = points::build_logs(&merged);
-    trace.files = file_activity::build_files(&merged, &mut trace.processes, &trace.threads);
     trace.kinds = std::mem::take(&mut merged.kinds);
     trace.strings = std::mem::take(&mut merged.strings);
     let flow_marks = std::mem::take(&mut merged.flows);
     trace.events = std::mem::take(&mut merged.events);
-    trace.flows = flow_links::build_flows(flow_marks, &mut trace);
+    trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace);
     trace
 }
 

@@ -172,10 +172,10 @@ const SORTS: &[SortRow] = &[
         Sort::Open,
         "Open",
         "file",
-        Role::Instant,
+        Role::Consumed,
         &[(Slot::Path, "fnamesize"), (Slot::Original, "forigsize")],
     ),
-    row(Sort::Close, "Close", "file", Role::Instant, &[]),
+    row(Sort::Close, "Close", "file", Role::Consumed, &[]),
     row(Sort::Pipe, "Pipe", "file", Role::Instant, &[]),
     row(Sort::Dup, "Dup", "file", Role::Instant, &[]),
     row(

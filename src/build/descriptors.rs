@@ -1,0 +1,441 @@
+//! What was done to descriptors, replayed: files that were open, as slices; pipes, as arrows.
+//!
+//! Each process has a table of descriptors; a fork copies it, an exec closes what is marked so, an exit closes
+//! all of it. A file is open from its open until nobody has a descriptor of it any more: copies and children
+//! count. It lies on the track "open files" of the process that opened it.
+//!
+//! An arrow goes from the moment a process lets go of a pipe that it wrote to, to the next action of whoever
+//! reads it: the end of what was sent. A writer has no reading end of the pipe and had it as standard output
+//! or error, or kept it to its exit; a reader has no writing end, and the pipe as standard input, or is the
+//! writer's parent. (A pool of tokens that all hold both ends of is no stream of data.)
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::async_tracks::pack;
+use super::identities::Born;
+use super::merge::Merged;
+use super::nesting::{Draft, by_rows};
+use super::process_life::{Act, Link};
+use super::slice_table::AsyncTrack;
+use super::track_number;
+use crate::base::{Severity, StringId, Timestamp};
+use crate::event::FileOp;
+use crate::event::pairs::DURATIONS;
+use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId, Trace, TrackKind};
+
+const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+/// Descriptors from here on are not followed.
+const MOST_DESCRIPTORS: usize = 1 << 16;
+/// How many descriptors forks may copy in all.
+const MOST_COPIES: usize = 1 << 25;
+const MOST_HOLDERS: usize = 64;
+const MOST_READERS: usize = 8;
+
+/// What this makes.
+#[derive(Default)]
+pub struct Descriptors {
+    /// The files that were open, by process.
+    pub tracks: Vec<AsyncTrack>,
+    /// From writers of pipes to their readers.
+    pub links: Vec<Link>,
+    /// Opens and closes that no slice shows: (track number, event).
+    pub leftovers: Vec<(u32, u32)>,
+}
+
+/// What a descriptor stands for.
+struct Description {
+    /// How many descriptors it has.
+    count: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// An open file: its draft.
+    File(u32),
+    /// The reading end of a pipe; the writing end is the next description.
+    Reader,
+    /// The writing end.
+    Writer,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Descriptor {
+    /// Index of its description, or `NONE`.
+    description: u32,
+    closes_on_exec: bool,
+}
+
+const FREE: Descriptor = Descriptor {
+    description: u32::MAX,
+    closes_on_exec: false,
+};
+
+/// When and by which event something happens.
+#[derive(Clone, Copy)]
+struct Now {
+    time: Timestamp,
+    event: EventId,
+}
+
+struct Replay<'a> {
+    merged: &'a mut Merged,
+    trace: &'a Trace,
+    tables: Vec<Vec<Descriptor>>,
+    descriptions: Vec<Description>,
+    /// For pipes: who ever had an end of it, by the description of its reading end.
+    holders: FxHashMap<u32, Vec<ProcessId>>,
+    drafts: Vec<(ProcessId, Draft)>,
+    labels: FxHashMap<StringId, u32>,
+    category: StringId,
+    pipe: StringId,
+    copies: usize,
+    /// Arrows that wait for the next action of a process.
+    waiting: FxHashMap<u32, Vec<EventId>>,
+    out: Descriptors,
+}
+
+/// See the module's text. `trace.files` and people are there; `acts` and `births` are sorted by time.
+pub fn build_descriptors(
+    merged: &mut Merged,
+    births: &[Born],
+    acts: &[Act],
+    trace: &mut Trace,
+) -> Descriptors {
+    let category = merged.strings.intern_text("open files");
+    let pipe = merged.strings.intern_text("pipe");
+    let mut replay = Replay {
+        merged,
+        trace,
+        tables: vec![Vec::new(); trace.processes.len()],
+        descriptions: Vec::new(),
+        holders: FxHashMap::default(),
+        drafts: Vec::new(),
+        labels: FxHashMap::default(),
+        category,
+        pipe,
+        copies: 0,
+        waiting: FxHashMap::default(),
+        out: Descriptors::default(),
+    };
+    let mut births = births.iter().peekable();
+    let mut acts = acts.iter().peekable();
+    for row in &trace.files.rows {
+        replay.catch_up(row.time, &mut births, &mut acts);
+        replay.file(row);
+    }
+    replay.catch_up(Timestamp::MAX, &mut births, &mut acts);
+    let is_over = replay.copies >= MOST_COPIES;
+    let Replay {
+        drafts, mut out, ..
+    } = replay;
+    out.tracks = tracks(drafts, category);
+    if is_over {
+        trace
+            .diagnostics
+            .note_many("too_many_descriptors", Severity::Info, None, 1, || {
+                "forks copied so many descriptors that those of later children are not followed"
+                    .to_owned()
+            });
+    }
+    out
+}
+
+fn tracks(mut drafts: Vec<(ProcessId, Draft)>, name: StringId) -> Vec<AsyncTrack> {
+    // They are sorted by start; each process's stay so.
+    drafts.sort_by_key(|(process, _)| *process);
+    let chunks: Vec<&[(ProcessId, Draft)]> = drafts.chunk_by(|a, b| a.0 == b.0).collect();
+    chunks
+        .into_par_iter()
+        .map(|chunk| {
+            let own: Vec<Draft> = chunk.iter().map(|(_, draft)| *draft).collect();
+            let (rows, counts) = pack(&own);
+            let parents = vec![u32::MAX; own.len()];
+            AsyncTrack {
+                process: chunk.first().map(|(process, _)| *process),
+                name,
+                nested: by_rows(&own, &rows, &parents, &counts),
+                instants: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+type Peek<'a, T> = std::iter::Peekable<std::slice::Iter<'a, T>>;
+
+impl Replay<'_> {
+    /// Forks, execs and exits up to `time`.
+    fn catch_up(&mut self, time: Timestamp, births: &mut Peek<'_, Born>, acts: &mut Peek<'_, Act>) {
+        loop {
+            let birth = births
+                .peek()
+                .map(|birth| birth.time)
+                .filter(|at| *at <= time);
+            let act = acts.peek().map(|act| act.time).filter(|at| *at <= time);
+            match (birth, act) {
+                (Some(birth), act) if act.is_none_or(|act| birth <= act) => {
+                    if let Some(birth) = births.next() {
+                        self.fork(birth);
+                    }
+                }
+                (_, Some(_)) => {
+                    if let Some(act) = acts.next() {
+                        self.act(act);
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn process_of(&self, thread: ThreadId) -> Option<ProcessId> {
+        self.trace.threads.get(thread.0 as usize)?.process
+    }
+
+    /// The arrows that waited for this action of `process`.
+    fn arrive(&mut self, process: ProcessId, event: EventId) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        for from in self.waiting.remove(&process.0).unwrap_or_default() {
+            self.out.links.push(Link {
+                name: self.pipe,
+                key: u64::from(from.0),
+                from,
+                to: event,
+            });
+        }
+    }
+
+    fn fork(&mut self, birth: &Born) {
+        let (parent, child) = (self.process_of(birth.parent), self.process_of(birth.child));
+        let (Some(parent), Some(child)) = (parent, child) else {
+            return;
+        };
+        self.arrive(parent, birth.event);
+        if parent == child {
+            return;
+        }
+        let table = self.tables[parent.0 as usize].clone();
+        self.copies += table.len();
+        if self.copies >= MOST_COPIES {
+            return;
+        }
+        for descriptor in &table {
+            self.count_in(*descriptor, child);
+        }
+        let old = std::mem::replace(&mut self.tables[child.0 as usize], table);
+        for descriptor in old {
+            if let Some(description) = self.descriptions.get_mut(descriptor.description as usize) {
+                description.count = description.count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// One more descriptor of a description, of `process`.
+    fn count_in(&mut self, descriptor: Descriptor, process: ProcessId) {
+        let Some(description) = self.descriptions.get_mut(descriptor.description as usize) else {
+            return;
+        };
+        description.count += 1;
+        let reader = match description.what {
+            What::File(_) => return,
+            What::Reader => descriptor.description,
+            What::Writer => descriptor.description - 1,
+        };
+        let holders = self.holders.entry(reader).or_default();
+        if holders.len() < MOST_HOLDERS && holders.last() != Some(&process) {
+            holders.push(process);
+        }
+    }
+
+    fn act(&mut self, act: &Act) {
+        let Some(process) = self.process_of(act.thread) else {
+            return;
+        };
+        self.arrive(process, act.event);
+        let is_exit = act.program.is_none();
+        if is_exit && self.trace.processes[process.0 as usize].main_thread != Some(act.thread) {
+            return;
+        }
+        let now = Now {
+            time: act.time,
+            event: act.event,
+        };
+        for fd in 0..self.tables[process.0 as usize].len() {
+            if is_exit || self.tables[process.0 as usize][fd].closes_on_exec {
+                self.release(process, fd, now, is_exit);
+            }
+        }
+        if is_exit {
+            self.tables[process.0 as usize] = Vec::new();
+        }
+    }
+
+    fn file(&mut self, row: &FileUse) {
+        let Some(process) = self.process_of(row.thread) else {
+            return;
+        };
+        self.arrive(process, row.event);
+        let now = Now {
+            time: row.time,
+            event: row.event,
+        };
+        let closes_on_exec = row.flags & CLOSE_ON_EXEC != 0;
+        let is_shown = match row.op {
+            FileOp::Open => self.open(process, row, now, closes_on_exec),
+            FileOp::Close => {
+                usize::try_from(row.fd).is_ok_and(|fd| self.release(process, fd, now, false))
+            }
+            FileOp::Dup => {
+                let old = usize::try_from(row.fd).unwrap_or(usize::MAX);
+                let table = &self.tables[process.0 as usize];
+                if let Some(&descriptor) = table.get(old).filter(|_| row.fd != row.result) {
+                    let copy = Descriptor {
+                        closes_on_exec,
+                        ..descriptor
+                    };
+                    self.put(process, row.result, copy, now);
+                }
+                true
+            }
+            FileOp::Pipe => {
+                let reader = self.descriptions.len() as u32;
+                for what in [What::Reader, What::Writer] {
+                    self.descriptions.push(Description { count: 0, what });
+                }
+                for (fd, description) in [(row.fd, reader), (row.result, reader + 1)] {
+                    let end = Descriptor {
+                        description,
+                        closes_on_exec,
+                    };
+                    self.put(process, fd, end, now);
+                }
+                true
+            }
+            _ => true,
+        };
+        if !is_shown {
+            let track = track_number(TrackKind::Thread(row.thread), self.trace.cpus.len());
+            self.out.leftovers.push((track, row.event.0));
+        }
+    }
+
+    fn open(&mut self, process: ProcessId, row: &FileUse, now: Now, closes_on_exec: bool) -> bool {
+        if usize::try_from(row.fd).is_ok_and(|fd| fd < MOST_DESCRIPTORS) {
+            let label = self.label(row.path);
+            let draft = self.drafts.len() as u32;
+            self.drafts.push((
+                process,
+                Draft {
+                    start: now.time.0,
+                    end: i64::MAX,
+                    label,
+                    begin: now.event.0,
+                    finish: u32::MAX,
+                },
+            ));
+            self.descriptions.push(Description {
+                count: 0,
+                what: What::File(draft),
+            });
+            let descriptor = Descriptor {
+                description: self.descriptions.len() as u32 - 1,
+                closes_on_exec,
+            };
+            self.put(process, row.fd, descriptor, now);
+            return true;
+        }
+        false
+    }
+
+    fn label(&mut self, path: StringId) -> u32 {
+        if let Some(&label) = self.labels.get(&path) {
+            return label;
+        }
+        self.merged.labels.push(SliceLabel {
+            name: path,
+            category: self.category,
+            family: DURATIONS,
+        });
+        let label = LabelId(self.merged.labels.len() as u32 - 1).0;
+        self.labels.insert(path, label);
+        label
+    }
+
+    /// Descriptor `fd` of `process` is this from now on; what it was is closed.
+    fn put(&mut self, process: ProcessId, fd: i32, descriptor: Descriptor, now: Now) {
+        let Some(fd) = usize::try_from(fd).ok().filter(|&fd| fd < MOST_DESCRIPTORS) else {
+            return;
+        };
+        self.count_in(descriptor, process);
+        self.release(process, fd, now, false);
+        let table = &mut self.tables[process.0 as usize];
+        if table.len() <= fd {
+            table.resize(fd + 1, FREE);
+        }
+        table[fd] = descriptor;
+    }
+
+    /// Descriptor `fd` of `process` is closed. Whether it was open.
+    fn release(&mut self, process: ProcessId, fd: usize, now: Now, is_exit: bool) -> bool {
+        let Some(entry) = self.tables[process.0 as usize].get_mut(fd) else {
+            return false;
+        };
+        let descriptor = std::mem::replace(entry, FREE);
+        let Some(description) = self.descriptions.get_mut(descriptor.description as usize) else {
+            return false;
+        };
+        description.count = description.count.saturating_sub(1);
+        match description.what {
+            What::File(draft) if description.count == 0 => {
+                if let Some((_, draft)) = self.drafts.get_mut(draft as usize) {
+                    draft.end = now.time.0.max(draft.start);
+                    draft.finish = now.event.0;
+                }
+            }
+            What::Writer if is_exit || fd == 1 || fd == 2 => {
+                self.wrote(process, descriptor.description, now);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn has(&self, process: ProcessId, description: u32) -> Option<usize> {
+        let table = self.tables.get(process.0 as usize)?;
+        table
+            .iter()
+            .position(|descriptor| descriptor.description == description)
+    }
+
+    /// `process` has let go of a descriptor of a pipe's writing end.
+    fn wrote(&mut self, process: ProcessId, writer: u32, now: Now) {
+        let reader = writer - 1;
+        if self.has(process, writer).is_some() || self.has(process, reader).is_some() {
+            return;
+        }
+        let Some(holders) = self.holders.get(&reader) else {
+            return;
+        };
+        let parent = self.trace.processes[process.0 as usize].parent;
+        let mut readers: Vec<ProcessId> = holders
+            .iter()
+            .copied()
+            .filter(|&other| other != process && self.has(other, writer).is_none())
+            .filter(|&other| match self.has(other, reader) {
+                Some(fd) => fd == 0 || Some(other) == parent,
+                None => false,
+            })
+            .collect();
+        readers.sort_unstable();
+        readers.dedup();
+        for reader in readers.into_iter().take(MOST_READERS) {
+            let waiting = self.waiting.entry(reader.0).or_default();
+            if waiting.len() < MOST_HOLDERS && waiting.last() != Some(&now.event) {
+                waiting.push(now.event);
+            }
+        }
+    }
+}
