@@ -5,7 +5,8 @@
 //! count. It lies on the track "open files" of the process that opened it.
 //!
 //! An arrow goes from the moment a process lets go of a pipe that it wrote to, to the next action of whoever
-//! reads it: the end of what was sent. A writer has no reading end of the pipe and had it as standard output
+//! reads it: the end of what was sent. If the reader lets go first, it goes from the writer's latest action to
+//! that moment. A writer has no reading end of the pipe and had it as standard output
 //! or error, or kept it to its exit; a reader has no writing end, and the pipe as standard input, or is the
 //! writer's parent. (A pool of tokens that all hold both ends of is no stream of data.)
 
@@ -91,6 +92,8 @@ struct Replay<'a> {
     category: StringId,
     pipe: StringId,
     copies: usize,
+    /// The latest action of each process.
+    latest: Vec<Option<EventId>>,
     /// Arrows that wait for the next action of a process.
     waiting: FxHashMap<u32, Vec<EventId>>,
     out: Descriptors,
@@ -116,6 +119,7 @@ pub fn build_descriptors(
         category,
         pipe,
         copies: 0,
+        latest: vec![None; trace.processes.len()],
         waiting: FxHashMap::default(),
         out: Descriptors::default(),
     };
@@ -195,6 +199,9 @@ impl Replay<'_> {
 
     /// The arrows that waited for this action of `process`.
     fn arrive(&mut self, process: ProcessId, event: EventId) {
+        if let Some(latest) = self.latest.get_mut(process.0 as usize) {
+            *latest = Some(event);
+        }
         if self.waiting.is_empty() {
             return;
         }
@@ -398,6 +405,9 @@ impl Replay<'_> {
             What::Writer if is_exit || fd == 1 || fd == 2 => {
                 self.wrote(process, descriptor.description, now);
             }
+            What::Reader if is_exit || fd == 0 => {
+                self.has_read(process, descriptor.description, now);
+            }
             _ => {}
         }
         true
@@ -435,6 +445,35 @@ impl Replay<'_> {
             let waiting = self.waiting.entry(reader.0).or_default();
             if waiting.len() < MOST_HOLDERS && waiting.last() != Some(&now.event) {
                 waiting.push(now.event);
+            }
+        }
+    }
+
+    /// `process` has let go of a descriptor of a pipe's reading end; whoever still writes to it wrote before.
+    fn has_read(&mut self, process: ProcessId, reader: u32, now: Now) {
+        let writer = reader + 1;
+        if self.has(process, writer).is_some() || self.has(process, reader).is_some() {
+            return;
+        }
+        let Some(holders) = self.holders.get(&reader) else {
+            return;
+        };
+        let mut writers: Vec<ProcessId> = holders
+            .iter()
+            .copied()
+            .filter(|&other| other != process && self.has(other, reader).is_none())
+            .filter(|&other| self.has(other, writer).is_some_and(|fd| fd == 1 || fd == 2))
+            .collect();
+        writers.sort_unstable();
+        writers.dedup();
+        for other in writers.into_iter().take(MOST_READERS) {
+            if let Some(Some(from)) = self.latest.get(other.0 as usize).copied() {
+                self.out.links.push(Link {
+                    name: self.pipe,
+                    key: u64::from(from.0),
+                    from,
+                    to: now.event,
+                });
             }
         }
     }

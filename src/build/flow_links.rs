@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::merge::Merged;
 use super::process_life::Link;
-use crate::base::{Severity, StringId, Timestamp};
+use crate::base::{Nanos, Severity, StringId, Timestamp};
 use crate::event::FlowOp;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{EventId, Flow, Flows, ProcessId, Trace};
@@ -45,10 +45,14 @@ pub fn collect_marks(merged: &Merged) -> Vec<FlowPointMark> {
 fn flow_of_link(link: &Link, trace: &Trace) -> Flow {
     let point = |event: EventId| {
         let (time, thread) = (trace.events.time(event), trace.events.thread(event));
+        let just_before = time.saturating_add(Nanos(-1));
         FlowPoint {
             time,
             thread,
-            slice: trace.innermost_slice(thread, time),
+            // An exit ends its slice and is in it all the same.
+            slice: trace
+                .innermost_slice(thread, time)
+                .or_else(|| trace.innermost_slice(thread, just_before)),
             event,
         }
     };

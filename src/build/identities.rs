@@ -250,17 +250,23 @@ pub fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
 }
 
 /// The key that `child`, born at `time`, goes by: of the candidates for a key that means nobody the one
-/// that was first seen last.
+/// that was first seen or born last before that.
 fn born_as(
     child: ThreadKey,
     time: Timestamp,
     aliases: &FxHashMap<u32, &[ThreadKey]>,
     seen: &Seen,
+    births: &FxHashMap<u32, Vec<Birth>>,
 ) -> ThreadKey {
     let candidates = aliases.get(&child.0).copied().unwrap_or_default();
+    let first = |key: &ThreadKey| {
+        let seen = seen.get(&key.0).map(|seen| seen.0);
+        let born = births.get(&key.0).and_then(|list| Some(list.first()?.time));
+        seen.into_iter().chain(born).min()
+    };
     candidates
         .iter()
-        .filter_map(|key| Some((seen.get(&key.0)?.0, *key)))
+        .filter_map(|key| Some((first(key)?, *key)))
         .filter(|(first, _)| *first <= time)
         .max_by_key(|(first, _)| *first)
         .map_or(child, |(_, key)| key)
@@ -281,7 +287,7 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> FxHashMap<u
             name,
         } = told.life
         {
-            let child = born_as(*child, told.time, &aliases, seen);
+            let child = born_as(*child, told.time, &aliases, seen, &births);
             let list = births.entry(child.0).or_default();
             let birth = Birth {
                 time: told.time,

@@ -10,6 +10,7 @@
 //! points        events that nothing else shows become instants; samples become counter tracks
 //! flow_links    flow marks become arrows between slices
 //! file_activity file marks become rows, and are counted for their processes
+//! cpu_activity  where a format asks for it: lines that name a CPU become runs
 //! process_life  where a format asks for it: programs become slices, forks arrows
 //! descriptors   where a format asks for it: open files become slices, pipes arrows
 //! ```
@@ -18,6 +19,7 @@
 //! threads and CPUs where they are made.
 
 mod async_tracks;
+mod cpu_activity;
 mod descriptors;
 mod file_activity;
 mod flow_links;
@@ -80,6 +82,10 @@ pub fn build(
     let (runs, states) = scheduling::build_scheduling(&merged, &mut trace);
     trace.runs = runs;
     trace.states = states;
+    if directory.derive == Derive::Programs && trace.runs.is_empty() {
+        let (cpus, threads) = (trace.cpus.len(), trace.threads.len());
+        trace.runs = cpu_activity::build_cpu_activity(&merged, cpus, threads);
+    }
 
     trace.files = file_activity::build_files(&merged, &mut trace.processes, &trace.threads);
     let mut paired = pairing::build_slices(&mut merged, &trace);

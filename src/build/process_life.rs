@@ -7,7 +7,7 @@
 //!
 //! A slice begins with the fork or the exec and ends with the next exec or the exit. What a child is before
 //! its first exec is called as its parent was at that time; a task whose fork is not in the trace begins
-//! with its first event. Only for formats that ask for it (`Derive::Programs`).
+//! with its first event (category `earlier`). Only for formats that ask for it (`Derive::Programs`).
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -114,7 +114,7 @@ struct Writer<'a> {
     merged: &'a mut Merged,
     labels: FxHashMap<SliceLabel, u32>,
     names: FxHashMap<StringId, StringId>,
-    categories: [StringId; 3],
+    categories: [StringId; 4],
     /// What each thread runs.
     running: Vec<StringId>,
     open: Vec<Option<Open>>,
@@ -126,6 +126,7 @@ enum Part {
     Fork = 0,
     Thread = 1,
     Exec = 2,
+    Earlier = 3,
 }
 
 impl Writer<'_> {
@@ -207,7 +208,8 @@ pub fn build_programs(
     let firsts = first_events(merged, thread_count);
     let unknown = merged.strings.intern_text("(unknown program)");
     let fork = merged.strings.intern_text("fork");
-    let categories = ["fork", "thread", "exec"].map(|word| merged.strings.intern_text(word));
+    let categories =
+        ["fork", "thread", "exec", "earlier"].map(|word| merged.strings.intern_text(word));
     let mut writer = Writer {
         merged,
         labels: FxHashMap::default(),
@@ -234,7 +236,7 @@ pub fn build_programs(
             if writer.running[index] == StringId::EMPTY {
                 writer.running[index] = unknown;
             }
-            writer.begin(id, time, event, Part::Fork);
+            writer.begin(id, time, event, Part::Earlier);
         }
     }
     let mut links = Vec::new();

@@ -82,7 +82,7 @@ pub struct ProcessEntry {
 pub struct Alias {
     /// The key that means no thread of its own.
     pub key: ThreadKey,
-    /// What it can mean; the one that was first seen last before the birth is meant.
+    /// What it can mean; the one that was first seen or born last before the birth is meant.
     pub candidates: Vec<ThreadKey>,
 }
 

@@ -23,6 +23,8 @@ mod file;
 mod kinds;
 mod line;
 mod sniff;
+#[cfg(test)]
+mod tests;
 mod upids;
 mod words;
 

@@ -1,0 +1,89 @@
+//! Events that say on which CPU they happened to runs, where a file has no context switches.
+//!
+//! A line proves that its task ran on its CPU at that time, and nothing more. A run here is a stretch of
+//! lines of one task on one CPU, each at most 1 ms after the one before, without anybody else's on that CPU
+//! and without lines of the task elsewhere. It reaches from the first line to the last: what the task did
+//! before, after, and in longer silences is not known and stays empty. States of threads are not derived.
+
+use super::merge::Merged;
+use super::scheduling::sort_by_thread;
+use crate::event::{EndState, ThreadKey};
+use crate::trace::{Runs, ThreadId};
+
+/// Lines that are further apart are not of one run.
+const MOST_SILENCE_NS: i64 = 1_000_000;
+
+/// A run of a CPU that may go on.
+#[derive(Clone, Copy)]
+struct Open {
+    start: i64,
+    end: i64,
+    thread: u32,
+    event: u32,
+}
+
+/// The runs of all CPUs; none if events do not say where they happened.
+pub fn build_cpu_activity(merged: &Merged, cpu_count: usize, thread_count: usize) -> Runs {
+    let mut open: Vec<Option<Open>> = vec![None; cpu_count];
+    let mut done: Vec<Vec<Open>> = vec![Vec::new(); cpu_count];
+    let mut last_cpu = vec![u16::MAX; thread_count];
+    let threads = &merged.events.threads;
+    for part in &merged.parts {
+        let columns = &merged.events.segments()[part.segment as usize].columns;
+        for (index, (&cpu, &key)) in columns.cpus().iter().zip(columns.threads()).enumerate() {
+            let key = ThreadKey(key);
+            if key == ThreadKey::IDLE {
+                continue;
+            }
+            let time = columns.time(index as u32);
+            let thread = threads.at(key, time).0;
+            let slots = (
+                last_cpu.get_mut(thread as usize),
+                open.get_mut(usize::from(cpu)),
+                done.get_mut(usize::from(cpu)),
+            );
+            let (Some(last_cpu), Some(open), Some(done)) = slots else {
+                continue;
+            };
+            let is_here = std::mem::replace(last_cpu, cpu) == cpu;
+            if let Some(run) = open {
+                if is_here && run.thread == thread && time.0 - run.end < MOST_SILENCE_NS {
+                    run.end = run.end.max(time.0.saturating_add(1));
+                    continue;
+                }
+                done.push(*run);
+            }
+            let start = open.map_or(time.0, |before| time.0.max(before.end));
+            *open = Some(Open {
+                start,
+                end: start.saturating_add(1),
+                thread,
+                event: part.event(index as u32).0,
+            });
+        }
+    }
+    for (open, done) in open.into_iter().zip(&mut done) {
+        done.extend(open);
+    }
+    let mut runs = Runs::default();
+    let total = done.iter().map(Vec::len).sum();
+    runs.starts.reserve_exact(total);
+    runs.ends.reserve_exact(total);
+    runs.threads.reserve_exact(total);
+    runs.events.reserve_exact(total);
+    runs.priorities = vec![0; total];
+    runs.end_states = vec![EndState::Unknown; total];
+    for list in done {
+        let first = runs.starts.len() as u32;
+        for run in list {
+            runs.starts.push(run.start);
+            runs.ends.push(run.end);
+            runs.threads.push(run.thread);
+            runs.events.push(run.event);
+        }
+        runs.of_cpu.push(first..runs.starts.len() as u32);
+    }
+    debug_assert!(!runs.threads.contains(&ThreadId::NONE.0));
+    sort_by_thread(&mut runs, thread_count);
+    runs
+}

@@ -1,0 +1,219 @@
+//! The whole reader over recordings: cut anywhere, in parts of any size, it says the same.
+
+use std::path::{Path, PathBuf};
+
+use super::{EtraceReader, PART_BYTES};
+use crate::base::{Job, StringId};
+use crate::event::{LaneColumns, Life};
+use crate::formats::{EventRef, Input, Reader};
+
+/// Recordings in the repository, and the larger ones of the corpus where it is there.
+fn recordings() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let corpus = std::env::var_os("THREADLINE_CORPUS")
+        .map_or_else(|| root.join("../shared/corpus"), PathBuf::from)
+        .join("etrace");
+    let folders = [root.join("tests/golden/etrace"), corpus];
+    let mut all = Vec::new();
+    for folder in folders {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "etrace") {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                all.push((name, std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    assert!(all.len() >= 6);
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn read(bytes: &[u8], part_bytes: usize) -> (EtraceReader, Vec<LaneColumns>) {
+    let reader = EtraceReader::open(Input::from_vec(bytes.to_vec(), "test"), part_bytes);
+    let job = Job::default();
+    let parts = (0..reader.parts().len() as u32)
+        .map(|part| reader.read_part(part, &job).unwrap())
+        .collect();
+    (reader, parts)
+}
+
+/// All that a reading says, without what depends on parts: sorted lines of text.
+fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
+    let directory = reader.directory();
+    let upid = |key: crate::event::ThreadKey| {
+        let entry = directory.threads.iter().find(|entry| entry.key == key);
+        entry.map_or(0, |entry| entry.file_key)
+    };
+    let mut rows = Vec::new();
+    for part in parts {
+        let text = |id: StringId| String::from_utf8_lossy(part.strings.bytes(id)).into_owned();
+        let place = |event: u32| part.events.place(event);
+        for event in 0..part.events.len() as u32 {
+            let row = part.events.row(event);
+            rows.push(format!(
+                "{} event {} {} {:?}",
+                row.place,
+                row.time,
+                row.kind.0,
+                part.events.cpu(event)
+            ));
+        }
+        for row in &part.files {
+            rows.push(format!(
+                "{} file {:?} {:?} {:?} {} {} {} {}",
+                place(row.event),
+                row.op,
+                text(row.path),
+                text(row.other_path),
+                row.flags,
+                row.mode,
+                row.fd,
+                row.result
+            ));
+        }
+        for row in &part.lives {
+            let life = match &row.life {
+                Life::Fork {
+                    parent,
+                    child,
+                    sort,
+                    ..
+                } => format!("fork {} {} {sort:?}", upid(*parent), upid(*child)),
+                Life::Exec {
+                    program,
+                    arguments,
+                    directory,
+                    interpreter,
+                    ..
+                } => {
+                    let arguments: Vec<String> = arguments.iter().map(|id| text(*id)).collect();
+                    format!(
+                        "exec {:?} {arguments:?} {:?} {:?}",
+                        text(*program),
+                        text(*directory),
+                        text(*interpreter)
+                    )
+                }
+                Life::Name { name, .. } => format!("name {:?}", text(*name)),
+                life => format!("{life:?}"),
+            };
+            rows.push(format!("{} {life}", place(row.event)));
+        }
+        for gap in &part.gaps {
+            rows.push(format!("{gap:?}"));
+        }
+    }
+    rows.sort();
+    let mut codes: Vec<String> = Vec::new();
+    let mut all = crate::base::Diagnostics::default();
+    for part in parts {
+        all.merge(part.diagnostics.clone());
+    }
+    for row in all.rows() {
+        codes.push(format!("{} {} {:?}", row.code, row.count, row.places));
+    }
+    codes.sort();
+    rows.extend(codes);
+    rows
+}
+
+#[test]
+fn it_does_not_matter_where_a_file_is_cut() {
+    for (name, bytes) in recordings() {
+        let (reader, parts) = read(&bytes, PART_BYTES);
+        assert_eq!(parts.len(), 1);
+        let whole = all_rows(&reader, &parts);
+        let sizes: &[usize] = if bytes.len() < 50_000 {
+            &[1, 77, 500, 4099]
+        } else {
+            &[3001, 20_000]
+        };
+        for &size in sizes {
+            let (reader, parts) = read(&bytes, size);
+            assert!(parts.len() > 1);
+            let cut = all_rows(&reader, &parts);
+            for (a, b) in whole.iter().zip(&cut) {
+                assert_eq!(a, b, "{name} in parts of {size} bytes");
+            }
+            assert_eq!(whole.len(), cut.len(), "{name} in parts of {size} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_ends_anywhere_is_read_up_to_there() {
+    for (name, bytes) in recordings() {
+        let (_, whole) = read(&bytes, PART_BYTES);
+        let total: usize = whole.iter().map(|part| part.events.len()).sum();
+        let step = bytes.len() / 60 + 1;
+        for end in (0..bytes.len()).step_by(step) {
+            let cut = bytes.get(..end).unwrap();
+            let (reader, parts) = read(cut, 20_000);
+            let events: usize = parts.iter().map(|part| part.events.len()).sum();
+            assert!(events <= total, "{name} up to {end}");
+            for (number, part) in parts.iter().enumerate() {
+                if let Some(last) = part.events.len().checked_sub(1) {
+                    let row = part.events.row(last as u32);
+                    let detail = reader.describe(EventRef {
+                        part: number as u32,
+                        place: row.place,
+                        time: row.time,
+                        kind: row.kind,
+                        thread: row.thread,
+                    });
+                    assert_eq!(detail.time, row.time, "{name} up to {end}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_on_the_line_of_another_is_found() {
+    let text = b"INITCWD=/\n0: 0,0,1,5!UPID|77\n0: 0,0,1,6!Env[0]A=1\n0: 0,0,1,7!Cont|2\n\
+        0: 0,0,1,8!Cont_end|0: 0,0,1,9!Env[1]3\n0: 0,0,1,10!Env[0]B=\n";
+    let (reader, parts) = read(text, PART_BYTES);
+    let events = &parts[0].events;
+    assert_eq!(events.len(), 3);
+    let describe = |event: u32| {
+        let row = events.row(event);
+        reader.describe(EventRef {
+            part: 0,
+            place: row.place,
+            time: row.time,
+            kind: row.kind,
+            thread: row.thread,
+        })
+    };
+    assert_eq!(describe(0).text, "77");
+    assert_eq!(describe(2).text, "B=");
+}
+
+#[test]
+fn flags_and_failed_calls_are_said_in_words() {
+    let text = b"4194310,0,1,1!Open|fnamesize=2,forigsize=2,flags=577,mode=420,fd=3\n\
+        4194310,0,1,2!FN|/a\n4194310,0,1,3!FO|/b\n4194310,0,1,4!RenameFrom|fnamesize=2\n\
+        4194310,0,1,5!RF|/a\n4194310,0,1,6!RenameFailed|\n4194310,0,1,7!Novel|x=1\n";
+    let (reader, parts) = read(text, PART_BYTES);
+    let part = &parts[0];
+    assert_eq!(part.files.len(), 2);
+    assert_eq!(part.files[1].result, -1);
+    assert_eq!(part.strings.bytes(part.files[1].path), b"/a");
+    let row = part.events.row(0);
+    let detail = reader.describe(EventRef {
+        part: 0,
+        place: row.place,
+        time: row.time,
+        kind: row.kind,
+        thread: row.thread,
+    });
+    assert_eq!(
+        detail.text,
+        "path=/a original=/b flags=O_WRONLY|O_CREAT|O_TRUNC mode=0o644 fd=3"
+    );
+    let directory = reader.directory();
+    let kind = directory.kinds[usize::from(part.events.kind(3).0)];
+    assert_eq!(directory.strings.bytes(kind.name), b"Novel");
+}
