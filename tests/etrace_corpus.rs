@@ -407,7 +407,8 @@ fn the_tree_is_the_one_that_was_recorded() {
                 "end of {upid} in {name}"
             );
             if let (Some(exits), false) = (exits, is_thread) {
-                let status = process.exit_status.map(i64::from);
+                let last = &trace.processes[last.process.unwrap().0 as usize];
+                let status = last.exit_status.map(i64::from);
                 assert_eq!(status, exits.last().unwrap().as_i64(), "{upid} of {name}");
             }
             if let Some(comms) = task["comms"].as_array().filter(|comms| !comms.is_empty()) {
