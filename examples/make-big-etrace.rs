@@ -175,8 +175,11 @@ fn main() -> std::io::Result<()> {
             .get(index)
             .and_then(|text| text.parse::<u64>().ok())
     };
-    let (Some(path), Some(megabytes)) = (arguments.get(1), number(2)) else {
-        eprintln!("usage: make-big-etrace OUT.etrace MEGABYTES [CPUS]");
+    let size = arguments.get(1).and_then(|text| parse_size(text));
+    let (Some(size), Some(path)) = (size, arguments.get(2)) else {
+        eprintln!(
+            "usage: make-big-etrace SIZE OUT.etrace [CPUS]     (SIZE such as 100MiB or 1GiB)"
+        );
         std::process::exit(2);
     };
     let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
