@@ -119,8 +119,13 @@ pub fn build_flows(marks: Vec<FlowPointMark>, links: &[Link], trace: &mut Trace)
         }
         if mark.op == FlowOp::End {
             open.remove(&(owner, mark.key));
-            if let Some(list) = owners.get_mut(&mark.key) {
-                list.retain(|process| *process != owner);
+            // An id that several processes had open stays ambiguous for others until all have closed it.
+            if let Some(list) = owners.get_mut(&mark.key)
+                && !list
+                    .iter()
+                    .any(|process| open.contains_key(&(*process, mark.key)))
+            {
+                list.clear();
             }
         }
     }
