@@ -419,3 +419,6 @@ fn write_names(
     }
     (processes, threads)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! A small trace of everything, cut to a range, with tables that are too small, cancelled.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::records::{Arg, ArgValue, EventType, Head, Side};
+use super::*;
+use crate::base::TimeSpan;
+use crate::event::Field;
+use crate::export::{self, Overwrite};
+use crate::load::open;
+use crate::trace::SliceId;
+
+fn tables() -> FixedTables {
+    FixedTables::new(Zones::FULL, &[], &crate::base::Strings::default(), &[])
+}
+
+fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
+    Head {
+        event_type,
+        time,
+        thread: (10, thread),
+        category: super::records::TextRef::EMPTY,
+        name: super::records::TextRef::EMPTY,
+    }
+}
+
+/// Threads 11, 12 and 13 of process 10 from 0 to 1000; see the tests for what they do.
+fn sample(folder: &Path) -> LoadedTrace {
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    out.process_object(10, "game");
+    for thread in [11, 12, 13] {
+        out.thread_object((10, thread), &format!("t{thread}"));
+    }
+    let mut event = |event_type, time, thread, name: &'static str, args: &[Arg<'_>], word| {
+        let name = out.name(name);
+        out.event(
+            Head {
+                name,
+                ..head(event_type, time, thread)
+            },
+            args,
+            word,
+        );
+    };
+    let value = |number| [Arg::new("value", ArgValue::Int64(number))];
+    event(EventType::Begin, 0, 11, "outer", &value(1), None);
+    event(EventType::Complete, 100, 11, "inner", &value(2), Some(900));
+    event(EventType::AsyncBegin, 50, 11, "request", &[], Some(5));
+    event(EventType::Counter, 10, 11, "load", &value(1), Some(0));
+    event(EventType::Counter, 400, 11, "load", &value(7), Some(0));
+    event(EventType::FlowBegin, 150, 11, "work", &[], Some(77));
+    event(EventType::Complete, 600, 12, "job", &[], Some(800));
+    event(EventType::FlowStep, 650, 12, "work", &[], Some(77));
+    event(EventType::Complete, 840, 13, "late", &[], Some(860));
+    event(EventType::FlowEnd, 850, 13, "work", &[], Some(77));
+    event(EventType::AsyncEnd, 950, 12, "request", &[], Some(5));
+    event(EventType::End, 1000, 11, "", &value(3), None);
+    let side = |koid, weight| Side::Thread { koid, weight };
+    out.context_switch(20, 0, Side::Idle, (1, ""), side(11, 5));
+    out.context_switch(500, 0, side(11, 5), (3, "D"), side(12, 6));
+    out.wakeup(800, 0, 11, Some(12));
+    out.log(450, (10, 12), "hello");
+    let path = folder.join("sample.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    open(&path, &Job::default()).unwrap()
+}
+
+fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTrace, Summary) {
+    let path = folder.join("cut.fxt");
+    let summary = export::run(
+        &EXPORTER,
+        source,
+        selection,
+        &path,
+        Overwrite::Replace,
+        &Job::default(),
+    )
+    .unwrap();
+    (open(&path, &Job::default()).unwrap(), summary)
+}
+
+fn range(from: i64, until: i64) -> Selection {
+    Selection::range(TimeSpan::new(Timestamp(from), Timestamp(until)))
+}
+
+/// (name, thread, start, end) of all slices, sorted.
+fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
+    let trace = &loaded.trace;
+    let mut rows: Vec<_> = (0..trace.slices.len() as u32)
+        .map(|index| {
+            let slice = trace.slices.get(SliceId(index));
+            let label = trace.slices.label(slice.id);
+            let thread = trace.thread(trace.events.thread(slice.begin)).tid;
+            let end = slice.end.map_or(-1, |end| end.0);
+            (
+                trace.text(label.name).into_owned(),
+                thread,
+                slice.start.0,
+                end,
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, String> {
+    let trace = &loaded.trace;
+    let index = (0..trace.slices.len() as u32)
+        .find(|&index| trace.text(trace.slices.label(SliceId(index)).name) == name)
+        .unwrap();
+    let event = trace.events.get(trace.slices.get(SliceId(index)).begin);
+    let detail = loaded.reader.describe(EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
+    });
+    let text = |field: &Field| (field.name.clone(), field.value.to_string());
+    detail.fields.iter().map(text).collect()
+}
+
+#[test]
+fn what_crosses_the_border_is_cut_there_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (cut, _) = cut(folder.path(), &source, &range(300, 700));
+    let expected: Vec<(String, u64, i64, i64)> = [
+        ("inner", 11, 300, 700),
+        ("job", 12, 600, 700),
+        ("late", 13, 699, 700),
+        ("outer", 11, 300, 700),
+        ("request", 11, 300, 700),
+    ]
+    .map(|(name, thread, start, end)| (name.to_owned(), thread, start, end))
+    .to_vec();
+    assert_eq!(slices(&cut), expected);
+    let outer = arguments(&cut, "outer");
+    assert_eq!(outer["really_began_ns"], "0");
+    assert_eq!(outer["really_ended_ns"], "1000");
+    assert_eq!(outer["value"], "1");
+    let job = arguments(&cut, "job");
+    assert!(!job.contains_key("really_began_ns"));
+    assert_eq!(job["really_ended_ns"], "800");
+    assert_eq!(arguments(&cut, "late")["is_outside_of_range"], "true");
+
+    let trace = &cut.trace;
+    assert_eq!(trace.counters.times, vec![300, 400]);
+    assert_eq!(trace.counters.values, vec![1.0, 7.0]);
+    assert_eq!(trace.runs.starts, vec![300, 500]);
+    assert_eq!(trace.runs.ends, vec![500, i64::MAX]);
+    assert_eq!(trace.runs.priorities, vec![5, 6]);
+    assert_eq!(
+        trace.runs.end_states[0],
+        crate::event::EndState::Uninterruptible
+    );
+    let flows: Vec<(i64, i64)> = trace
+        .flows
+        .rows
+        .iter()
+        .map(|flow| (flow.from.time.0, flow.to.time.0))
+        .collect();
+    assert_eq!(flows, vec![(300, 650), (650, 699)]);
+    assert_eq!(trace.logs.rows.len(), 1);
+    assert_eq!(trace.processes.len(), 1);
+    assert!(
+        trace
+            .diagnostics
+            .rows()
+            .iter()
+            .all(|row| row.severity == crate::base::Severity::Info)
+    );
+}
+
+#[test]
+fn only_what_was_chosen_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let worker = source
+        .trace
+        .threads
+        .iter()
+        .position(|thread| thread.tid == 12)
+        .unwrap();
+    let selection = Selection {
+        threads: vec![ThreadId(worker as u32)],
+        ..Selection::all()
+    };
+    let (cut, summary) = cut(folder.path(), &source, &selection);
+    assert_eq!(slices(&cut), vec![("job".to_owned(), 12, 600, 800)]);
+    assert_eq!(cut.trace.runs.starts, vec![500]);
+    assert_eq!(cut.trace.counters.times, Vec::<i64>::new());
+    assert_eq!(summary.count_of("slices"), 1);
+    assert_eq!(summary.count_of("threads"), 1);
+}
+
+#[test]
+fn full_tables_replace_their_oldest_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    for i in 0..2000_u64 {
+        let name = format!("name {}", i % 300);
+        let text = format!("value {}", i % 211);
+        let name = out.name(&name);
+        let args = [
+            Arg::new(format!("argument {}", i % 97), ArgValue::Text(text.into())),
+            Arg::new("pointer", ArgValue::Pointer(i)),
+        ];
+        let base = head(EventType::Complete, i * 10, 100 + i % 40);
+        out.event(Head { name, ..base }, &args, Some(i * 10 + 5));
+    }
+    let path = folder.path().join("many.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let small = Zones {
+        strings: 12,
+        last_string: 60,
+        threads: 1,
+        last_thread: 3,
+    };
+    let mut bytes = Vec::new();
+    write_with(
+        small,
+        &source,
+        &Selection::all(),
+        &mut bytes,
+        &Job::default(),
+    )
+    .unwrap();
+    let path = folder.path().join("small.fxt");
+    std::fs::write(&path, bytes).unwrap();
+    let again = open(&path, &Job::default()).unwrap();
+    assert_eq!(
+        again.trace.diagnostics.rows(),
+        source.trace.diagnostics.rows()
+    );
+    assert_eq!(slices(&again), slices(&source));
+    for name in ["name 7", "name 250"] {
+        assert_eq!(arguments(&again, name), {
+            let mut expected = arguments(&source, name);
+            expected.insert("end".to_owned(), arguments(&again, name)["end"].clone());
+            expected
+        });
+    }
+}
+
+#[test]
+fn a_cancelled_export_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let path = folder.path().join("out.fxt");
+    for exporter in export::EXPORTERS {
+        let job = Job::default();
+        job.cancel();
+        let result = export::run(
+            exporter,
+            &source,
+            &Selection::all(),
+            &path,
+            Overwrite::Refuse,
+            &job,
+        );
+        assert!(result.is_err(), "{exporter:?}");
+        assert!(!path.exists(), "{exporter:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_exporter_writes_what_its_format_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    for exporter in export::EXPORTERS {
+        let path = folder.path().join(format!("out.{}", exporter.extension));
+        let result = export::run(
+            exporter,
+            &source,
+            &Selection::all(),
+            &path,
+            Overwrite::Refuse,
+            &Job::default(),
+        );
+        if exporter.name == "compile-commands" {
+            assert!(matches!(result, Err(ExportError::Nothing(_))));
+            continue;
+        }
+        assert_eq!(
+            result.unwrap().bytes,
+            std::fs::metadata(&path).unwrap().len()
+        );
+        if exporter.extension.ends_with("json") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let rows = json
+                .as_array()
+                .or_else(|| json["traceEvents"].as_array())
+                .unwrap();
+            assert!(rows.len() >= 5, "{exporter:?}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""What we export as FXT, read by an independent reader (the PyPI package `fxt`): the counts must agree.
+
+Usage: independent_fxt.py THREADLINE FILE...      exit code 0: all agree; 1: some do not; 77: no package `fxt`
+
+Each FILE is exported whole and once more by a range of its middle; each export is read by the package and by
+`threadline info`, and what both say of it is compared.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    from fxt import models
+    from fxt.reader import parse_records
+except ImportError:
+    print("skipped: the package `fxt` is not installed (pip install fxt)")
+    sys.exit(77)
+
+IDLE_WEIGHT = -(2**31)
+
+
+def independent_counts(path):
+    """Counts by the package's own types."""
+    with open(path, "rb") as file:
+        result = parse_records(file)
+    assert not result.had_unexpected_eof, f"{path}: {result.eof_error}"
+    kinds = collections.Counter()
+    samples = runs = 0
+    for provider in result.records_by_provider.values():
+        for record in provider.records:
+            kinds[type(record)] += 1
+            if isinstance(record, models.CounterEventRecord):
+                samples += len(record.args)
+            if isinstance(record, models.ContextSwitchRecord):
+                runs += record.args["incoming_weight"] != IDLE_WEIGHT
+    return {
+        "slices": kinds[models.DurationBeginEventRecord]
+        + kinds[models.DurationCompleteEventRecord]
+        + kinds[models.AsyncBeginEventRecord],
+        "instants": kinds[models.InstantEventRecord]
+        + kinds[models.AsyncInstantEventRecord]
+        + kinds[models.LogRecord]
+        + kinds[models.BlobRecord]
+        + kinds[models.LargeBlobWithMetadataRecord]
+        + kinds[models.LargeBlobNoMetadataRecord],
+        "counter_samples": samples,
+        "flows": kinds[models.FlowStepEventRecord] + kinds[models.FlowEndEventRecord],
+        "runs": runs,
+        "logs": kinds[models.LogRecord],
+    }
+
+
+def own_counts(threadline, path):
+    """The same counts as `threadline info` says them."""
+    answer = subprocess.run([threadline, "info", "--json", path], capture_output=True, check=True)
+    info = json.loads(answer.stdout)
+    return {name: info[name] for name in ("slices", "instants", "counter_samples", "flows", "runs", "logs")}, info
+
+
+def check(threadline, source, more, folder):
+    """The names of the counts that differ."""
+    target = os.path.join(folder, "out.fxt")
+    command = [threadline, "export", source, "-o", target, "--force", *more]
+    done = subprocess.run(command, capture_output=True)
+    if done.returncode != 0:
+        return [f"export failed: {done.stderr.decode().strip()}"]
+    theirs = independent_counts(target)
+    ours, _ = own_counts(threadline, target)
+    return [f"{name}: package {theirs[name]}, threadline {ours[name]}" for name in ours if ours[name] != theirs[name]]
+
+
+def main():
+    threadline, files = sys.argv[1], sys.argv[2:]
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for source in files:
+            _, info = own_counts(threadline, source)
+            length = info["end_ns"] - info["start_ns"]
+            middle = ["--from", f"@{info['start_ns'] + length // 3}", "--until", f"@{info['start_ns'] + 2 * length // 3}"]
+            for more in ([], middle):
+                differences = check(threadline, source, more, folder)
+                failures += bool(differences)
+                what = "the middle third" if more else "all"
+                print(f"{os.path.basename(source)}, {what}: {'; '.join(differences) or 'agrees'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
