@@ -246,6 +246,24 @@ fn system_calls_never_nest_and_die_with_their_thread() {
 }
 
 #[test]
+fn a_switch_to_dead_ends_the_life_and_its_calls() {
+    let mut cpu = Story::new();
+    cpu.switch(5, 0, 0, EndState::Runnable, 7);
+    cpu.begin(10, 7, pairs::SYSCALLS, "read", 1);
+    cpu.end(11, 7, pairs::SYSCALLS, "read", 1);
+    cpu.begin(20, 7, pairs::SYSCALLS, "exit_group", 231);
+    cpu.switch(30, 0, 7, EndState::Zombie, 0);
+    cpu.event(100, 1, POINT);
+    let trace = made(vec![cpu]);
+    assert_eq!(
+        slices(&trace),
+        vec![named("read", 10, 11, 0), named("exit_group", 20, 30, 0)]
+    );
+    let thread = trace.threads.iter().find(|thread| thread.tid == 7).unwrap();
+    assert_eq!(thread.end, Some(Timestamp(30)));
+}
+
+#[test]
 fn begins_whose_ends_were_not_recorded_are_points() {
     let mut cpu = Story::new();
     cpu.begin(10, 7, pairs::TIMERS, "tick", 5);

@@ -82,6 +82,7 @@ pub fn build(
     let (runs, states) = scheduling::build_scheduling(&merged, &mut trace);
     trace.runs = runs;
     trace.states = states;
+    scheduling::end_lives(&mut trace);
     if directory.derive == Derive::Programs && trace.runs.is_empty() {
         let (cpus, threads) = (trace.cpus.len(), trace.threads.len());
         trace.runs = cpu_activity::build_cpu_activity(&merged, cpus, threads);
