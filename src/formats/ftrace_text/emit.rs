@@ -33,6 +33,15 @@ const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
 const MOST_NAME: usize = 256;
 
+/// How a text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A line an event.
+    Events,
+    /// Function graph's braces.
+    Graph,
+}
+
 /// What stands before a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Last {
@@ -57,8 +66,9 @@ impl Last {
     /// Lines stand in the order in which things happened, on all CPUs: of those that say the same microsecond
     /// each lies one ns after the one before, so that no switch comes before the wakeup that led to it.
     #[inline]
-    pub fn spread(&mut self, written: i64, is_raw: bool) -> i64 {
-        if written == self.written && !is_raw && written % 1000 == 0 {
+    pub fn spread(&mut self, line: &Prefix<'_>) -> i64 {
+        let written = line.time;
+        if written == self.written && !line.is_raw && written % 1000 == 0 {
             self.steps = (self.steps + 1).min(MOST_STEPS);
         } else {
             self.written = written;
@@ -101,7 +111,7 @@ pub struct Emitter<'a> {
     /// What the columns said of pids: names, for the directory.
     pub seen_names: FxHashMap<u32, &'a [u8]>,
     last: Last,
-    is_graph: bool,
+    layout: Layout,
 }
 
 /// An event that is being read.
@@ -126,7 +136,7 @@ pub fn hash_text(text: &[u8]) -> u64 {
 impl<'a> Emitter<'a> {
     /// Before the first line of a block.
     #[must_use]
-    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, is_graph: bool) -> Emitter<'a> {
+    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, layout: Layout) -> Emitter<'a> {
         let lanes = cpus.iter().map(|_| Lane {
             columns: LaneColumns::new(0),
             labels: FxHashMap::default(),
@@ -148,7 +158,7 @@ impl<'a> Emitter<'a> {
             columns_names: vec![(0, &[]); NAMES],
             seen_names: FxHashMap::default(),
             last,
-            is_graph,
+            layout,
         }
     }
 
@@ -165,7 +175,7 @@ impl<'a> Emitter<'a> {
     ) -> Result<(), ReadError> {
         let mut checked = base;
         for line in lines(text, first_line, base) {
-            if self.is_graph {
+            if self.layout == Layout::Graph {
                 self.graph_line(&line);
             } else {
                 self.line(&line);
@@ -192,7 +202,7 @@ impl<'a> Emitter<'a> {
     fn line(&mut self, line: &Line<'a>) {
         match split_prefix(line.bytes) {
             Some(mut prefix) => {
-                prefix.time = self.last.spread(prefix.time, prefix.is_raw);
+                prefix.time = self.last.spread(&prefix);
                 self.event(&prefix, line);
             }
             None => self.plain(line),
@@ -879,7 +889,8 @@ impl<'a> Emitter<'a> {
                     lane.lost = Some(count);
                 }
             }
-            Plain::Text if self.is_graph && line.bytes.trim_ascii().starts_with(b"---") => {}
+            Plain::Text
+                if self.layout == Layout::Graph && line.bytes.trim_ascii().starts_with(b"---") => {}
             Plain::Text => {
                 let last = self.last;
                 let mut now = Now {

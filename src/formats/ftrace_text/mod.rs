@@ -39,7 +39,7 @@ use crate::event::{
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader};
 
-use emit::{Emitter, Last};
+use emit::{Emitter, Last, Layout};
 use line::{Plain, plain, split_prefix};
 
 /// This format's row in `FORMATS`.
@@ -76,7 +76,7 @@ struct FtraceReader {
     blocks: Vec<Block>,
     lanes: Vec<Lane>,
     parts: Vec<Part>,
-    is_graph: bool,
+    layout: Layout,
     /// What columns called pids, with the block that said it.
     names: Mutex<FxHashMap<u32, (usize, Vec<u8>)>>,
 }
@@ -91,7 +91,7 @@ struct Summary {
     is_raw: bool,
 }
 
-fn summarize(text: &[u8], is_graph: bool) -> Summary {
+fn summarize(text: &[u8], layout: Layout) -> Summary {
     let mut summary = Summary::default();
     let mut has_cpu = vec![false; 8192];
     let mut see = |cpu: u32| {
@@ -101,7 +101,10 @@ fn summarize(text: &[u8], is_graph: bool) -> Summary {
     };
     for line in lines(text, 1, 0) {
         summary.lines += 1;
-        let graph_line = is_graph.then(|| graph::split_line(line.bytes)).flatten();
+        let graph_line = match layout {
+            Layout::Graph => graph::split_line(line.bytes),
+            Layout::Events => None,
+        };
         if let Some(found) = graph_line {
             see(found.cpu);
             if let (Some(time), None) = (found.time, summary.first) {
@@ -117,7 +120,7 @@ fn summarize(text: &[u8], is_graph: bool) -> Summary {
                 written: i64::MIN,
                 ..Last::default()
             });
-            let _ = now.spread(prefix.time, prefix.is_raw);
+            let _ = now.spread(&prefix);
             now.cpu = prefix.cpu;
             now.thread = prefix.pid;
             summary.first = summary.first.or(Some(now));
@@ -138,8 +141,12 @@ impl FtraceReader {
     fn open(input: Input, job: &Job) -> Result<FtraceReader, ReadError> {
         let text = input.bytes();
         let head = text.get(..1 << 16).unwrap_or(text);
-        let is_graph = sniff::is_graph(head);
-        let block_count = if is_graph {
+        let layout = if sniff::is_graph(head) {
+            Layout::Graph
+        } else {
+            Layout::Events
+        };
+        let block_count = if layout == Layout::Graph {
             1
         } else {
             text.len() / BLOCK_BYTES
@@ -150,7 +157,7 @@ impl FtraceReader {
             .map(|range| {
                 job.check()?;
                 let text = text.get(range.clone()).unwrap_or(&[]);
-                Ok(summarize(text, is_graph))
+                Ok(summarize(text, layout))
             })
             .collect::<Result<_, ReadError>>()?;
         let mut cpus: Vec<u32> = summaries
@@ -215,7 +222,7 @@ impl FtraceReader {
             }
         }
         let info = TraceInfo {
-            format: if is_graph {
+            format: if layout == Layout::Graph {
                 "ftrace text (function_graph)".to_owned()
             } else {
                 "ftrace text".to_owned()
@@ -234,7 +241,7 @@ impl FtraceReader {
             blocks,
             lanes,
             parts,
-            is_graph,
+            layout,
             names: Mutex::new(FxHashMap::default()),
         })
     }
@@ -245,7 +252,7 @@ impl FtraceReader {
             return Ok(Vec::new());
         };
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
-        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.is_graph);
+        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.layout);
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         for (pid, name) in &emitter.seen_names {

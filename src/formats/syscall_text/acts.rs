@@ -103,15 +103,23 @@ impl<'a> Done<'a> {
     }
 }
 
-/// Notes what the call did. `text` is all that follows its opening parenthesis; `is_late`: its first line is
-/// an earlier one, where its forks were said already.
+/// Whether the forks of a call were said where it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forks {
+    /// They were: its first line is an earlier one.
+    Said,
+    /// They were not.
+    New,
+}
+
+/// Notes what the call did. `text` is all that follows its opening parenthesis.
 pub fn act(
     emitter: &mut Emitter<'_>,
     event: u32,
     thread: ThreadKey,
     name: &[u8],
     text: &[u8],
-    is_late: bool,
+    forks: Forks,
 ) {
     if !acts(name) {
         return;
@@ -134,7 +142,7 @@ pub fn act(
         _ if is_fork(name) => {
             let child = done.result.and_then(|result| result.value);
             let child = child.and_then(|child| u32::try_from(child).ok());
-            if let Some(child) = child.filter(|&child| child > 0 && !is_late) {
+            if let Some(child) = child.filter(|&child| child > 0 && forks == Forks::New) {
                 emitter.fork(event, thread, child, fork_sort(text));
             }
         }

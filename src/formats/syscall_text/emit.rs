@@ -175,7 +175,7 @@ impl<'a> Emitter<'a> {
                         label,
                         duration_ns,
                     });
-                    acts::act(self, event, thread, name, text, false);
+                    acts::act(self, event, thread, name, text, acts::Forks::New);
                 }
             }
             Body::Rest {
@@ -276,9 +276,9 @@ impl<'a> Emitter<'a> {
         match first {
             Some(first) => {
                 let whole = first.with_rest(text, dialect);
-                acts::act(self, event, thread, name, &whole, true);
+                acts::act(self, event, thread, name, &whole, acts::Forks::Said);
             }
-            None => acts::act(self, event, thread, name, text, false),
+            None => acts::act(self, event, thread, name, text, acts::Forks::New),
         }
     }
 

@@ -58,7 +58,7 @@ fn judge(hits: usize, others: usize) -> Sniff {
 
 /// What only MINIX prints: a banner with a pid, a line with `pid|`, a result `-1 [ENAME]`.
 fn minix_marks(head: &[u8]) -> bool {
-    let found = lines(head, 1, 0).take(MOST_LINES).any(|line| {
+    lines(head, 1, 0).take(MOST_LINES).any(|line| {
         let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
         let text = split_prefix(bytes, Dialect::Minix);
         if banner(text.body).is_some() {
@@ -66,8 +66,7 @@ fn minix_marks(head: &[u8]) -> bool {
         }
         let has_bar = text.pid.is_some() && text.body.len() < bytes.len();
         has_bar && !matches!(classify(&text, Dialect::Minix), Body::Text | Body::Empty)
-    });
-    found
+    })
 }
 
 /// Lines that the grammar knows, and lines that it does not.
