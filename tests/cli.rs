@@ -1,0 +1,248 @@
+//! The command line as scripts see it: contracts of DESIGN.md part 6, run on the built program.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn sample(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-traces")
+        .join(name)
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn path(name: &str) -> String {
+    sample(name).to_string_lossy().into_owned()
+}
+
+#[test]
+fn info_is_one_object_with_all_its_keys() {
+    let info: serde_json::Value = serde_json::from_str(&stdout(&[
+        "info",
+        "--json",
+        &path("sched-irq-syscalls.dat"),
+    ]))
+    .unwrap();
+    for key in [
+        "format",
+        "start_ns",
+        "end_ns",
+        "events",
+        "lost_events",
+        "cpus",
+        "processes",
+        "threads",
+        "slices",
+        "instants",
+        "counter_tracks",
+        "counter_samples",
+        "flows",
+        "runs",
+        "states",
+        "diagnostics",
+        "timings_ms",
+        "memory_bytes",
+    ] {
+        assert!(!info[key].is_null(), "{key} is missing");
+    }
+    assert_eq!(info["format"], "trace.dat 7");
+    assert_eq!(info["events"], 9113);
+    assert_eq!(info["cpus"], 2);
+    assert!(info["timings_ms"]["coarse"].is_number() && info["timings_ms"]["full"].is_number());
+    for diagnostic in info["diagnostics"].as_array().unwrap() {
+        for key in ["severity", "code", "count", "message"] {
+            assert!(!diagnostic[key].is_null(), "{key} of {diagnostic}");
+        }
+    }
+}
+
+#[test]
+fn tables_have_their_columns_and_exact_numbers() {
+    for (table, columns) in [
+        (
+            "slices",
+            "ts\tdur\tdepth\tname\tcategory\tpid\ttid\tprocess\tthread\ttrack",
+        ),
+        ("instants", "ts\tname\tcategory\tpid\ttid"),
+        ("counters", "ts\ttrack\tvalue\tpid"),
+        ("flows", "id\tname\tfrom_ts\tfrom_tid\tto_ts\tto_tid"),
+        (
+            "runs",
+            "ts\tdur\tcpu\tpid\ttid\tthread\tpriority\tend_state",
+        ),
+        ("states", "ts\tdur\tstate\ttid\tthread\twaker_tid"),
+        (
+            "processes",
+            "id\tkey\tpid\tparent_id\tname\tstart\tend\texit_status\texecs\topens\targs",
+        ),
+        ("threads", "id\tkey\ttid\tpid\tname"),
+        ("files", "ts\tpid\tpath\tmode\tfd\tresult"),
+        ("events", "ts\tcpu\ttid\tname"),
+        ("logs", "ts\tseverity\tpid\ttid\tmessage"),
+        ("diagnostics", "severity\tcode\tcount\tplace\tmessage"),
+    ] {
+        let text = stdout(&["table", table, &path("kprobe-hackbench.dat")]);
+        assert!(
+            text.starts_with(columns),
+            "{table}: {}",
+            text.lines().next().unwrap_or_default()
+        );
+    }
+    let slices = stdout(&["table", "slices", &path("kprobe-hackbench.dat")]);
+    assert_eq!(
+        slices.lines().count(),
+        1 + 172,
+        "each entry of the probe has found its return"
+    );
+    let times: Vec<i64> = slices
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(times.is_sorted());
+    let json: serde_json::Value = serde_json::from_str(&stdout(&[
+        "table",
+        "runs",
+        &path("kprobe-hackbench.dat"),
+        "--format",
+        "json",
+    ]))
+    .unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 68);
+}
+
+#[test]
+fn a_range_of_time_holds_what_meets_it() {
+    let file = path("sched-irq-syscalls.dat");
+    let all = stdout(&["table", "events", &file]).lines().count() - 1;
+    let first = stdout(&["table", "events", &file, "--until", "100ms"])
+        .lines()
+        .count()
+        - 1;
+    let rest = stdout(&["table", "events", &file, "--from", "100ms"])
+        .lines()
+        .count()
+        - 1;
+    assert!(first > 0 && rest > 0);
+    assert_eq!(first + rest, all);
+}
+
+#[test]
+fn a_report_goes_to_stdout_and_reads_stdin() {
+    let file = path("kprobe-hackbench.dat");
+    let text = stdout(&["report", "-t", &file]);
+    assert!(
+        text.starts_with("cpus=4\n"),
+        "{}",
+        text.lines().next().unwrap_or_default()
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(["report", "-t", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let bytes = std::fs::read(sample("kprobe-hackbench.dat")).unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), text);
+}
+
+#[test]
+fn exit_codes_tell_input_from_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.dat");
+    std::fs::write(&empty, b"").unwrap();
+    let prose = folder.path().join("prose.txt");
+    std::fs::write(&prose, b"It was a dark and stormy night.\n").unwrap();
+    for (arguments, code, words) in [
+        (vec!["info", "/no/such/file"], 1, "no such file"),
+        (vec!["info", folder.path().to_str().unwrap()], 1, "folder"),
+        (vec!["info", empty.to_str().unwrap()], 1, "empty"),
+        (
+            vec!["info", prose.to_str().unwrap()],
+            1,
+            "no trace that Threadline can read",
+        ),
+        (vec!["table", "nonsense", "x"], 2, "nonsense"),
+        (vec!["info"], 2, "FILE"),
+        (vec!["table", "runs", "x", "--from", "soon"], 2, "1.5s"),
+    ] {
+        let output = run(&arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    assert!(stdout(&["help"]).contains("report"));
+    assert!(stdout(&["formats"]).contains("trace.dat"));
+}
+
+#[test]
+fn a_wrapped_file_is_read_like_the_plain_one() {
+    use flate2::write::GzEncoder;
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(sample("kprobe-hackbench.dat")).unwrap();
+    let plain = stdout(&["table", "slices", &path("kprobe-hackbench.dat")]);
+    let gz = folder.path().join("a.dat.gz");
+    let mut encoder = GzEncoder::new(
+        std::fs::File::create(&gz).unwrap(),
+        flate2::Compression::fast(),
+    );
+    encoder.write_all(&bytes).unwrap();
+    encoder.finish().unwrap();
+    let zst = folder.path().join("a.dat.zst");
+    std::fs::write(&zst, zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+    for file in [gz, zst] {
+        assert_eq!(
+            stdout(&["table", "slices", file.to_str().unwrap()]),
+            plain,
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn a_picture_is_the_same_every_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures: Vec<Vec<u8>> = ["a.png", "b.png"]
+        .iter()
+        .map(|name| {
+            let out = folder.path().join(name);
+            stdout(&[
+                "render",
+                &path("kprobe-hackbench.dat"),
+                "-o",
+                out.to_str().unwrap(),
+                "--size",
+                "640x360",
+            ]);
+            std::fs::read(out).unwrap()
+        })
+        .collect();
+    assert!(pictures[0].starts_with(b"\x89PNG"));
+    assert!(
+        pictures[0] == pictures[1],
+        "two pictures of one trace differ"
+    );
+}
