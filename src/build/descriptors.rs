@@ -80,6 +80,15 @@ struct Now {
     event: EventId,
 }
 
+/// Why a descriptor goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// It was closed, or replaced.
+    Close,
+    /// Its process is gone.
+    Exit,
+}
+
 struct Replay<'a> {
     merged: &'a mut Merged,
     trace: &'a Trace,
@@ -263,6 +272,7 @@ impl Replay<'_> {
         };
         self.arrive(process, act.event);
         let is_exit = act.program.is_none();
+        let cause = if is_exit { Cause::Exit } else { Cause::Close };
         if is_exit && self.trace.processes[process.0 as usize].main_thread != Some(act.thread) {
             return;
         }
@@ -272,7 +282,7 @@ impl Replay<'_> {
         };
         for fd in 0..self.tables[process.0 as usize].len() {
             if is_exit || self.tables[process.0 as usize][fd].closes_on_exec {
-                self.release(process, fd, now, is_exit);
+                self.release(process, fd, now, cause);
             }
         }
         if is_exit {
@@ -291,9 +301,9 @@ impl Replay<'_> {
         };
         let closes_on_exec = row.flags & CLOSE_ON_EXEC != 0;
         let is_shown = match row.op {
-            FileOp::Open => self.open(process, row, now, closes_on_exec),
+            FileOp::Open => self.open(process, row, now),
             FileOp::Close => {
-                usize::try_from(row.fd).is_ok_and(|fd| self.release(process, fd, now, false))
+                usize::try_from(row.fd).is_ok_and(|fd| self.release(process, fd, now, Cause::Close))
             }
             FileOp::Dup => {
                 let old = usize::try_from(row.fd).unwrap_or(usize::MAX);
@@ -329,7 +339,7 @@ impl Replay<'_> {
         }
     }
 
-    fn open(&mut self, process: ProcessId, row: &FileUse, now: Now, closes_on_exec: bool) -> bool {
+    fn open(&mut self, process: ProcessId, row: &FileUse, now: Now) -> bool {
         if usize::try_from(row.fd).is_ok_and(|fd| fd < MOST_DESCRIPTORS) {
             let label = self.label(row.path);
             let draft = self.drafts.len() as u32;
@@ -349,7 +359,7 @@ impl Replay<'_> {
             });
             let descriptor = Descriptor {
                 description: self.descriptions.len() as u32 - 1,
-                closes_on_exec,
+                closes_on_exec: row.flags & CLOSE_ON_EXEC != 0,
             };
             self.put(process, row.fd, descriptor, now);
             return true;
@@ -377,7 +387,7 @@ impl Replay<'_> {
             return;
         };
         self.count_in(descriptor, process);
-        self.release(process, fd, now, false);
+        self.release(process, fd, now, Cause::Close);
         let table = &mut self.tables[process.0 as usize];
         if table.len() <= fd {
             table.resize(fd + 1, FREE);
@@ -386,7 +396,7 @@ impl Replay<'_> {
     }
 
     /// Descriptor `fd` of `process` is closed. Whether it was open.
-    fn release(&mut self, process: ProcessId, fd: usize, now: Now, is_exit: bool) -> bool {
+    fn release(&mut self, process: ProcessId, fd: usize, now: Now, cause: Cause) -> bool {
         let Some(entry) = self.tables[process.0 as usize].get_mut(fd) else {
             return false;
         };
@@ -402,10 +412,10 @@ impl Replay<'_> {
                     draft.finish = now.event.0;
                 }
             }
-            What::Writer if is_exit || fd == 1 || fd == 2 => {
+            What::Writer if cause == Cause::Exit || fd == 1 || fd == 2 => {
                 self.wrote(process, descriptor.description, now);
             }
-            What::Reader if is_exit || fd == 0 => {
+            What::Reader if cause == Cause::Exit || fd == 0 => {
                 self.has_read(process, descriptor.description, now);
             }
             _ => {}
