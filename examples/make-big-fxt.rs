@@ -143,7 +143,7 @@ impl<W: Write> Generator<W> {
             4 | event_type << 16 | args << 20 | thread << 24 | refs
         };
         match choice {
-            0..=479 if *depth > 0 && (choice % 2 == 0 || *depth > 40) => {
+            0..=479 if *depth > 0 && (choice.is_multiple_of(2) || *depth > 40) => {
                 *depth -= 1;
                 self.record(header(3, 0), &words[..1])
             }
@@ -167,7 +167,9 @@ impl<W: Write> Generator<W> {
             }
             710..=759 => {
                 let (event_type, operation) = match provider.open_async.pop() {
-                    Some(open) if choice % 2 == 0 || provider.open_async.len() > 20 => (7, open),
+                    Some(open) if choice.is_multiple_of(2) || provider.open_async.len() > 20 => {
+                        (7, open)
+                    }
                     open => {
                         provider.open_async.extend(open);
                         self.next_id += 1;
@@ -180,7 +182,9 @@ impl<W: Write> Generator<W> {
             }
             760..=779 => {
                 let (event_type, flow) = match provider.open_flows.pop() {
-                    Some(open) if choice % 2 == 0 || provider.open_flows.len() > 20 => (10, open),
+                    Some(open) if choice.is_multiple_of(2) || provider.open_flows.len() > 20 => {
+                        (10, open)
+                    }
                     open => {
                         provider.open_flows.extend(open);
                         self.next_id += 1;

@@ -1,4 +1,9 @@
 //! The command line as scripts see it: contracts of DESIGN.md part 6, run on the built program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -3,6 +3,11 @@
 //!
 //! The corpus lies beside the repository (`../shared/corpus/etrace`, or `THREADLINE_CORPUS`); without it
 //! only the files in `tests/golden/etrace` and `sample-traces` are walked, which have such files beside them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

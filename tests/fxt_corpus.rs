@@ -2,6 +2,11 @@
 //!
 //! The corpus lies beside the repository (`../shared/corpus/fxt`, or `THREADLINE_CORPUS`); its README lists
 //! the records of each file, and `.tp.*.tsv` what another reader sees. Without it these tests skip.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

@@ -1,4 +1,9 @@
 //! What `build` makes of lanes, told in small stories. Times are ns; threads are kernel pids.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use threadline::base::{Job, StringId, Timestamp};
 use threadline::build::{PartColumns, build};

@@ -3,6 +3,11 @@
 //! Beside each NAME.dat of the corpus lie the texts of `trace-cmd report`, with `-t` (NAME.report.txt), `-t -N`,
 //! `-t -R`, and that of the current version, which has a column of flags (NAME.report33.txt); long ones packed
 //! with zstd. Every line must be the same, byte for byte, but for what [`KNOWN`] lists.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

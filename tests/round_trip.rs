@@ -3,6 +3,11 @@
 //! Files are those of `tests/golden` and `sample-traces`, and of the corpus beside the repository
 //! (`../shared/corpus`, or `THREADLINE_CORPUS`; without it that part skips). What FXT cannot say is listed in
 //! [`CANNOT_SAY`], and taken out of both sides by `Normal` before they are compared; nothing else may differ.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,11 @@
 //!
 //! The corpus lies beside the repository (`../shared/corpus`, or `THREADLINE_CORPUS`); its READMEs and
 //! `*.expected.json` count what each file holds. Without it these tests skip.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -156,7 +156,7 @@ impl Palette {
             0.2126 * channel(fill.r()) + 0.7152 * channel(fill.g()) + 0.0722 * channel(fill.b());
         // Equal contrast with black and white lies at 0.179.
         if luminance > 0.179 {
-            Color32::from_rgb(12, 14, 18)
+            Color32::BLACK
         } else {
             Color32::WHITE
         }

@@ -8,6 +8,9 @@
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrack, CpuId, ThreadId, Trace, TrackId};
 
+/// Rows shorter than this are walked as they are.
+pub const SMALL_ROW: usize = 512;
+
 /// Items of a row that do not overlap, sorted by start.
 pub trait Row {
     /// How many there are.
@@ -53,9 +56,9 @@ pub struct Lod {
 }
 
 impl Lod {
-    /// The pyramid of a row, where it is worth one.
-    pub fn new_if<R: Row>(is_worth: bool, row: impl FnOnce() -> R) -> Option<Lod> {
-        is_worth.then(|| Lod::new(&row()))
+    /// The pyramid of a row of `count` items, where they are worth one.
+    pub fn of_large<R: Row>(count: usize, row: impl FnOnce() -> R) -> Option<Lod> {
+        (count >= SMALL_ROW).then(|| Lod::new(&row()))
     }
 
     /// The pyramid of a row.
@@ -392,10 +395,10 @@ pub struct CounterEntry {
 }
 
 impl CounterLod {
-    /// The pyramid of a counter track, where it is worth one.
+    /// The pyramid of a counter track, where it has samples enough.
     #[must_use]
-    pub fn new_if(is_worth: bool, trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
-        if !is_worth {
+    pub fn of_large(trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
+        if track.samples.len() < SMALL_ROW {
             return None;
         }
         let range = track.samples.start as usize..track.samples.end as usize;

@@ -12,9 +12,6 @@ use interval_tree::IntervalTree;
 use lod::{CounterLod, InstantRow, Lod, RunRow, SliceRowView, StateRow};
 use overview::Overview;
 
-/// Rows shorter than this are walked as they are.
-const SMALL_ROW: usize = 512;
-
 /// The pyramids and trees of one trace.
 #[derive(Debug, Default)]
 pub struct Index {
@@ -46,32 +43,20 @@ impl Index {
         };
         let slice_rows = || {
             let rows = trace.slices.rows.par_iter();
-            rows.map(|row| {
-                Lod::new_if(row.slices.len() >= SMALL_ROW, || {
-                    SliceRowView::new(trace, row)
-                })
-            })
-            .collect()
+            rows.map(|row| Lod::of_large(row.slices.len(), || SliceRowView::new(trace, row)))
+                .collect()
         };
         let runs = || {
             let cpus = (0..trace.cpus.len() as u32).into_par_iter().map(CpuId);
-            cpus.map(|cpu| {
-                Lod::new_if(trace.runs.on(cpu).len() >= SMALL_ROW, || {
-                    RunRow::new(trace, cpu)
-                })
-            })
-            .collect()
+            cpus.map(|cpu| Lod::of_large(trace.runs.on(cpu).len(), || RunRow::new(trace, cpu)))
+                .collect()
         };
         let states = || {
             let threads = (0..trace.threads.len() as u32)
                 .into_par_iter()
                 .map(ThreadId);
             threads
-                .map(|id| {
-                    Lod::new_if(trace.states.of(id).len() >= SMALL_ROW, || {
-                        StateRow::new(trace, id)
-                    })
-                })
+                .map(|id| Lod::of_large(trace.states.of(id).len(), || StateRow::new(trace, id)))
                 .collect()
         };
         let instants = || {
@@ -79,14 +64,14 @@ impl Index {
             tracks
                 .map(|id| {
                     let count = trace.tracks[id.0 as usize].instants.len();
-                    Lod::new_if(count >= SMALL_ROW, || InstantRow::new(trace, id))
+                    Lod::of_large(count, || InstantRow::new(trace, id))
                 })
                 .collect()
         };
         let counters = || {
             let tracks = trace.counters.tracks.par_iter();
             tracks
-                .map(|track| CounterLod::new_if(track.samples.len() >= SMALL_ROW, trace, track))
+                .map(|track| CounterLod::of_large(trace, track))
                 .collect()
         };
         let ((slice_rows, instants), (runs, states)) = rayon::join(

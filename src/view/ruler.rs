@@ -224,7 +224,7 @@ fn offset_text(ns: i64, step: Nanos) -> String {
     };
     let mut decimals = 0;
     let mut rest = step.0.unsigned_abs();
-    while rest % unit != 0 && decimals < 9 {
+    while !rest.is_multiple_of(unit) && decimals < 9 {
         rest = rest.saturating_mul(10);
         decimals += 1;
     }
