@@ -6,7 +6,7 @@
 //! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
 
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrack, CpuId, ThreadId, Trace, TrackId};
+use crate::trace::{CounterTrack, CpuId, EventId, ThreadId, Trace, TrackId};
 
 /// Rows shorter than this are walked as they are.
 pub const SMALL_ROW: usize = 512;
@@ -343,6 +343,43 @@ impl<'a> InstantRow<'a> {
         });
         InstantRow { trace, events }
     }
+
+    /// The same with times and labels side by side, for a walk over all of it.
+    #[must_use]
+    pub fn unrolled(&self) -> PointRow {
+        let mut cursor = self.trace.events.cursor();
+        let mut row = PointRow {
+            times: Vec::with_capacity(self.events.len()),
+            labels: Vec::with_capacity(self.events.len()),
+        };
+        for &event in self.events {
+            row.times.push(cursor.time(EventId(event)).0);
+            row.labels.push(cursor.kind(EventId(event)).0);
+        }
+        row
+    }
+}
+
+/// Points with their times and labels.
+#[derive(Clone, Debug)]
+pub struct PointRow {
+    times: Vec<i64>,
+    labels: Vec<u16>,
+}
+
+impl Row for PointRow {
+    fn len(&self) -> u32 {
+        self.times.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.times[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.times[i as usize]
+    }
+    fn label(&self, i: u32) -> u32 {
+        u32::from(self.labels[i as usize])
+    }
 }
 
 impl Row for InstantRow<'_> {
@@ -350,21 +387,13 @@ impl Row for InstantRow<'_> {
         self.events.len() as u32
     }
     fn start(&self, i: u32) -> i64 {
-        self.trace
-            .events
-            .time(crate::trace::EventId(self.events[i as usize]))
-            .0
+        self.trace.events.time(EventId(self.events[i as usize])).0
     }
     fn end(&self, i: u32) -> i64 {
         self.start(i)
     }
     fn label(&self, i: u32) -> u32 {
-        u32::from(
-            self.trace
-                .events
-                .kind(crate::trace::EventId(self.events[i as usize]))
-                .0,
-        )
+        u32::from(self.trace.events.kind(EventId(self.events[i as usize])).0)
     }
 }
 

@@ -64,7 +64,7 @@ impl Index {
             tracks
                 .map(|id| {
                     let count = trace.tracks[id.0 as usize].instants.len();
-                    Lod::of_large(count, || InstantRow::new(trace, id))
+                    Lod::of_large(count, || InstantRow::new(trace, id).unrolled())
                 })
                 .collect()
         };

@@ -151,6 +151,15 @@ impl Events {
         }
     }
 
+    /// For walks over many events: remembers the segment of the last one, so that neighbours cost nothing.
+    #[must_use]
+    pub fn cursor(&self) -> EventCursor<'_> {
+        EventCursor {
+            events: self,
+            segment: 0,
+        }
+    }
+
     /// The thread that a key means at a time.
     #[must_use]
     pub fn thread_at(&self, key: ThreadKey, time: Timestamp) -> ThreadId {
@@ -233,6 +242,43 @@ impl Events {
             .iter()
             .map(|segment| segment.columns.memory_bytes())
             .sum()
+    }
+}
+
+/// See [`Events::cursor`].
+#[derive(Clone, Debug)]
+pub struct EventCursor<'a> {
+    events: &'a Events,
+    segment: usize,
+}
+
+impl EventCursor<'_> {
+    /// The segment of an event, and its index there.
+    #[inline]
+    fn locate(&mut self, id: EventId) -> (&Segment, u32) {
+        let segments = &self.events.segments;
+        let is_here = segments
+            .get(self.segment)
+            .is_some_and(|at| at.first <= id.0 && id.0 - at.first < at.columns.len() as u32);
+        if !is_here {
+            self.segment = segments.partition_point(|at| at.first <= id.0) - 1;
+        }
+        let segment = &segments[self.segment];
+        (segment, id.0 - segment.first)
+    }
+
+    /// When an event happened. Panics if there is no such event.
+    #[inline]
+    pub fn time(&mut self, id: EventId) -> Timestamp {
+        let (segment, index) = self.locate(id);
+        segment.columns.time(index)
+    }
+
+    /// What an event is. Panics if there is no such event.
+    #[inline]
+    pub fn kind(&mut self, id: EventId) -> KindId {
+        let (segment, index) = self.locate(id);
+        segment.columns.kind(index)
     }
 }
 

@@ -18,7 +18,7 @@ pub mod tracks;
 
 pub use counters::{CounterTrack, CounterTrackId, Counters};
 pub use entities::{Cpu, CpuId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
-pub use events::{EventId, Events, Segment};
+pub use events::{EventCursor, EventId, Events, Segment};
 pub use files::{FileUse, Files};
 pub use flows::{Flow, FlowId, Flows};
 pub use instants::{InstantId, Instants};
