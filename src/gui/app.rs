@@ -36,6 +36,8 @@ pub struct App {
     open_pane: usize,
     began: Instant,
     frame_ms: f32,
+    /// Whether the same view must give the same picture: then nothing measured is shown.
+    is_still: bool,
 }
 
 impl App {
@@ -62,7 +64,13 @@ impl App {
             open_pane: 0,
             began: Instant::now(),
             frame_ms: 0.0,
+            is_still: false,
         }
+    }
+
+    /// From now on the same view gives the same picture: the frame time is not shown.
+    pub fn hold_still(&mut self) {
+        self.is_still = true;
     }
 
     /// The view, for tests.
@@ -393,6 +401,7 @@ impl App {
             ui.separator();
             let mut filter = self.state.filter.clone();
             let edit = egui::TextEdit::singleline(&mut filter)
+                .align(egui::Align2::LEFT_CENTER)
                 .hint_text("Find tracks (Ctrl+P)")
                 .desired_width(190.0);
             let response = ui.add_enabled(self.loaded.is_some(), edit);
@@ -473,8 +482,10 @@ impl App {
                 ruler::grouped(i64::from(in_view))
             )));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
-                ui.separator();
+                if !self.is_still {
+                    ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
+                    ui.separator();
+                }
                 ui.label(weak(format!(
                     "{:.0} MB",
                     loaded.memory_bytes() as f64 / 1e6

@@ -178,6 +178,7 @@ pub fn draw_app(
         ));
     }
     let mut soft = Soft::default();
+    app.hold_still();
     let began = Instant::now();
     let mut settled = 0;
     loop {

@@ -1,0 +1,321 @@
+//! The window without a screen: each pane opens, is named for screen readers and answers; keys, pointer and
+//! drops do what the list of keys says. Pictures are drawn by the program's own rasteriser, so they are the
+//! same on every machine; `UPDATE_SNAPSHOTS=1` writes those that changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::{Harness, TestRenderer};
+use threadline::base::Job;
+use threadline::gui::app::App;
+use threadline::gui::panes::PANES;
+use threadline::gui::soft::Soft;
+use threadline::gui::theme;
+use threadline::load;
+use threadline::view::{Action, ThemeChoice};
+
+/// The program's rasteriser as egui_kittest's.
+#[derive(Default)]
+struct Renderer(Soft);
+
+impl TestRenderer for Renderer {
+    fn handle_delta(&mut self, delta: &mut egui::TexturesDelta) {
+        self.0.take_textures(delta);
+    }
+
+    fn render(
+        &mut self,
+        ctx: &egui::Context,
+        output: &egui::FullOutput,
+    ) -> Result<image::RgbaImage, String> {
+        let scale = output.pixels_per_point;
+        let points = ctx.content_rect().size();
+        let (width, height) = ((points.x * scale) as usize, (points.y * scale) as usize);
+        let shapes = ctx.tessellate(output.shapes.clone(), scale);
+        let picture = self.0.draw(&shapes, width, height, scale);
+        image::RgbaImage::from_raw(width as u32, height as u32, picture.rgba)
+            .ok_or_else(|| "the picture has another size".to_owned())
+    }
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn hackbench() -> PathBuf {
+    file("sample-traces/kprobe-hackbench.dat")
+}
+
+type Window = Harness<'static, App>;
+
+/// A window of 900 x 560 points that shows nothing yet.
+fn empty_window() -> Window {
+    let mut app = App::new(None);
+    app.hold_still();
+    Harness::builder()
+        .with_size([900.0, 560.0])
+        .with_render_cursor(false)
+        .with_max_steps(40)
+        .renderer(Renderer::default())
+        .with_context_setup(theme::install)
+        .build_ui_state(|ui, app: &mut App| app.ui(ui), app)
+}
+
+/// A window that shows `path`.
+fn window(path: &Path) -> Window {
+    let loaded = load::open(path, &Job::default()).unwrap();
+    let mut window = empty_window();
+    window.state_mut().show(Arc::new(loaded));
+    settle(&mut window);
+    window
+}
+
+/// Runs frames until loads and panes have their answers.
+fn settle(window: &mut Window) {
+    let began = Instant::now();
+    loop {
+        window.step();
+        if !window.state().is_busy() {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "still at work");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    window.run_steps(4);
+}
+
+fn act(window: &mut Window, action: Action) {
+    let ctx = window.ctx.clone();
+    window.state_mut().act(&ctx, action);
+    settle(window);
+}
+
+fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}
+
+fn visible(window: &Window) -> i64 {
+    window.state().state().span.duration().0
+}
+
+#[test]
+fn every_pane_opens_by_its_name() {
+    let mut window = window(&hackbench());
+    for row in PANES {
+        window
+            .get_by_role_and_label(egui::Role::Button, row.name)
+            .click();
+        settle(&mut window);
+    }
+    act(&mut window, Action::OpenPane("Info"));
+    assert!(window.query_by_label_contains("trace.dat 7").is_some());
+}
+
+#[test]
+fn every_pane_looks_as_it_did_in_both_themes() {
+    for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
+        let mut window = window(&hackbench());
+        act(&mut window, Action::SetTheme(theme));
+        for row in PANES {
+            act(&mut window, Action::OpenPane(row.name));
+            let name = row.name.to_lowercase().replace(' ', "-");
+            window.snapshot(format!("pane-{name}-{word}"));
+        }
+    }
+}
+
+#[test]
+fn the_welcome_screen_offers_the_samples_and_opens_one() {
+    let mut window = empty_window();
+    window.run_steps(2);
+    window.get_by_label("kprobe-hackbench.dat").click();
+    window.run_steps(2);
+    settle(&mut window);
+    let loaded = window.state().loaded().unwrap();
+    assert!(loaded.is_complete && loaded.trace.events.len() == 441);
+}
+
+#[test]
+fn keys_zoom_pan_and_go_back() {
+    let mut window = window(&hackbench());
+    let whole = visible(&window);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::W);
+    let zoomed = window.state().state().span;
+    assert!(zoomed.duration().0 < whole);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::D);
+    assert!(window.state().state().span.start > zoomed.start);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::S);
+    assert!(visible(&window) > zoomed.duration().0);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Num0);
+    assert_eq!(visible(&window), whole);
+    key(&mut window, egui::Modifiers::ALT, egui::Key::ArrowLeft);
+    assert!(visible(&window) < whole);
+}
+
+#[test]
+fn the_list_of_keys_opens_and_closes() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::ToggleHelp);
+    assert!(window.query_by_label("Zoom in at the pointer").is_some());
+    window.snapshot("help");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    window.run_steps(3);
+    assert!(window.query_by_label("Zoom in at the pointer").is_none());
+}
+
+#[test]
+fn ctrl_and_wheel_zoom_at_the_pointer() {
+    let mut window = window(&hackbench());
+    let canvas = window.get_by_label("Timeline").rect();
+    let whole = visible(&window);
+    let at = canvas.center();
+    window.hover_at(at);
+    window.run_steps(2);
+    let before = window.state().state().hover.unwrap();
+    let wheel = egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 3.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: egui::Modifiers::COMMAND,
+    };
+    window.event_modifiers(wheel, egui::Modifiers::COMMAND);
+    window.run_steps(8);
+    assert!(visible(&window) < whole);
+    window.hover_at(at);
+    window.run_steps(2);
+    let after = window.state().state().hover.unwrap();
+    assert!((after - before).0.abs() < whole / 500, "{before} {after}");
+}
+
+#[test]
+fn a_drag_selects_a_range_and_focus_shows_it() {
+    let mut window = window(&hackbench());
+    let canvas = window.get_by_label("Timeline").rect();
+    // Below the last track, where nothing lies.
+    let from = egui::pos2(canvas.left() + 100.0, canvas.top() + 40.0);
+    let until = from + egui::vec2(200.0, 0.0);
+    window.hover_at(from);
+    window.drag_at(from);
+    window.run_steps(2);
+    window.hover_at(from + egui::vec2(50.0, 0.0));
+    window.run_steps(2);
+    window.hover_at(until);
+    window.run_steps(2);
+    window.drop_at(until);
+    window.run_steps(3);
+    let range = window.state().state().range.unwrap();
+    let share = range.duration().0 as f32 / visible(&window) as f32;
+    assert!((share - 200.0 / canvas.width()).abs() < 0.02, "{share}");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::F);
+    assert!(visible(&window) < range.duration().0 * 13 / 10);
+    window.snapshot("range");
+}
+
+#[test]
+fn a_click_on_a_slice_selects_it_and_the_details_tell() {
+    let mut window = window(&hackbench());
+    window
+        .get_all_by_label("hackbench")
+        .next_back()
+        .unwrap()
+        .click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert!(window.state().state().selected.is_some());
+    act(&mut window, Action::OpenPane("Details"));
+    window.snapshot("selected");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(window.state().state().selected.is_none());
+}
+
+#[test]
+fn the_filter_leaves_only_tracks_of_that_name() {
+    let mut window = window(&hackbench());
+    let all = window.state().state().rows.all().len();
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window
+        .get_by_role_and_label(egui::Role::TextInput, "Find tracks")
+        .type_text("kworker");
+    window.run_steps(4);
+    let rows = window.state().state().rows.all();
+    assert!(!rows.is_empty() && rows.len() < all);
+    assert!(rows.iter().any(|row| row.title.starts_with("kworker")));
+    assert!(rows.iter().all(|row| !row.title.starts_with("hackbench")));
+}
+
+/// A file as the desktop hands it to a window.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+fn drop_on(window: &mut Window, path: PathBuf) {
+    window
+        .input_mut()
+        .dropped_files
+        .push(Arc::new(Dropped(path)));
+    window.run_steps(2);
+    settle(window);
+}
+
+#[test]
+fn a_file_is_opened_by_dropping_it_with_a_target_shown_before() {
+    let mut window = empty_window();
+    window.input_mut().hovered_files.push(egui::HoveredFile {
+        path: Some(hackbench()),
+        ..Default::default()
+    });
+    window.step();
+    window.snapshot("drop-target");
+    window.input_mut().hovered_files.clear();
+    drop_on(&mut window, hackbench());
+    assert_eq!(window.state().loaded().unwrap().trace.events.len(), 441);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_why_and_the_trace_before_stays() {
+    let mut window = window(&hackbench());
+    drop_on(&mut window, file("Cargo.toml"));
+    let notice = window.state().notice().unwrap().to_owned();
+    assert!(notice.contains("Cargo.toml"), "{notice}");
+    assert!(window.query_by_label(&notice).is_some());
+    assert_eq!(window.state().loaded().unwrap().trace.events.len(), 441);
+    drop_on(&mut window, file("no such file"));
+    assert!(window.state().notice().unwrap().contains("no such file"));
+    window.get_by_label("Dismiss").click();
+    window.run_steps(3);
+    assert!(window.state().notice().is_none());
+}
+
+#[test]
+fn every_golden_trace_is_shown() {
+    for folder in ["tests/golden/tracedat", "tests/golden/fxt", "sample-traces"] {
+        for entry in std::fs::read_dir(file(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let is_trace = path
+                .extension()
+                .is_some_and(|ending| ending == "dat" || ending == "fxt");
+            if !is_trace || load::open(&path, &Job::default()).is_err() {
+                continue;
+            }
+            let mut window = window(&path);
+            for row in PANES {
+                act(&mut window, Action::OpenPane(row.name));
+            }
+            key(&mut window, egui::Modifiers::NONE, egui::Key::W);
+            key(&mut window, egui::Modifiers::NONE, egui::Key::Num0);
+        }
+    }
+}
