@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, TestRenderer};
 use threadline::base::Job;
 use threadline::gui::app::App;
@@ -58,6 +58,7 @@ fn empty_window() -> Window {
         .with_size([900.0, 560.0])
         .with_render_cursor(false)
         .with_max_steps(40)
+        .allow_missing_glyphs()
         .renderer(Renderer::default())
         .with_context_setup(theme::install)
         .build_ui_state(|ui, app: &mut App| app.ui(ui), app)
@@ -116,8 +117,8 @@ fn every_pane_opens_by_its_name() {
 
 #[test]
 fn every_pane_looks_as_it_did_in_both_themes() {
+    let mut window = window(&hackbench());
     for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
-        let mut window = window(&hackbench());
         act(&mut window, Action::SetTheme(theme));
         for row in PANES {
             act(&mut window, Action::OpenPane(row.name));

@@ -46,6 +46,7 @@ impl Pane for DurationsPane {
         );
         ui.label(RichText::new(words).color(scene.palette.weak));
         TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
             .id_salt("durations")
             .striped(true)
             .resizable(true)

@@ -7,7 +7,7 @@ use crate::gui::pane::{Later, Pane, Scene};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
-use crate::trace::EventId;
+use crate::trace::{EventId, ThreadId};
 use crate::view::{Action, locate, ruler};
 
 /// Makes the pane.
@@ -57,7 +57,11 @@ fn read_page(loaded: &LoadedTrace, first: usize) -> Vec<Line> {
             cpu: detail.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
             thread: format!(
                 "{} ({})",
-                trace.thread_name(thread),
+                if thread == ThreadId::IDLE {
+                    "idle".to_owned()
+                } else {
+                    trace.thread_name(thread)
+                },
                 trace.thread(thread).tid
             ),
             name: detail.name,
@@ -96,6 +100,7 @@ impl Pane for EventsPane {
             .and_then(|item| locate::event_of(trace, item));
 
         let mut table = TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
             .id_salt("events")
             .striped(true)
             .resizable(true)

@@ -42,6 +42,7 @@ impl Pane for TreePane {
         };
         let unit = scene.state.origins.unit;
         TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
             .id_salt("processes")
             .striped(true)
             .resizable(true)

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Draws all pictures of this folder from sample-traces/, with no display needed: screenshots/make.sh [PROGRAM]
+set -e
+cd "$(dirname "$0")/.."
+program=${1:-target/release/threadline}
+draw() { # NAME TRACE OPTIONS...
+    name=$1 trace=$2
+    shift 2
+    "$program" render "sample-traces/$trace" -o "screenshots/$name.png" "$@"
+}
+draw overview-dark sched-irq-syscalls.dat --size 1280x720
+draw overview-light sched-irq-syscalls.dat --size 1280x720 --theme light
+draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations
+draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 660ms --pane events
+draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880ms
+draw process-tree sched-irq-syscalls.dat --size 1280x720 --pane process-tree --theme light
