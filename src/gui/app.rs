@@ -587,7 +587,8 @@ impl App {
                 );
                 ui.add_space(22.0);
                 let width = 560.0_f32.min(ui.available_width() - 40.0);
-                ui.allocate_ui(vec2(width, 0.0), |ui| {
+                let lines = egui::Layout::top_down(egui::Align::Min);
+                ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
                     let samples = super::samples();
                     if !samples.is_empty() {
                         ui.label(RichText::new("Sample traces").strong());
@@ -629,7 +630,7 @@ impl App {
             egui::Order::Foreground,
             egui::Id::unique("drop"),
         ));
-        painter.rect_filled(rect, 0, palette.canvas.gamma_multiply(0.88));
+        painter.rect_filled(rect, 0, palette.canvas.gamma_multiply(0.96));
         let inner = rect.shrink(24.0);
         painter.rect_stroke(
             inner,

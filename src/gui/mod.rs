@@ -93,7 +93,11 @@ pub fn samples() -> Vec<PathBuf> {
         };
         let mut found: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.is_file() && path.extension().is_some_and(|ending| ending != "md"))
+            .filter(|path| {
+                // Notes and facts about the samples lie beside them.
+                let is_about = |ending: &std::ffi::OsStr| ending == "md" || ending == "json";
+                path.is_file() && path.extension().is_some_and(|ending| !is_about(ending))
+            })
             .collect();
         found.sort();
         if !found.is_empty() {

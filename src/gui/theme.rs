@@ -134,7 +134,7 @@ impl Palette {
             ThreadState::Uninterruptible => (rgb(190, 88, 84), rgb(214, 96, 90)),
             ThreadState::Stopped | ThreadState::Traced => (rgb(134, 104, 178), rgb(150, 120, 196)),
             ThreadState::Created => (rgb(96, 128, 148), rgb(150, 180, 200)),
-            ThreadState::Zombie | ThreadState::Dead => (rgb(44, 46, 52), rgb(190, 192, 198)),
+            ThreadState::Zombie | ThreadState::Dead => (rgb(44, 46, 52), rgb(229, 231, 235)),
             ThreadState::Parked | ThreadState::Idle => (rgb(52, 58, 70), rgb(206, 214, 226)),
             ThreadState::Unknown => (rgb(70, 72, 78), rgb(200, 202, 206)),
         };

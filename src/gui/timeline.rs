@@ -1006,6 +1006,7 @@ fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
     let font = FontId::proportional(11.5);
     let minor = scale.nanos_per_point().recip() as f32 * step.0 as f32 / 10.0;
     let mut free_from = rect.left() + 2.0;
+    let taken = taken_by_tags(&painter, rect, scale, scene);
     for tick in ticks {
         let x = rect.left() + scale.x_from_time(tick);
         painter.vline(
@@ -1025,7 +1026,11 @@ fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
         let text = ruler::tick_text(tick, step, scene.state.time_format, scene.state.origins);
         let galley = painter.layout_no_wrap(text, font.clone(), palette.weak);
         let left = x + 4.0;
-        if left >= free_from && left + galley.size().x <= rect.right() {
+        let right = left + galley.size().x;
+        let is_covered = taken
+            .iter()
+            .any(|range| left < range.end && right > range.start);
+        if left >= free_from && right <= rect.right() && !is_covered {
             free_from = left + galley.size().x + 8.0;
             painter.galley(pos2(left, rect.top() + 3.0), galley, palette.weak);
         }
@@ -1035,6 +1040,35 @@ fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
         rect.bottom() - 0.5,
         Stroke::new(1.0, palette.line),
     );
+}
+
+/// Where the time under the pointer and the markers are written: the ticks there keep silent.
+fn taken_by_tags(
+    painter: &egui::Painter,
+    rect: Rect,
+    scale: &Scale,
+    scene: &Scene<'_>,
+) -> Vec<std::ops::Range<f32>> {
+    let mut taken = Vec::new();
+    if let Some(hover) = scene.state.hover {
+        let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
+        let font = FontId::proportional(11.5);
+        let galley = painter.layout_no_wrap(text, font, scene.palette.text);
+        let half = galley.size().x / 2.0 + 9.0;
+        let at = hover_tag_x(rect, scale, hover);
+        taken.push(at - half..at + half);
+    }
+    for time in scene.state.marks.iter().flatten() {
+        let at = rect.left() + scale.x_from_time(*time);
+        taken.push(at - 13.0..at + 13.0);
+    }
+    taken
+}
+
+/// The middle of the tag that tells the time under the pointer; it stays inside.
+fn hover_tag_x(rect: Rect, scale: &Scale, time: Timestamp) -> f32 {
+    let most = (rect.right() - 60.0).max(rect.left() + 60.0);
+    (rect.left() + scale.x_from_time(time)).clamp(rect.left() + 60.0, most)
 }
 
 fn paint_grid(painter: &egui::Painter, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
@@ -1152,13 +1186,7 @@ fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
             Stroke::new(1.0, palette.weak.gamma_multiply(0.6)),
         );
         let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
-        let place = pos2(
-            at.clamp(
-                rect.left() + 60.0,
-                (rect.right() - 60.0).max(rect.left() + 60.0),
-            ),
-            rect.top() + 10.0,
-        );
+        let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);
         tag(&painter, place, &text, palette.group);
     }
     for (index, mark) in scene.state.marks.iter().enumerate() {

@@ -3,6 +3,7 @@
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use crate::base::TimeSpan;
 use crate::gui::pane::{Later, Pane, Scene};
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -24,6 +25,8 @@ struct EventsPane {
     later: Later<(u32, usize), (usize, Vec<Line>)>,
     first_seen: usize,
     shown: Option<Item>,
+    /// The span that the list last went along with.
+    followed: Option<TimeSpan>,
 }
 
 struct Line {
@@ -114,9 +117,13 @@ impl Pane for EventsPane {
         if scene.state.selected != self.shown {
             self.shown = scene.state.selected;
             if let Some(rank) = selected_event.and_then(|id| locate::rank_of_event(trace, id)) {
-                table = table.scroll_to_row(rank as usize, Some(egui::Align::Center));
+                table = table.scroll_to_row(rank as usize, None);
             }
+        } else if self.followed != Some(scene.state.span) {
+            let first = trace.events.rank(scene.state.span.start) as usize;
+            table = table.scroll_to_row(first.min(count - 1), Some(egui::Align::TOP));
         }
+        self.followed = Some(scene.state.span);
         let mut first_seen = None;
         table
             .header(20.0, |mut header| {
