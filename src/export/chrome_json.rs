@@ -18,7 +18,7 @@ use super::fxt::koids::Koids;
 use super::fxt::records::ArgValue;
 use super::{Chosen, ExportError, Exporter, Selection, Summary};
 use crate::base::{Job, StringId, Timestamp};
-use crate::event::{EventDetail, Field};
+use crate::event::Field;
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
@@ -136,15 +136,8 @@ impl JsonEvents<'_> {
         Ok(())
     }
 
-    fn describe(&self, id: EventId) -> EventDetail {
-        let event = self.trace.events.get(id);
-        self.loaded.reader.describe(EventRef {
-            part: event.part,
-            place: event.row.place,
-            time: event.row.time,
-            kind: event.row.kind,
-            thread: event.row.thread,
-        })
+    fn fields(&self, id: EventId) -> Vec<Field> {
+        self.loaded.reader.fields(event_ref(self.trace, id))
     }
 
     fn names(&mut self) -> Result<(), ExportError> {
@@ -219,8 +212,9 @@ impl JsonEvents<'_> {
 
     fn slices(&mut self) -> Result<u64, ExportError> {
         let trace = self.trace;
-        let describe = |id: EventId| self.describe(id);
-        let async_ids = AsyncIds::new(trace, self.chosen, &describe);
+        let loaded = self.loaded;
+        let fields = |id: EventId| loaded.reader.fields(event_ref(trace, id));
+        let async_ids = AsyncIds::new(trace, self.chosen, &fields);
         let mut count = 0;
         for (number, track) in trace.tracks.iter().enumerate() {
             if !self.chosen.has_track(TrackId(number as u32)) {
@@ -253,9 +247,9 @@ impl JsonEvents<'_> {
     fn slice(&mut self, kind: TrackKind, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        let mut fields = self.describe(slice.begin).fields;
+        let mut fields = self.fields(slice.begin);
         if let Some(finish) = slice.finish {
-            fields.extend(self.describe(finish).fields);
+            fields.extend(self.fields(finish));
         }
         let (category, name) = (self.trace.text(label.category), self.trace.text(label.name));
         let head = Head {
@@ -295,12 +289,10 @@ impl JsonEvents<'_> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
-        let args = json_args(&self.describe(slice.begin).fields);
+        let args = json_args(&self.fields(slice.begin));
         self.event(&head, (slice.start.0, None), &id, Some(args))?;
         if let Some(end) = slice.end {
-            let args = slice
-                .finish
-                .map(|finish| json_args(&self.describe(finish).fields));
+            let args = slice.finish.map(|finish| json_args(&self.fields(finish)));
             let head = Head { phase: "e", ..head };
             self.event(&head, (end.0, None), &id, args)?;
         }
@@ -323,8 +315,8 @@ impl JsonEvents<'_> {
                 let kind = trace.kinds.get(usize::from(event.row.kind.0));
                 let category = trace.text(kind.map_or(StringId::EMPTY, |kind| kind.category));
                 let name = trace.kind_name(event.row.kind);
-                let detail = self.describe(id);
-                let async_id = record_word(&detail.fields, "async id");
+                let fields = self.fields(id);
+                let async_id = record_word(&fields, "async id");
                 let (phase, more) = match (track.kind, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
                         ("n", format!(",\"id\":\"{number:#x}\""))
@@ -341,7 +333,7 @@ impl JsonEvents<'_> {
                     &head,
                     (event.row.time.0, None),
                     &more,
-                    Some(json_args(&detail.fields)),
+                    Some(json_args(&fields)),
                 )?;
                 count += 1;
             }
@@ -456,6 +448,17 @@ impl JsonEvents<'_> {
             }
         }
         Ok(count)
+    }
+}
+
+fn event_ref(trace: &Trace, id: EventId) -> EventRef {
+    let event = trace.events.get(id);
+    EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::{
-    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
+    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
 };
 
 /// A row in `FORMATS`.
@@ -123,6 +123,12 @@ pub trait Reader: Send + Sync {
 
     /// One event in full. An event that cannot be decoded any more says so in its `text`.
     fn describe(&self, event: EventRef) -> EventDetail;
+
+    /// The fields of an event alone, as [`Reader::describe`] lists them (`shown` may be left empty): for exporters,
+    /// which ask for all events.
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        self.describe(event).fields
+    }
 
     /// Whether [`Reader::describe`] would find any field. Exporters ask it first, so it should be quick; `true`
     /// is always a right answer.

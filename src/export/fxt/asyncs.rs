@@ -7,10 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::args::record_word;
-use crate::event::EventDetail;
+use crate::event::Field;
 use crate::export::Chosen;
 use crate::trace::{EventId, SliceId, Trace, TrackId, TrackKind};
 
@@ -22,11 +23,11 @@ pub struct AsyncIds {
 }
 
 impl AsyncIds {
-    /// Chooses them; `describe` decodes an event.
+    /// Chooses them; `fields` decodes an event.
     pub fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,
-        describe: &dyn Fn(EventId) -> EventDetail,
+        fields: &(dyn Fn(EventId) -> Vec<Field> + Sync),
     ) -> AsyncIds {
         let mut ids = AsyncIds::default();
         let mut next = 1_u64;
@@ -36,7 +37,7 @@ impl AsyncIds {
             {
                 continue;
             }
-            ids.choose(trace, track, describe, &mut next);
+            ids.choose(trace, track, fields, &mut next);
         }
         ids
     }
@@ -45,7 +46,7 @@ impl AsyncIds {
         &mut self,
         trace: &Trace,
         track: &crate::trace::Track,
-        describe: &dyn Fn(EventId) -> EventDetail,
+        fields: &(dyn Fn(EventId) -> Vec<Field> + Sync),
         next: &mut u64,
     ) {
         let slices = &trace.slices;
@@ -57,11 +58,14 @@ impl AsyncIds {
             .flat_map(|row| row.slices.clone())
             .collect();
         order.sort_by_key(|&slice| (slices.starts[slice as usize], slices.begins[slice as usize]));
+        let own_ids: Vec<Option<u64>> = order
+            .par_iter()
+            .map(|&slice| record_word(&fields(EventId(slices.begins[slice as usize])), "async id"))
+            .collect();
         let mut busy: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
         let mut free: Vec<u64> = Vec::new();
-        for slice in order {
+        for (slice, own) in order.into_iter().zip(own_ids) {
             let index = slice as usize;
-            let own = record_word(&describe(EventId(slices.begins[index])).fields, "async id");
             if let Some(id) = own {
                 self.slices.insert(slice, id);
                 continue;
@@ -86,9 +90,16 @@ impl AsyncIds {
             };
             self.slices.insert(slice, id);
         }
-        for at in track.instants.clone() {
-            let event = trace.instants.events[at as usize];
-            let own = record_word(&describe(EventId(event)).fields, "async id");
+        let events = trace
+            .instants
+            .events
+            .get(track.instants.start as usize..track.instants.end as usize)
+            .unwrap_or(&[]);
+        let own_ids: Vec<Option<u64>> = events
+            .par_iter()
+            .map(|&event| record_word(&fields(EventId(event)), "async id"))
+            .collect();
+        for (&event, own) in events.iter().zip(own_ids) {
             let id = own.unwrap_or_else(|| {
                 *next += 1;
                 *next - 1

@@ -12,7 +12,7 @@ use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
 };
 use crate::base::StringId;
-use crate::event::{EndState, EventDetail, Field};
+use crate::event::{EndState, Field};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
@@ -97,9 +97,9 @@ impl<'a, 't> Encoder<'a, 't> {
         time.saturating_add(self.source.shift).max(0) as u64
     }
 
-    fn fields(&self, id: EventId) -> EventDetail {
+    fn fields(&self, id: EventId) -> Vec<Field> {
         let event = self.source.trace.events.get(id);
-        self.source.reader.describe(EventRef {
+        self.source.reader.fields(EventRef {
             part: event.part,
             place: event.row.place,
             time: event.row.time,
@@ -278,12 +278,10 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         let began = self.fields(begin);
         let ended: Vec<Field> = match is_merged {
-            true if end < source.chosen.span.end.0 => {
-                self.fields(EventId(slices.finishes[index])).fields
-            }
+            true if end < source.chosen.span.end.0 => self.fields(EventId(slices.finishes[index])),
             _ => Vec::new(),
         };
-        let mut args = args::args_of(&began.fields);
+        let mut args = args::args_of(&began);
         args::add_fields(&mut args, &ended);
         self.border_args(&mut args, start, end);
         let (category, name) = (self.name_text(label.category), self.name_text(label.name));
@@ -308,7 +306,7 @@ impl<'a, 't> Encoder<'a, 't> {
             );
         }
         let ended = self.fields(finish);
-        let args = args::args_of(&ended.fields);
+        let args = args::args_of(&ended);
         self.event(EventType::End, (item.time, thread), ("", ""), args, None);
     }
 
@@ -356,9 +354,9 @@ impl<'a, 't> Encoder<'a, 't> {
         let detail = if is_inside && event != u32::MAX {
             self.fields(EventId(event))
         } else {
-            EventDetail::default()
+            Vec::new()
         };
-        let mut args = args::args_of(&detail.fields);
+        let mut args = args::args_of(&detail);
         if !is_end {
             self.border_args(&mut args, slices.starts[index], slices.ends[index]);
         }
@@ -434,16 +432,16 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         let detail = self.fields(id);
         let (category, name) = (self.name_text(category), self.name_text(name));
-        let args = args::args_of(&detail.fields);
+        let args = args::args_of(&detail);
         if source.trace.events.thread(id) == ThreadId::NONE
-            && let Some((blob_type, payload)) = args::blob_of(&detail.fields)
+            && let Some((blob_type, payload)) = args::blob_of(&detail)
         {
             return self.records.blob(&name, &category, blob_type, payload);
         }
-        if let Some(payload) = args::payload_of(&detail.fields) {
+        if let Some(payload) = args::payload_of(&detail) {
             return self.large_instant((item.time, thread), (&category, &name), args, payload);
         }
-        let last_word = async_id.or_else(|| scope_word(&detail.fields));
+        let last_word = async_id.or_else(|| scope_word(&detail));
         self.event(
             event_type,
             (item.time, thread),
@@ -654,7 +652,7 @@ impl<'a, 't> Encoder<'a, 't> {
             );
         }
         let detail = self.fields(mark.event);
-        let mut args = args::args_of(&detail.fields);
+        let mut args = args::args_of(&detail);
         if mark.is_moved {
             let real = row.time.0.saturating_add(source.shift);
             args.push(Arg::new("really_at_ns", ArgValue::Int64(real)));

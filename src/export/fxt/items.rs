@@ -19,7 +19,7 @@ use crate::trace::{
 };
 
 /// A lane with fewer items than this is gathered once.
-const SPARSE: usize = 4096;
+const SPARSE: usize = 1024;
 /// Every how many items a time is taken to choose the windows by.
 const SAMPLE_EVERY: usize = 512;
 const SAMPLES_IN_WINDOW: usize = 64;

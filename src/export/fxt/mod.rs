@@ -87,19 +87,19 @@ fn write_with(
     let koids = Koids::new(trace);
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
-    let describe = |id: EventId| {
+    let event_ref = |id: EventId| {
         let event = trace.events.get(id);
-        loaded.reader.describe(EventRef {
+        EventRef {
             part: event.part,
             place: event.row.place,
             time: event.row.time,
             kind: event.row.kind,
             thread: event.row.thread,
-        })
+        }
     };
     let cpu_of = |id: EventId| {
         trace.events.get(id).cpu.or_else(|| {
-            let number = describe(id).cpu?;
+            let number = loaded.reader.describe(event_ref(id)).cpu?;
             let index = trace
                 .cpus
                 .binary_search_by_key(&number, |cpu| cpu.number)
@@ -111,7 +111,8 @@ fn write_with(
     let items = Items::new(trace, &chosen, &flow_marks.marks, &lone_states, &cpu_of);
     job.check()?;
     job.set_total(items.count.max(1));
-    let async_ids = AsyncIds::new(trace, &chosen, &describe);
+    let fields = |id: EventId| loaded.reader.fields(event_ref(id));
+    let async_ids = AsyncIds::new(trace, &chosen, &fields);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
     let counter_names = counter_names(trace);
@@ -156,29 +157,7 @@ fn write_with(
     }
     written.take(encoder, out)?;
 
-    let windows: Vec<usize> = (0..items.cuts.len()).collect();
-    for batch in windows.chunks(WINDOWS_AT_ONCE) {
-        let encoded: Vec<(Encoder<'_, '_>, u64)> = batch
-            .par_iter()
-            .map(|&number| {
-                let mut encoder = Encoder::new(&source, &tables);
-                let list = if job.is_cancelled() {
-                    Vec::new()
-                } else {
-                    items.window(number)
-                };
-                for item in &list {
-                    encoder.item(item);
-                }
-                (encoder, list.len() as u64)
-            })
-            .collect();
-        job.check()?;
-        for (encoder, count) in encoded {
-            written.take(encoder, out)?;
-            job.advance(count);
-        }
-    }
+    write_windows(&source, &items, &tables, (out, &mut written), job)?;
 
     let mut encoder = Encoder::new(&source, &tables);
     let at_end: Vec<Item> = items.across_end();
@@ -225,6 +204,59 @@ fn write_with(
         ));
     }
     Ok(summary)
+}
+
+/// Encodes windows on all cores while those before them are written.
+fn write_windows(
+    source: &Source<'_>,
+    items: &Items<'_>,
+    tables: &FixedTables,
+    (out, written): (&mut dyn Write, &mut Written),
+    job: &Job,
+) -> Result<(), ExportError> {
+    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<(Encoder<'_, '_>, u64)>>(1);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let windows: Vec<usize> = (0..items.cuts.len()).collect();
+            for batch in windows.chunks(WINDOWS_AT_ONCE) {
+                let encoded = batch
+                    .par_iter()
+                    .map(|&number| encode_window(source, items, tables, number, job))
+                    .collect();
+                // Nobody listens any more when writing failed.
+                if job.is_cancelled() || sender.send(encoded).is_err() {
+                    return;
+                }
+            }
+        });
+        for batch in receiver {
+            job.check()?;
+            for (encoder, count) in batch {
+                written.take(encoder, out)?;
+                job.advance(count);
+            }
+        }
+        job.check()?;
+        Ok(())
+    })
+}
+
+fn encode_window<'a, 't>(
+    source: &'a Source<'a>,
+    items: &Items<'_>,
+    tables: &'t FixedTables,
+    number: usize,
+    job: &Job,
+) -> (Encoder<'a, 't>, u64) {
+    let mut encoder = Encoder::new(source, tables);
+    if job.is_cancelled() {
+        return (encoder, 0);
+    }
+    let list = items.window(number);
+    for item in &list {
+        encoder.item(item);
+    }
+    (encoder, list.len() as u64)
 }
 
 /// What is in the file so far.

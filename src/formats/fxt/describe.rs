@@ -52,6 +52,35 @@ pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDe
     detail
 }
 
+/// The fields of a record alone; of event records without the names of what pointers mean.
+#[must_use]
+pub fn fields<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> Vec<Field> {
+    let brief = brief_fields::<O>(bytes, scan, event.place);
+    brief.unwrap_or_else(|| describe::<O>(bytes, scan, event).fields)
+}
+
+fn brief_fields<O: Order>(bytes: &[u8], scan: &Scan, place: u64) -> Option<Vec<Field>> {
+    let file = Words::<O>::new(bytes);
+    let record = file.record_at(place)?;
+    let header = record.get(0)?;
+    if bits(header, 0, 3) != record_type::EVENT {
+        return None;
+    }
+    let sort = Sort::from_event_type(bits(header, 16, 19))?;
+    let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
+    read_text(header >> 32, record, &mut next)?;
+    read_text(header >> 48, record, &mut next)?;
+    let mut describer = Describer {
+        file,
+        scan,
+        slot: scan.tables.provider_at(place),
+        place,
+        detail: EventDetail::default(),
+    };
+    describer.event_fields(sort, record, (next, bits(header, 20, 23)), None);
+    Some(describer.detail.fields)
+}
+
 /// Whether the record has anything to say beside name, time and thread: quick, and `true` where that is not plain.
 #[must_use]
 pub fn has_fields<O: Order>(bytes: &[u8], event: EventRef) -> bool {
@@ -169,7 +198,18 @@ impl<'f, O: Order> Describer<'f, O> {
         let name = read_text(header >> 48, record, &mut next)?;
         self.detail.category = self.text(category);
         self.detail.name = self.text(name);
-        let count = bits(header, 20, 23);
+        self.event_fields(sort, record, (next, bits(header, 20, 23)), process);
+        Some(())
+    }
+
+    /// The word behind the arguments, and the arguments: `count` of them from word `next` on.
+    fn event_fields(
+        &mut self,
+        sort: Sort,
+        record: Words<'f, O>,
+        (next, count): (usize, u64),
+        process: Option<u64>,
+    ) {
         let behind = Args::new(record, next, count).skip_all();
         if let Some(word) = behind.and_then(|behind| record.get(behind)) {
             match sort {
@@ -193,7 +233,6 @@ impl<'f, O: Order> Describer<'f, O> {
             }
         }
         self.args(record, next, count, process);
-        Some(())
     }
 
     fn args(&mut self, record: Words<'f, O>, at: usize, count: u64, process: Option<u64>) {

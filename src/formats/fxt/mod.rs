@@ -36,7 +36,7 @@ use crate::base::{
     Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, TimeSpan, Timestamp,
 };
 use crate::event::part::ClockUnit;
-use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
+use crate::event::{Coarse, Directory, EventDetail, Field, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use cache::Cache;
@@ -289,6 +289,13 @@ impl Reader for FxtReader {
         match self.endian {
             Endian::Little => describe::describe::<Little>(self.input.bytes(), &self.scan, event),
             Endian::Big => describe::describe::<Big>(self.input.bytes(), &self.scan, event),
+        }
+    }
+
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        match self.endian {
+            Endian::Little => describe::fields::<Little>(self.input.bytes(), &self.scan, event),
+            Endian::Big => describe::fields::<Big>(self.input.bytes(), &self.scan, event),
         }
     }
 
