@@ -58,6 +58,14 @@ const CANNOT_SAY: &[(&str, &str)] = &[
         "a track is named after its first slice and belongs to a process",
     ),
     (
+        "arrows at the end of a slice",
+        "flows are bound to the slice around them: such an arrow is told 1 ns before; one without slices is not told",
+    ),
+    (
+        "states of runs without switches",
+        "a format that only says who ran has no states; read back, there are some",
+    ),
+    (
         "who runs at the start",
         "each CPU is switched to who runs there: a state that the source did not have",
     ),
@@ -123,6 +131,24 @@ fn load(path: &Path) -> Option<LoadedTrace> {
 }
 
 type Rows = Vec<BTreeMap<String, String>>;
+
+/// The source's arrows as FXT can say them: bound to slices at both ends, and inside of them.
+fn told_flows(source: &LoadedTrace, rows: Rows) -> Rows {
+    let ends = &source.trace.slices.ends;
+    let is_bound =
+        |row: &BTreeMap<String, String>| row["from_slice"] != "\\N" && row["to_slice"] != "\\N";
+    let mut rows: Rows = rows.into_iter().filter(is_bound).collect();
+    for row in &mut rows {
+        for (time, slice) in [("from_ts", "from_slice"), ("to_ts", "to_slice")] {
+            let slice: usize = row[slice].parse().unwrap();
+            let at: i64 = row[time].parse().unwrap();
+            if ends[slice] == at {
+                row.insert(time.to_owned(), (at - 1).to_string());
+            }
+        }
+    }
+    rows
+}
 
 fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     let selection = Selection::range(span);
@@ -318,8 +344,11 @@ fn difference(ours: &[String], theirs: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Files whose slices begin and end at the same times without nesting: (file, table, most rows that differ).
+/// Files with slices that begin at one time and do not nest: complete events are read longest first, so that some lie
+/// at another depth (nothing else differs). File, table, most rows that differ, counted on both sides.
 const KNOWN: &[(&str, &str, usize)] = &[
+    ("function-graph.dat", "slices", 179),
+    ("i386-v7-none-missed.dat", "slices", 6),
     ("v6-fgraph.dat", "slices", 12),
     ("v7-zstd-fgraph.dat", "slices", 179),
 ];
@@ -349,12 +378,20 @@ fn every_table_comes_back() {
         let normal = Normal::new(&source);
         let again = export_to(folder.path(), &source, &Selection::all());
         for (name, _) in COMPARED {
-            let ours = normal.rows(name, table(&source, name, all_times()));
+            let mut rows = table(&source, name, all_times());
+            if *name == "flows" {
+                rows = told_flows(&source, rows);
+            }
+            let ours = normal.rows(name, rows);
             let theirs = normal.rows(name, table(&again, name, all_times()));
             let differs = difference(&ours, &theirs);
             // Where switches were lost, runs and states contradict each other, and a switch can tell one of them.
             let lost = source.trace.diagnostics.count_of("switch_mismatch");
             if *name == "states" && (differs.len() as u64) <= 3 * lost {
+                continue;
+            }
+            // Runs that did not come from switches: read back, they have states as well.
+            if *name == "states" && ours.is_empty() {
                 continue;
             }
             if is_known(&path, name, differs.len()) {

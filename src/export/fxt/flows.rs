@@ -63,7 +63,8 @@ impl FlowMarks {
     /// Finds the marks of what was chosen.
     pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> FlowMarks {
         let mut found = FlowMarks::default();
-        let mut mark_of: FxHashMap<EventId, usize> = FxHashMap::default();
+        // One event may be a mark of several flows.
+        let mut mark_of: FxHashMap<(EventId, u64), usize> = FxHashMap::default();
         let mut ids: Vec<u64> = Vec::new();
         let span = chosen.span;
         for flow in &trace.flows.rows {
@@ -75,7 +76,7 @@ impl FlowMarks {
             if !is_inside || !is_chosen {
                 continue;
             }
-            let number = match mark_of.get(&flow.from.event) {
+            let number = match mark_of.get(&(flow.from.event, flow.key)) {
                 Some(&known) => {
                     found.marks[known].sort = FlowStepSort::Step;
                     found.marks[known].flow
@@ -83,12 +84,13 @@ impl FlowMarks {
                 None => {
                     ids.push(flow.key);
                     let number = ids.len() as u32 - 1;
-                    found.push(flow.from, FlowStepSort::Begin, None, number, span);
+                    found.push(flow.from, FlowStepSort::Begin, None, number, (trace, span));
                     number
                 }
             };
-            mark_of.insert(flow.to.event, found.marks.len());
-            found.push(flow.to, FlowStepSort::End, Some(flow.name), number, span);
+            mark_of.insert((flow.to.event, flow.key), found.marks.len());
+            let to = (FlowStepSort::End, Some(flow.name));
+            found.push(flow.to, to.0, to.1, number, (trace, span));
         }
         found.add_stubs(trace, span);
         found.marks.sort_by_key(|mark| (mark.time, mark.event));
@@ -102,11 +104,17 @@ impl FlowMarks {
         sort: FlowStepSort,
         name: Option<StringId>,
         flow: u32,
-        span: TimeSpan,
+        (trace, span): (&Trace, TimeSpan),
     ) {
         let last = Timestamp(span.end.0.saturating_sub(1));
-        let time = point.time.max(span.start).min(last);
-        if time != point.time
+        let mut time = point.time.max(span.start).min(last);
+        let ends = point
+            .slice
+            .and_then(|slice| trace.slices.ends.get(slice.0 as usize));
+        if ends.is_some_and(|&end| end == time.0) && time > span.start {
+            // An arrow from or to the very end of its slice would be bound to no slice: it is told just before.
+            time = Timestamp(time.0 - 1);
+        } else if time != point.time
             && let Some(slice) = point.slice
         {
             self.stubs.push(stub(slice, time, point.thread));

@@ -29,8 +29,8 @@ const SAMPLES_IN_WINDOW: usize = 64;
 pub struct Item {
     /// When, on the trace's clock.
     pub time: i64,
-    /// The order among items of one time: that of their events in the source.
-    pub order: u32,
+    /// The order among items of one time: that of their events in the source (see `order_of`).
+    pub order: u64,
     /// What.
     pub what: What,
     /// The row.
@@ -40,9 +40,22 @@ pub struct Item {
 }
 
 impl Item {
-    fn key(&self) -> (i64, u32) {
+    fn key(&self) -> (i64, u64) {
         (self.time, self.order)
     }
+}
+
+/// The place of what an event does: one event may end a slice and begin the next.
+fn order_of(event: u32) -> u64 {
+    u64::from(event) << 2 | 1
+}
+
+/// The place of a slice's end: before what else its event does, but after the slice's begin.
+fn order_of_end(trace: &Trace, slice: usize) -> u64 {
+    let slices = &trace.slices;
+    let is_at_once = slices.starts[slice] == slices.ends[slice]
+        && slices.begins[slice] == slices.finishes[slice];
+    u64::from(slices.finishes[slice]) << 2 | if is_at_once { 2 } else { 0 }
 }
 
 /// What a row becomes.
@@ -337,7 +350,7 @@ impl<'a> Items<'a> {
                     }
                     list.push(Item {
                         time: self.time_at(lane, index),
-                        order: event,
+                        order: order_of(event),
                         what: What::Instant,
                         row: event,
                         of: track,
@@ -349,7 +362,7 @@ impl<'a> Items<'a> {
                 for index in self.range_in(lane, span) {
                     list.push(Item {
                         time: trace.counters.times[first + index],
-                        order: trace.counters.events[first + index],
+                        order: order_of(trace.counters.events[first + index]),
                         what: What::Sample,
                         row: (first + index) as u32,
                         of: track,
@@ -364,7 +377,7 @@ impl<'a> Items<'a> {
                     if self.chosen.has_thread(log.thread) {
                         list.push(Item {
                             time: log.time.0,
-                            order: log.event.0,
+                            order: order_of(log.event.0),
                             what: What::Log,
                             row: index as u32,
                             of: log.thread.0,
@@ -377,7 +390,7 @@ impl<'a> Items<'a> {
                     let mark = &self.flows[index];
                     list.push(Item {
                         time: mark.time,
-                        order: mark.event.0,
+                        order: order_of(mark.event.0),
                         what: What::Flow,
                         row: index as u32,
                         of: mark.thread.0,
@@ -400,12 +413,12 @@ impl<'a> Items<'a> {
         for index in (first..last).filter(|&index| is_chosen(index)) {
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if is_whole(slices.ends[index], slices.finishes[index], form) => What::Whole,
+                _ if is_whole(self.trace, index, form) => What::Whole,
                 _ => What::Begin,
             };
             list.push(Item {
                 time: slices.starts[index],
-                order: slices.begins[index],
+                order: order_of(slices.begins[index]),
                 what,
                 row: index as u32,
                 of: row.track.0,
@@ -423,7 +436,7 @@ impl<'a> Items<'a> {
             }
             list.push(Item {
                 time: slices.ends[index],
-                order: slices.finishes[index],
+                order: order_of_end(self.trace, index),
                 what: if form == Form::Async {
                     What::AsyncEnd
                 } else {
@@ -443,7 +456,7 @@ impl<'a> Items<'a> {
             Form::Async => true,
             Form::Whole => false,
             // What began before the range is written whole.
-            Form::AsCame => began && !is_whole(slices.ends[index], slices.finishes[index], form),
+            Form::AsCame => began && !is_whole(self.trace, index, form),
         }
     }
 
@@ -457,7 +470,7 @@ impl<'a> Items<'a> {
         for index in first..last {
             list.push(Item {
                 time: runs.starts[index],
-                order: known_event(runs.events[index]),
+                order: order_of(known_event(runs.events[index])),
                 what: What::SwitchTo,
                 row: index as u32,
                 of: cpu,
@@ -472,7 +485,7 @@ impl<'a> Items<'a> {
                 // It comes after everything else of its time: who runs then is idle.
                 list.push(Item {
                     time: runs.ends[index],
-                    order: u32::MAX,
+                    order: order_of(u32::MAX),
                     what: What::SwitchToIdle,
                     row: index as u32,
                     of: cpu,
@@ -492,7 +505,7 @@ impl<'a> Items<'a> {
             if self.is_wakeup(index, from) {
                 list.push(Item {
                     time: states.starts[index],
-                    order: known_event(states.events[index]),
+                    order: order_of(known_event(states.events[index])),
                     what: What::Wakeup,
                     row: index as u32,
                     of: thread,
@@ -517,7 +530,7 @@ impl<'a> Items<'a> {
             if self.chosen.has_runs_of(CpuId(cpu)) {
                 items.push(Item {
                     time: row.start.0,
-                    order: event.0,
+                    order: order_of(event.0),
                     what: What::SwitchOff,
                     row: state.0,
                     of: cpu,
@@ -682,8 +695,10 @@ fn known_event(event: u32) -> u32 {
     if event == u32::MAX { 0 } else { event }
 }
 
-fn is_whole(end: i64, finish: u32, form: Form) -> bool {
-    end != i64::MAX && (form == Form::Whole || finish == u32::MAX)
+/// Whether a slice is written as a complete event.
+fn is_whole(trace: &Trace, index: usize, form: Form) -> bool {
+    let slices = &trace.slices;
+    slices.ends[index] != i64::MAX && (form == Form::Whole || slices.finishes[index] == u32::MAX)
 }
 
 /// How a track's slices are written: see [`Form`].
@@ -725,7 +740,7 @@ fn nests(trace: &Trace, index: u32, row: &Range<u32>, above: &Range<u32>) -> boo
     let start = |index: u32| slices.starts[index as usize];
     let begin = |index: u32| (start(index), slices.begins[index as usize]);
     let end = |index: u32| (slices.ends[index as usize], slices.finishes[index as usize]);
-    let is_whole = |index: u32| end(index).0 != i64::MAX && end(index).1 == u32::MAX;
+    let is_whole = |index: u32| is_whole(trace, index as usize, Form::AsCame);
     let before = (index > row.start).then(|| index - 1);
     let parent = Some(slices.parents[index as usize]).filter(|&parent| parent != u32::MAX);
     if parent.is_none() != above.is_empty() {
