@@ -59,7 +59,7 @@ fn by_time(pieces: Pieces<u32>, merged: &Merged) -> Vec<u32> {
     if follows && !has_leftovers {
         return pieces.concat();
     }
-    let mut cursor = merged.events.cursor();
+    let cursor = merged.events.cursor();
     let timed: Pieces<(Timestamp, u32)> = pieces
         .into_iter()
         .map(|piece| {

@@ -6,7 +6,7 @@
 //! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
 
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrack, CpuId, EventId, ThreadId, Trace, TrackId};
+use crate::trace::{CounterTrack, CpuId, EventCursor, EventId, ThreadId, Trace, TrackId};
 
 /// Rows shorter than this are walked as they are.
 pub const SMALL_ROW: usize = 512;
@@ -328,9 +328,9 @@ impl Row for StateRow<'_> {
 }
 
 /// The instants of a track; the label is the kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct InstantRow<'a> {
-    trace: &'a Trace,
+    cursor: EventCursor<'a>,
     events: &'a [u32],
 }
 
@@ -341,22 +341,27 @@ impl<'a> InstantRow<'a> {
         let events = trace.tracks.get(track.0 as usize).map_or(&[][..], |track| {
             &trace.instants.events[track.instants.start as usize..track.instants.end as usize]
         });
-        InstantRow { trace, events }
+        InstantRow {
+            cursor: trace.events.cursor(),
+            events,
+        }
     }
 
     /// The same with times and labels side by side, for a walk over all of it.
     #[must_use]
     pub fn unrolled(&self) -> PointRow {
-        let mut cursor = self.trace.events.cursor();
-        let mut row = PointRow {
-            times: Vec::with_capacity(self.events.len()),
-            labels: Vec::with_capacity(self.events.len()),
-        };
-        for &event in self.events {
-            row.times.push(cursor.time(EventId(event)).0);
-            row.labels.push(cursor.kind(EventId(event)).0);
+        PointRow {
+            times: self
+                .events
+                .iter()
+                .map(|&event| self.cursor.time(EventId(event)).0)
+                .collect(),
+            labels: self
+                .events
+                .iter()
+                .map(|&event| self.cursor.kind(EventId(event)).0)
+                .collect(),
         }
-        row
     }
 }
 
@@ -387,13 +392,13 @@ impl Row for InstantRow<'_> {
         self.events.len() as u32
     }
     fn start(&self, i: u32) -> i64 {
-        self.trace.events.time(EventId(self.events[i as usize])).0
+        self.cursor.time(EventId(self.events[i as usize])).0
     }
     fn end(&self, i: u32) -> i64 {
         self.start(i)
     }
     fn label(&self, i: u32) -> u32 {
-        u32::from(self.trace.events.kind(EventId(self.events[i as usize])).0)
+        u32::from(self.cursor.kind(EventId(self.events[i as usize])).0)
     }
 }
 

@@ -3,6 +3,8 @@
 //! An [`EventId`] numbers events segment by segment, so it stays small and needs no table. The order in
 //! time over all lanes is never stored: the n-th event is found by a search over the lanes' own orders.
 
+use std::cell::Cell;
+
 use super::entities::{ThreadId, ThreadMap};
 use crate::base::Timestamp;
 use crate::event::columns::{EventColumns, EventRow};
@@ -156,7 +158,7 @@ impl Events {
     pub fn cursor(&self) -> EventCursor<'_> {
         EventCursor {
             events: self,
-            segment: 0,
+            segment: Cell::new(0),
         }
     }
 
@@ -249,34 +251,37 @@ impl Events {
 #[derive(Clone, Debug)]
 pub struct EventCursor<'a> {
     events: &'a Events,
-    segment: usize,
+    segment: Cell<usize>,
 }
 
 impl EventCursor<'_> {
     /// The segment of an event, and its index there.
     #[inline]
-    fn locate(&mut self, id: EventId) -> (&Segment, u32) {
+    fn locate(&self, id: EventId) -> (&Segment, u32) {
         let segments = &self.events.segments;
         let is_here = segments
-            .get(self.segment)
+            .get(self.segment.get())
             .is_some_and(|at| at.first <= id.0 && id.0 - at.first < at.columns.len() as u32);
         if !is_here {
-            self.segment = segments.partition_point(|at| at.first <= id.0) - 1;
+            self.segment
+                .set(segments.partition_point(|at| at.first <= id.0) - 1);
         }
-        let segment = &segments[self.segment];
+        let segment = &segments[self.segment.get()];
         (segment, id.0 - segment.first)
     }
 
     /// When an event happened. Panics if there is no such event.
     #[inline]
-    pub fn time(&mut self, id: EventId) -> Timestamp {
+    #[must_use]
+    pub fn time(&self, id: EventId) -> Timestamp {
         let (segment, index) = self.locate(id);
         segment.columns.time(index)
     }
 
     /// What an event is. Panics if there is no such event.
     #[inline]
-    pub fn kind(&mut self, id: EventId) -> KindId {
+    #[must_use]
+    pub fn kind(&self, id: EventId) -> KindId {
         let (segment, index) = self.locate(id);
         segment.columns.kind(index)
     }
