@@ -66,7 +66,7 @@ fn empty_window() -> Window {
 
 /// A window that shows `path`.
 fn window(path: &Path) -> Window {
-    let loaded = load::open(path, &Job::default()).unwrap();
+    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut window = empty_window();
     window.state_mut().show(Arc::new(loaded));
     settle(&mut window);
@@ -137,6 +137,16 @@ fn the_welcome_screen_offers_the_samples_and_opens_one() {
     settle(&mut window);
     let loaded = window.state().loaded().unwrap();
     assert!(loaded.is_complete && loaded.trace.events.len() == 441);
+}
+
+#[test]
+fn a_filter_that_fits_nothing_says_so() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::Filter("nobody".to_owned()));
+    assert!(window.state().state().rows.all().is_empty());
+    window.snapshot("no-track");
+    act(&mut window, Action::Filter(String::new()));
+    assert!(!window.state().state().rows.all().is_empty());
 }
 
 #[test]

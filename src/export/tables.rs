@@ -460,12 +460,12 @@ fn flows(
     let trace = &loaded.trace;
     let span = chosen.span;
     for (id, flow) in trace.flows.rows.iter().enumerate() {
-        if !meets(
-            span,
+        let (first, last) = (
             flow.from.time.min(flow.to.time),
             flow.from.time.max(flow.to.time),
-        ) || !(chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread))
-        {
+        );
+        let is_chosen = chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread);
+        if !is_chosen || !meets(span, first, last) {
             continue;
         }
         rows.row(&[

@@ -22,7 +22,7 @@ pub struct Format {
     /// Whether the first bytes of a file (up to 64 KiB, already unpacked) are this format.
     pub sniff: fn(head: &[u8]) -> Sniff,
     /// Reads the head of the file: what it says of itself, its lanes and parts.
-    pub open: fn(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError>,
+    pub open: fn(input: Input, job: &Job) -> Result<BoxedReader, ReadError>,
 }
 
 impl fmt::Debug for Format {
@@ -30,6 +30,9 @@ impl fmt::Debug for Format {
         f.write_str(self.name)
     }
 }
+
+/// Any format's reader.
+pub type BoxedReader = Box<dyn Reader>;
 
 /// How sure a format is that a file is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -561,51 +561,56 @@ impl App {
     fn welcome_ui(&mut self, ui: &mut Ui, palette: &theme::Palette, actions: &mut Vec<Action>) {
         let frame = egui::Frame::new().fill(palette.canvas);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
-            ui.vertical_centered(|ui| {
-                ui.add_space((ui.available_height() * 0.12).min(110.0));
-                ui.label(RichText::new("Threadline").size(34.0).strong());
-                ui.label(
-                    RichText::new("Drop a trace here, or open one.")
-                        .size(16.0)
-                        .color(palette.weak),
-                );
-                ui.add_space(14.0);
-                let button = egui::Button::new(RichText::new("Open a trace…").size(15.0))
-                    .min_size(vec2(180.0, 34.0));
-                if ui.add(button).clicked() {
-                    actions.push(Action::AskForFile);
-                }
-                let known: Vec<&str> = crate::formats::FORMATS
-                    .iter()
-                    .map(|format| format.name)
-                    .collect();
-                ui.add_space(8.0);
-                ui.label(
-                    RichText::new(format!("Reads {}", known.join(" · ")))
-                        .color(palette.weak)
-                        .size(12.0),
-                );
-                ui.add_space(22.0);
-                let width = 560.0_f32.min(ui.available_width() - 40.0);
-                let lines = egui::Layout::top_down(egui::Align::Min);
-                ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
-                    let samples = super::samples();
-                    if !samples.is_empty() {
-                        ui.label(RichText::new("Sample traces").strong());
-                        for path in samples {
-                            file_row(ui, &path, "", palette, actions);
+            let above = (ui.available_height() * 0.12).min(110.0);
+            egui::ScrollArea::vertical()
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    ui.vertical_centered(|ui| {
+                        ui.add_space(above);
+                        ui.label(RichText::new("Threadline").size(34.0).strong());
+                        ui.label(
+                            RichText::new("Drop a trace here, or open one.")
+                                .size(16.0)
+                                .color(palette.weak),
+                        );
+                        ui.add_space(14.0);
+                        let button = egui::Button::new(RichText::new("Open a trace…").size(15.0))
+                            .min_size(vec2(180.0, 34.0));
+                        if ui.add(button).clicked() {
+                            actions.push(Action::AskForFile);
                         }
-                    }
-                    if !self.saved.recent.is_empty() {
-                        ui.add_space(10.0);
-                        ui.label(RichText::new("Recent").strong());
-                        for recent in self.saved.recent.iter().take(6) {
-                            let facts = format!("{}  {}", recent.format, recent.length);
-                            file_row(ui, &recent.path, &facts, palette, actions);
-                        }
-                    }
+                        let known: Vec<&str> = crate::formats::FORMATS
+                            .iter()
+                            .map(|format| format.name)
+                            .collect();
+                        ui.add_space(8.0);
+                        ui.label(
+                            RichText::new(format!("Reads {}", known.join(" · ")))
+                                .color(palette.weak)
+                                .size(12.0),
+                        );
+                        ui.add_space(22.0);
+                        let width = 560.0_f32.min(ui.available_width() - 40.0);
+                        let lines = egui::Layout::top_down(egui::Align::Min);
+                        ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
+                            let samples = super::samples();
+                            if !samples.is_empty() {
+                                ui.label(RichText::new("Sample traces").strong());
+                                for path in samples {
+                                    file_row(ui, &path, "", palette, actions);
+                                }
+                            }
+                            if !self.saved.recent.is_empty() {
+                                ui.add_space(10.0);
+                                ui.label(RichText::new("Recent").strong());
+                                for recent in self.saved.recent.iter().take(6) {
+                                    let facts = format!("{}  {}", recent.format, recent.length);
+                                    file_row(ui, &recent.path, &facts, palette, actions);
+                                }
+                            }
+                        });
+                    })
                 });
-            });
         });
     }
 

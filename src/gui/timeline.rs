@@ -352,6 +352,7 @@ impl Timeline {
             }
         }
         self.labels_ui(ui, &painter, &response, actions);
+        paint_emptiness(&painter, rect, scene);
         self.paint_selection(&painter, rect, scale, scene);
         paint_flows(&painter, rect, scale, scene);
         if let Some(hit) = &hit {
@@ -1040,6 +1041,27 @@ fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
         rect.bottom() - 0.5,
         Stroke::new(1.0, palette.line),
     );
+}
+
+/// Says why there are no tracks, where there are none.
+fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
+    if !scene.state.rows.all().is_empty() {
+        return;
+    }
+    let words = if !scene.state.filter.trim().is_empty() {
+        format!("No track is called '{}'.", scene.state.filter.trim())
+    } else if scene.loaded.is_complete {
+        "This trace has events but no tracks: see the Events pane.".to_owned()
+    } else {
+        "Tracks come when the file is read.".to_owned()
+    };
+    let font = FontId::proportional(14.0);
+    let galley = painter.layout(words, font, scene.palette.weak, rect.width() - 40.0);
+    let at = pos2(
+        rect.center().x - galley.size().x / 2.0,
+        rect.top() + 40.0_f32.min(rect.height() / 3.0),
+    );
+    painter.galley(at, galley, scene.palette.weak);
 }
 
 /// Where the time under the pointer and the markers are written: the ticks there keep silent.

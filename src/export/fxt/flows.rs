@@ -7,6 +7,8 @@
 //! Flows keep their ids unless a reader would then bind them otherwise than they were: such a flow gets an
 //! artificial id with bit 63 set.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::items::{Item, What};
@@ -167,12 +169,13 @@ impl FlowMarks {
             let process = trace.thread(mark.thread).process;
             let id = ids[flow];
             if mark.sort == FlowStepSort::Begin {
-                if open.contains_key(&(process, id)) {
-                    is_clash[flow] = true;
-                } else {
-                    open.insert((process, id), mark.flow);
-                    owners.entry(id).or_default().push(process);
-                    home[flow] = process;
+                match open.entry((process, id)) {
+                    Entry::Occupied(_) => is_clash[flow] = true,
+                    Entry::Vacant(free) => {
+                        free.insert(mark.flow);
+                        owners.entry(id).or_default().push(process);
+                        home[flow] = process;
+                    }
                 }
                 continue;
             }
