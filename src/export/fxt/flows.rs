@@ -155,7 +155,17 @@ impl FlowMarks {
         let mut owners: Owners = FxHashMap::default();
         let mut home: Vec<Option<ProcessId>> = vec![None; ids.len()];
         let mut is_clash = vec![false; ids.len()];
-        let close = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
+        // As a reader does it: an id that several processes had open stays ambiguous until all have closed it.
+        let end = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
+            open.remove(&key);
+            if let Some(list) = owners.get_mut(&key.1)
+                && !list.iter().any(|owner| open.contains_key(&(*owner, key.1)))
+            {
+                list.clear();
+            }
+        };
+        // A flow that will be told under another id never was there.
+        let forget = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
             open.remove(&key);
             if let Some(list) = owners.get_mut(&key.1) {
                 list.retain(|owner| *owner != key.0);
@@ -188,9 +198,9 @@ impl FlowMarks {
             };
             if found != Some(mark.flow) {
                 is_clash[flow] = true;
-                close(&mut open, &mut owners, (home[flow], id));
+                forget(&mut open, &mut owners, (home[flow], id));
             } else if mark.sort == FlowStepSort::End {
-                close(&mut open, &mut owners, (home[flow], id));
+                end(&mut open, &mut owners, (home[flow], id));
             }
         }
         for (number, id) in ids.iter_mut().enumerate() {
