@@ -474,6 +474,7 @@ fn metadata(cpus: u64, codec: &str) -> (Sections, usize) {
     (file, done)
 }
 
+/// Writes a trace of about `bytes` bytes to `path`.
 pub fn write_trace(path: &str, bytes: u64, cpus: u64, codec: &str) -> Result<u64> {
     let (mut head, done) = metadata(cpus, codec);
     let is_packed = codec == "zstd";

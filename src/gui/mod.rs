@@ -34,6 +34,9 @@ impl eframe::App for Window {
 /// # Errors
 /// In words for the user, if there is no display to open it on.
 pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
+    if !has_display() {
+        return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
+    }
     let mut options = eframe::NativeOptions {
         renderer: eframe::Renderer::Glow,
         viewport: egui::ViewportBuilder::default()
@@ -57,12 +60,27 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
             Ok(Box::new(Window { app }))
         }),
     );
-    created.map_err(|error| {
-        format!(
-            "no window can be opened here ({error}). Set DISPLAY or WAYLAND_DISPLAY, or draw the trace to a picture: \
-             threadline render FILE -o out.png"
-        )
-    })
+    created.map_err(|error| no_window(&error.to_string()))
+}
+
+fn no_window(why: &str) -> String {
+    format!(
+        "no window can be opened here: {why}. Start it where there is a display, or draw the trace to a picture: \
+         threadline render FILE -o out.png"
+    )
+}
+
+/// Whether the desktop names a display to open the window on.
+#[cfg(target_os = "linux")]
+fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_display() -> bool {
+    true
 }
 
 /// Files can be dropped on X11 windows only (winit 0.30), so X11 is taken where there is one.
