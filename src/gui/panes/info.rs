@@ -53,7 +53,7 @@ impl Pane for InfoPane {
                 ui.label(RichText::new("File").strong());
                 let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
                 let mut facts = vec![
-                    ("file".to_owned(), loaded.path.display().to_string()),
+                    ("file".to_owned(), file_name(&loaded.path)),
                     ("format".to_owned(), trace.info.format.clone()),
                     ("size".to_owned(), megabytes(loaded.file_bytes)),
                     ("clock".to_owned(), trace.info.clock.clone()),
@@ -89,4 +89,11 @@ impl Pane for InfoPane {
             });
         Vec::new()
     }
+}
+
+/// The name without its folder: pictures of the window are shown to others.
+fn file_name(path: &std::path::Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
