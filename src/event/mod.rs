@@ -1,6 +1,6 @@
 //! What readers say, in words that all formats share: lanes of compact columns, and one event in full.
 //!
-//! A reader's bulk pass turns each [`Part`](part::Part) of a file into a [`LaneColumns`]: every event as
+//! A reader's bulk pass turns each [`Part`] of a file into a [`LaneColumns`]: every event as
 //! 12 bytes in [`EventColumns`], plus typed rows for only what the timeline draws. `build` makes a
 //! `Trace` of them. Nothing here knows a format, and nothing here knows the `Trace`.
 

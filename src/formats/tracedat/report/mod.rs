@@ -1,6 +1,6 @@
 //! A whole trace as `trace-cmd report` prints it: streams of records in, lines in time order out.
 //!
-//! The streams are merged by one thread, which copies the records of a few thousand lines into a [`Batch`];
+//! The streams are merged by one thread, which copies the records of a few thousand lines into a `Batch`;
 //! the lines of the batch before are made by the other threads meanwhile. What a line needs to know of those
 //! before it (names learned from sched_switch, calls that return at once) is settled while merging.
 
