@@ -6,7 +6,9 @@
 //! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
 
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrack, CpuId, EventCursor, EventId, ThreadId, Trace, TrackId};
+use crate::trace::{
+    CounterTrack, CpuId, EventCursor, EventId, ThreadId, ThreadState, Trace, TrackId,
+};
 
 /// Rows shorter than this are walked as they are.
 pub const SMALL_ROW: usize = 512;
@@ -205,112 +207,72 @@ fn coarser(row: &impl Row, finer: &Level) -> Level {
     Level { shift, entries }
 }
 
-/// A row of slices.
+/// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
 #[derive(Clone, Copy, Debug)]
-pub struct SliceRowView<'a> {
+pub struct SpanRow<'a, L> {
     starts: &'a [i64],
     ends: &'a [i64],
-    labels: &'a [u32],
+    labels: &'a [L],
     trace_end: i64,
 }
 
-impl<'a> SliceRowView<'a> {
-    /// The row's slices; unfinished ones last to the trace's end.
-    #[must_use]
-    pub fn new(trace: &'a Trace, row: &SliceRow) -> SliceRowView<'a> {
-        let range = row.slices.start as usize..row.slices.end as usize;
-        SliceRowView {
-            starts: &trace.slices.starts[range.clone()],
-            ends: &trace.slices.ends[range.clone()],
-            labels: &trace.slices.label_ids[range],
-            trace_end: trace.span.end.0,
-        }
+/// What is in a label column.
+pub trait Label: Copy {
+    /// The label's number.
+    fn number(self) -> u32;
+}
+
+impl Label for u32 {
+    fn number(self) -> u32 {
+        self
     }
 }
 
-impl Row for SliceRowView<'_> {
-    fn len(&self) -> u32 {
-        self.starts.len() as u32
+impl Label for ThreadState {
+    fn number(self) -> u32 {
+        self as u32
     }
-    fn start(&self, i: u32) -> i64 {
-        self.starts[i as usize]
-    }
-    fn end(&self, i: u32) -> i64 {
-        self.ends[i as usize]
-            .min(self.trace_end)
-            .max(self.starts[i as usize])
-    }
-    fn label(&self, i: u32) -> u32 {
-        self.labels[i as usize]
+}
+
+/// A row of slices; the label is the slice's label.
+#[must_use]
+pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SpanRow<'a, u32> {
+    let range = row.slices.start as usize..row.slices.end as usize;
+    SpanRow {
+        starts: &trace.slices.starts[range.clone()],
+        ends: &trace.slices.ends[range.clone()],
+        labels: &trace.slices.label_ids[range],
+        trace_end: trace.span.end.0,
     }
 }
 
 /// The runs of a CPU; the label is the thread.
-#[derive(Clone, Copy, Debug)]
-pub struct RunRow<'a> {
-    starts: &'a [i64],
-    ends: &'a [i64],
-    threads: &'a [u32],
-    trace_end: i64,
-}
-
-impl<'a> RunRow<'a> {
-    /// The runs of `cpu`.
-    #[must_use]
-    pub fn new(trace: &'a Trace, cpu: CpuId) -> RunRow<'a> {
-        let range = trace.runs.on(cpu);
-        let range = range.start as usize..range.end as usize;
-        RunRow {
-            starts: &trace.runs.starts[range.clone()],
-            ends: &trace.runs.ends[range.clone()],
-            threads: &trace.runs.threads[range],
-            trace_end: trace.span.end.0,
-        }
-    }
-}
-
-impl Row for RunRow<'_> {
-    fn len(&self) -> u32 {
-        self.starts.len() as u32
-    }
-    fn start(&self, i: u32) -> i64 {
-        self.starts[i as usize]
-    }
-    fn end(&self, i: u32) -> i64 {
-        self.ends[i as usize]
-            .min(self.trace_end)
-            .max(self.starts[i as usize])
-    }
-    fn label(&self, i: u32) -> u32 {
-        self.threads[i as usize]
+#[must_use]
+pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
+    let range = trace.runs.on(cpu);
+    let range = range.start as usize..range.end as usize;
+    SpanRow {
+        starts: &trace.runs.starts[range.clone()],
+        ends: &trace.runs.ends[range.clone()],
+        labels: &trace.runs.threads[range],
+        trace_end: trace.span.end.0,
     }
 }
 
 /// The states of a thread; the label is the state's number.
-#[derive(Clone, Copy, Debug)]
-pub struct StateRow<'a> {
-    starts: &'a [i64],
-    ends: &'a [i64],
-    states: &'a [crate::trace::ThreadState],
-    trace_end: i64,
-}
-
-impl<'a> StateRow<'a> {
-    /// The states of `thread`.
-    #[must_use]
-    pub fn new(trace: &'a Trace, thread: ThreadId) -> StateRow<'a> {
-        let range = trace.states.of(thread);
-        let range = range.start as usize..range.end as usize;
-        StateRow {
-            starts: &trace.states.starts[range.clone()],
-            ends: &trace.states.ends[range.clone()],
-            states: &trace.states.states[range],
-            trace_end: trace.span.end.0,
-        }
+#[must_use]
+pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
+    let range = trace.states.of(thread);
+    let range = range.start as usize..range.end as usize;
+    SpanRow {
+        starts: &trace.states.starts[range.clone()],
+        ends: &trace.states.ends[range.clone()],
+        labels: &trace.states.states[range],
+        trace_end: trace.span.end.0,
     }
 }
 
-impl Row for StateRow<'_> {
+impl<L: Label> Row for SpanRow<'_, L> {
     fn len(&self) -> u32 {
         self.starts.len() as u32
     }
@@ -323,7 +285,7 @@ impl Row for StateRow<'_> {
             .max(self.starts[i as usize])
     }
     fn label(&self, i: u32) -> u32 {
-        self.states[i as usize] as u32
+        self.labels[i as usize].number()
     }
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 use interval_tree::IntervalTree;
-use lod::{CounterLod, InstantRow, Lod, RunRow, SliceRowView, StateRow};
+use lod::{CounterLod, InstantRow, Lod, run_row, slice_row, state_row};
 use overview::Overview;
 
 /// The pyramids and trees of one trace.
@@ -43,12 +43,12 @@ impl Index {
         };
         let slice_rows = || {
             let rows = trace.slices.rows.par_iter();
-            rows.map(|row| Lod::of_large(row.slices.len(), || SliceRowView::new(trace, row)))
+            rows.map(|row| Lod::of_large(row.slices.len(), || slice_row(trace, row)))
                 .collect()
         };
         let runs = || {
             let cpus = (0..trace.cpus.len() as u32).into_par_iter().map(CpuId);
-            cpus.map(|cpu| Lod::of_large(trace.runs.on(cpu).len(), || RunRow::new(trace, cpu)))
+            cpus.map(|cpu| Lod::of_large(trace.runs.on(cpu).len(), || run_row(trace, cpu)))
                 .collect()
         };
         let states = || {
@@ -56,7 +56,7 @@ impl Index {
                 .into_par_iter()
                 .map(ThreadId);
             threads
-                .map(|id| Lod::of_large(trace.states.of(id).len(), || StateRow::new(trace, id)))
+                .map(|id| Lod::of_large(trace.states.of(id).len(), || state_row(trace, id)))
                 .collect()
         };
         let instants = || {

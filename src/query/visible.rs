@@ -7,7 +7,7 @@
 
 use crate::base::TimeSpan;
 use crate::index::Index;
-use crate::index::lod::{InstantRow, Lod, Row, RunRow, SliceRowView, StateRow};
+use crate::index::lod::{InstantRow, Lod, Row, run_row, slice_row, state_row};
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId};
 
@@ -64,7 +64,7 @@ pub fn slices(
         .partition_point(|other| other.slices.start < row.slices.start);
     let lod = index.slice_rows.get(number).and_then(Option::as_ref);
     blocks(
-        &SliceRowView::new(trace, row),
+        &slice_row(trace, row),
         lod,
         row.slices.start,
         span,
@@ -84,7 +84,7 @@ pub fn runs(
 ) {
     let lod = index.runs.get(cpu.0 as usize).and_then(Option::as_ref);
     blocks(
-        &RunRow::new(trace, cpu),
+        &run_row(trace, cpu),
         lod,
         trace.runs.on(cpu).start,
         span,
@@ -104,7 +104,7 @@ pub fn states(
 ) {
     let lod = index.states.get(thread.0 as usize).and_then(Option::as_ref);
     blocks(
-        &StateRow::new(trace, thread),
+        &state_row(trace, thread),
         lod,
         trace.states.of(thread).start,
         span,
