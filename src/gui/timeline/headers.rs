@@ -1,0 +1,193 @@
+//! The track headers at the left: names, notes, folding; and the corner above them, which names the trace.
+
+use super::Timeline;
+use super::text::elided;
+use crate::gui::pane::Scene;
+use crate::gui::theme::Palette;
+use crate::query::Item;
+use crate::view::rows::{Fold, Row, RowKind};
+use crate::view::{Action, ruler};
+use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
+
+impl Timeline {
+    pub(super) fn headers_ui(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        scene: &Scene<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        let palette = scene.palette;
+        let state = scene.state;
+        let painter = ui.painter_at(rect);
+        let seen = state
+            .rows
+            .between(state.scroll, state.scroll + rect.height());
+        for row in &state.rows.all()[seen] {
+            let top = rect.top() + (row.top - state.scroll).round();
+            let area = Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), row.height));
+            let is_group = matches!(row.kind, RowKind::Group | RowKind::Process(_));
+            painter.rect_filled(
+                area,
+                0,
+                if is_group {
+                    palette.group
+                } else {
+                    palette.panel
+                },
+            );
+            painter.hline(
+                area.x_range(),
+                area.bottom() - 0.5,
+                Stroke::new(1.0, palette.line),
+            );
+            let id = ui.scope_id().with(("header", row.key));
+            let response = ui.interact(area.intersect(rect), id, Sense::click());
+            response
+                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &row.title));
+            let is_selected = item_of_row(row).is_some_and(|item| state.selected == Some(item));
+            if response.hovered() || is_selected {
+                let color = palette
+                    .accent
+                    .gamma_multiply(if is_selected { 0.30 } else { 0.12 });
+                painter.rect_filled(area, 0, color);
+            }
+            paint_header(&painter, area, row, palette);
+            let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
+            if response.clicked() {
+                let on_fold = ui
+                    .input(|i| i.pointer.interact_pos())
+                    .is_some_and(|pos| pos.x < fold_end);
+                match item_of_row(row) {
+                    Some(item) if !on_fold => actions.push(Action::Select(item)),
+                    _ => actions.push(Action::Toggle(row.key)),
+                }
+            }
+            if response.double_clicked() {
+                actions.push(Action::Toggle(row.key));
+            }
+            if response.hovered() {
+                let text = if row.note.is_empty() {
+                    row.title.clone()
+                } else {
+                    format!("{}  {}", row.title, row.note)
+                };
+                response.on_hover_text(text);
+            }
+        }
+        self.wheel_ui(ui, rect, None, scene, actions);
+    }
+}
+
+pub(super) fn item_of_row(row: &Row) -> Option<Item> {
+    match row.kind {
+        RowKind::Group => None,
+        RowKind::Cpu(id) => Some(Item::Cpu(id)),
+        RowKind::Process(id) => Some(Item::Process(id)),
+        RowKind::Thread(id) => Some(Item::Thread(id)),
+        RowKind::Track(id) => Some(Item::Track(id)),
+        RowKind::Counter(_) => None,
+    }
+}
+
+pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
+    let painter = ui.painter_at(rect);
+    let trace = &scene.loaded.trace;
+    let font = FontId::proportional(11.5);
+    let name = scene
+        .loaded
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let room = rect.width() - 20.0;
+    let title = elided(&painter, &name, &FontId::proportional(13.0), room);
+    let left = rect.left() + 10.0;
+    painter.text(
+        pos2(left, rect.top() + 12.0),
+        Align2::LEFT_CENTER,
+        title,
+        FontId::proportional(13.0),
+        scene.palette.text,
+    );
+    let length = ruler::length_text(trace.span.duration(), scene.state.origins.unit);
+    let facts = format!("{} · {length}", trace.info.format);
+    let facts = elided(&painter, &facts, &font, room);
+    painter.text(
+        pos2(left, rect.top() + 30.0),
+        Align2::LEFT_CENTER,
+        facts,
+        font.clone(),
+        scene.palette.weak,
+    );
+    let counts = format!(
+        "{} events · {} tracks",
+        ruler::grouped(trace.events.len() as i64),
+        ruler::grouped(scene.state.outline.track_count as i64)
+    );
+    let counts = elided(&painter, &counts, &font, room);
+    painter.text(
+        pos2(left, rect.top() + 56.0),
+        Align2::LEFT_CENTER,
+        counts,
+        font,
+        scene.palette.weak,
+    );
+    painter.hline(
+        rect.x_range(),
+        rect.bottom() - 0.5,
+        Stroke::new(1.0, scene.palette.line),
+    );
+}
+
+pub(super) fn paint_header(painter: &egui::Painter, area: Rect, row: &Row, palette: &Palette) {
+    let left = area.left() + 8.0 + 12.0 * f32::from(row.depth);
+    let middle = area.top() + row.height.min(24.0) / 2.0;
+    let arrow = match row.fold {
+        Fold::Open => "⏷",
+        Fold::Closed => "⏵",
+        Fold::None => "",
+    };
+    let clip = painter.with_clip_rect(area.intersect(painter.clip_rect()));
+    clip.text(
+        pos2(left + 4.0, middle),
+        Align2::CENTER_CENTER,
+        arrow,
+        FontId::proportional(11.0),
+        palette.weak,
+    );
+    let is_group = matches!(row.kind, RowKind::Group);
+    let font = FontId::proportional(if is_group { 13.0 } else { 12.5 });
+    let note_font = FontId::proportional(11.0);
+    let note_width = if row.note.is_empty() {
+        0.0
+    } else {
+        clip.layout_no_wrap(row.note.clone(), note_font.clone(), palette.weak)
+            .size()
+            .x
+            + 8.0
+    };
+    let room = area.right() - left - 14.0 - 8.0;
+    let title_room = (room - note_width).max(room * 0.5);
+    let title = elided(&clip, &row.title, &font, title_room);
+    let drawn = clip.text(
+        pos2(left + 14.0, middle),
+        Align2::LEFT_CENTER,
+        title,
+        font,
+        palette.text,
+    );
+    let note = elided(
+        &clip,
+        &row.note,
+        &note_font,
+        area.right() - 8.0 - drawn.right() - 8.0,
+    );
+    clip.text(
+        pos2(drawn.right() + 8.0, middle + 0.5),
+        Align2::LEFT_CENTER,
+        note,
+        note_font,
+        palette.weak,
+    );
+}

@@ -1,0 +1,148 @@
+//! One lane: its draw list as rectangles, and what of it lies under the pointer.
+
+use super::colors::block_color;
+use super::counters::paint_counter;
+use super::{Hit, LABEL_FROM_POINTS, Label, Timeline};
+use crate::base::Timestamp;
+use crate::event::KindId;
+use crate::gui::pane::Scene;
+use crate::gui::theme::Palette;
+use crate::load::LoadedTrace;
+use crate::query::visible::Block;
+use crate::query::{Item, visible};
+use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
+use crate::view::Scale;
+use crate::view::rows::LaneKind;
+use egui::{Mesh, Pos2, Rect, pos2};
+use std::sync::Arc;
+
+impl Timeline {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where to draw, what, and what is under the pointer"
+    )]
+    pub(super) fn lane(
+        &mut self,
+        mesh: &mut Mesh,
+        painter: &egui::Painter,
+        kind: LaneKind,
+        area: Rect,
+        scale: &Scale,
+        scene: &Scene<'_>,
+        pointer: Option<Pos2>,
+    ) -> Option<Hit> {
+        let (trace, index) = (&scene.loaded.trace, &scene.loaded.index);
+        let pixels = (area.width() * painter.ctx().pixels_per_point()).ceil() as u32;
+        let span = scene.state.span;
+        let blocks = &mut self.blocks;
+        match kind {
+            LaneKind::Runs(cpu) => visible::runs(trace, index, cpu, span, pixels, blocks),
+            LaneKind::States(thread) => visible::states(trace, index, thread, span, pixels, blocks),
+            LaneKind::Slices(row) => match trace.slices.rows.get(row as usize) {
+                Some(row) => visible::slices(trace, index, row, span, pixels, blocks),
+                None => blocks.clear(),
+            },
+            LaneKind::Instants(track) => {
+                visible::instants(trace, index, track, span, pixels, blocks)
+            }
+            LaneKind::Counter(counter) => {
+                visible::counter(trace, index, counter, span, pixels, &mut self.steps);
+                paint_counter(mesh, painter, area, scale, scene, counter, &self.steps);
+                return None;
+            }
+        }
+        let mut hit: Option<(f32, Hit)> = None;
+        let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
+        let point = 1.0 / painter.ctx().pixels_per_point();
+        let snap = |x: f32| (x / point).round() * point;
+        for block in &self.blocks {
+            let left =
+                (area.left() + scale.x_from_time(Timestamp(block.start))).max(area.left() - 1.0);
+            let right =
+                (area.left() + scale.x_from_time(Timestamp(block.end))).min(area.right() + 1.0);
+            let (left, right) = match kind {
+                LaneKind::Instants(_) => (snap(left), snap(left) + point.max(1.0)),
+                _ => (snap(left), snap(right).max(snap(left) + point)),
+            };
+            if right < area.left() || left > area.right() {
+                continue;
+            }
+            // A gap of a pixel between neighbours that are wide enough to lose one.
+            let shown_right = if right - left > 3.0 {
+                right - point
+            } else {
+                right
+            };
+            let rect = Rect::from_min_max(pos2(left, area.top()), pos2(shown_right, area.bottom()));
+            let fill = block_color(scene, kind, block);
+            mesh.add_colored_rect(rect, fill);
+            if let Some(pos) = in_lane {
+                let distance = (left - pos.x).max(pos.x - right).max(0.0);
+                if distance <= 3.0 && hit.as_ref().is_none_or(|(best, _)| distance < *best) {
+                    hit = Some((
+                        distance,
+                        Hit {
+                            item: item_of_block(kind, block),
+                            lane: kind,
+                            block: *block,
+                            rect,
+                        },
+                    ));
+                }
+            }
+            if rect.width() >= LABEL_FROM_POINTS && area.height() >= 12.0 {
+                let visible = rect.intersect(area);
+                if visible.width() >= LABEL_FROM_POINTS {
+                    let text = block_text(scene.loaded, kind, block);
+                    let (color, item) = (Palette::text_on(fill), item_of_block(kind, block));
+                    self.labels.push(Label {
+                        rect: visible,
+                        text,
+                        color,
+                        item,
+                    });
+                }
+            }
+        }
+        hit.map(|(_, hit)| hit)
+    }
+}
+
+pub(super) fn item_of_block(kind: LaneKind, block: &Block) -> Item {
+    match kind {
+        LaneKind::Runs(_) => Item::Run(RunId(block.first)),
+        LaneKind::States(_) => Item::State(StateId(block.first)),
+        LaneKind::Slices(_) => Item::Slice(SliceId(block.first)),
+        LaneKind::Instants(_) | LaneKind::Counter(_) => Item::Instant(InstantId(block.first)),
+    }
+}
+
+pub(super) fn block_text(loaded: &Arc<LoadedTrace>, kind: LaneKind, block: &Block) -> String {
+    let trace = &loaded.trace;
+    let name = match kind {
+        LaneKind::Runs(_) => trace.thread_name(ThreadId(block.label)),
+        LaneKind::States(_) => ThreadState::ALL
+            .get(block.label as usize)
+            .copied()
+            .unwrap_or_default()
+            .word()
+            .to_owned(),
+        LaneKind::Slices(_) => {
+            let label = trace
+                .slices
+                .labels
+                .get(block.label as usize)
+                .copied()
+                .unwrap_or_default();
+            trace.text(label.name).into_owned()
+        }
+        LaneKind::Instants(_) | LaneKind::Counter(_) => {
+            trace.kind_name(KindId(block.label as u16)).into_owned()
+        }
+    };
+    if block.count > 1 {
+        format!("{} × {name}", block.count)
+    } else {
+        name
+    }
+}

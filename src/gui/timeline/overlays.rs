@@ -1,0 +1,137 @@
+//! What lies over the lanes: selection, lost events, markers.
+
+use super::ruler::hover_tag_x;
+use super::text::tag;
+use super::{Timeline, row_rect};
+use crate::base::Timestamp;
+use crate::gui::pane::Scene;
+use crate::view::{Scale, ruler};
+use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
+
+impl Timeline {
+    pub(super) fn paint_selection(
+        &self,
+        painter: &egui::Painter,
+        rect: Rect,
+        scale: &Scale,
+        scene: &Scene<'_>,
+    ) {
+        let palette = scene.palette;
+        let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+        if let Some(range) = scene.state.range {
+            let (left, right) = (x(range.start), x(range.end));
+            let area = Rect::from_min_max(
+                pos2(left, rect.top()),
+                pos2(right.max(left + 1.0), rect.bottom()),
+            );
+            painter.rect_filled(area, 0, palette.range);
+            for edge in [left, right] {
+                painter.vline(edge, rect.y_range(), Stroke::new(1.0, palette.accent));
+            }
+            let text = ruler::length_text(range.duration(), scene.state.origins.unit);
+            let at = pos2(
+                area.center()
+                    .x
+                    .clamp(rect.left() + 40.0, rect.right() - 40.0),
+                rect.top() + 12.0,
+            );
+            tag(painter, at, &text, palette.accent);
+        }
+        let Some(item) = scene.state.selected else {
+            return;
+        };
+        let trace = &scene.loaded.trace;
+        let (Some(span), Some(lane)) = (
+            crate::view::locate::span_of(trace, item),
+            crate::view::locate::lane_of(trace, item),
+        ) else {
+            return;
+        };
+        if let Some((row, lane)) = scene.state.rows.of_lane(lane) {
+            let top = row_rect(rect, row, scene.state.scroll).top() + lane.offset;
+            let (left, right) = (x(span.start), x(span.end));
+            let area = Rect::from_min_max(
+                pos2(left, top),
+                pos2(right.max(left + 2.0), top + lane.kind.height()),
+            );
+            if area.intersects(rect) {
+                let shown = area.intersect(rect.expand(2.0)).expand(1.5);
+                painter.rect_stroke(
+                    shown,
+                    2,
+                    Stroke::new(2.0, palette.accent),
+                    StrokeKind::Outside,
+                );
+            }
+        }
+    }
+}
+
+pub(super) fn paint_gaps(
+    painter: &egui::Painter,
+    area: Rect,
+    scale: &Scale,
+    scene: &Scene<'_>,
+    cpu: crate::trace::CpuId,
+) {
+    let trace = &scene.loaded.trace;
+    let number = trace.cpus.get(cpu.0 as usize).map(|cpu| cpu.number);
+    for gap in trace.gaps.iter().filter(|gap| gap.cpu == number) {
+        let start = gap.start.max(trace.span.start);
+        let end = gap.end.min(trace.span.end);
+        let left = area.left() + scale.x_from_time(start);
+        let right = (area.left() + scale.x_from_time(end)).max(left + 2.0);
+        let rect =
+            Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom())).intersect(area);
+        if rect.width() <= 0.0 {
+            continue;
+        }
+        let color = scene.palette.gap;
+        painter.rect_filled(rect, 0, color.gamma_multiply(0.25));
+        let clipped = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
+        let mut x = rect.left() - rect.height();
+        while x < rect.right() && rect.width() > 4.0 {
+            clipped.line_segment(
+                [pos2(x, rect.bottom()), pos2(x + rect.height(), rect.top())],
+                Stroke::new(1.0, color.gamma_multiply(0.7)),
+            );
+            x += 6.0;
+        }
+        if rect.width() > 90.0 {
+            let text = gap.lost.map_or("events lost".to_owned(), |lost| {
+                format!("{} events lost", ruler::grouped(lost as i64))
+            });
+            tag(&clipped, rect.center(), &text, color);
+        }
+    }
+}
+
+pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
+    let painter = ui.painter_at(rect);
+    let palette = scene.palette;
+    let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+    if let Some(hover) = scene.state.hover {
+        let at = x(hover);
+        painter.vline(
+            at,
+            rect.y_range(),
+            Stroke::new(1.0, palette.weak.gamma_multiply(0.6)),
+        );
+        let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
+        let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);
+        tag(&painter, place, &text, palette.group);
+    }
+    for (index, mark) in scene.state.marks.iter().enumerate() {
+        if let Some(time) = mark {
+            let at = x(*time);
+            let color = palette.marks[index];
+            painter.vline(at, rect.y_range(), Stroke::new(1.5, color));
+            tag(
+                &painter,
+                pos2(at, rect.top() + 10.0),
+                ["A", "B"][index],
+                color,
+            );
+        }
+    }
+}

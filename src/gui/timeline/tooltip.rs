@@ -1,0 +1,45 @@
+//! What is told of the block under the pointer.
+
+use super::Hit;
+use super::lanes::block_text;
+use crate::base::{Nanos, Timestamp};
+use crate::gui::pane::Scene;
+use crate::query::visible::Block;
+use crate::trace::ThreadId;
+use crate::view::rows::LaneKind;
+use crate::view::ruler;
+
+pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
+    let trace = &scene.loaded.trace;
+    let unit = scene.state.origins.unit;
+    let mut text = block_text(scene.loaded, hit.lane, &hit.block);
+    let block = &hit.block;
+    let length = ruler::length_text(Nanos(block.end - block.start), unit);
+    if block.count > 1 {
+        text = format!(
+            "{} items in {length}, busy {:.0} %\nmostly {}",
+            block.count,
+            block.busy * 100.0,
+            block_text(scene.loaded, hit.lane, &Block { count: 1, ..*block })
+        );
+    } else if !matches!(hit.lane, LaneKind::Instants(_)) {
+        text.push_str(&format!("\n{length}"));
+    }
+    if let Some(thread) = hit.item.thread(trace)
+        && thread != ThreadId::IDLE
+        && !matches!(hit.lane, LaneKind::Runs(_))
+    {
+        text.push_str(&format!(
+            "\n{} ({})",
+            trace.thread_name(thread),
+            trace.thread(thread).tid
+        ));
+    }
+    let at = ruler::full_text(
+        Timestamp(block.start),
+        scene.state.time_format,
+        scene.state.origins,
+    );
+    text.push_str(&format!("\nat {at}"));
+    text
+}
