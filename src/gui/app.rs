@@ -8,36 +8,36 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use egui::{Align2, FontId, Panel, RichText, Ui, vec2};
+use egui::{Panel, RichText, Ui};
 
-use super::keys::{GESTURES, KEYS, pressed};
-use super::pane::{Pane, Scene};
+use super::keys::pressed;
+use super::pane::Pane;
 use super::panes::PANES;
 use super::theme;
 use super::timeline::Timeline;
 use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Update};
 use crate::view::saved::{RecentFile, Saved};
-use crate::view::{Action, Effect, ThemeChoice, TimeFormat, ViewState, apply, ruler};
+use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
 
 /// Everything the window holds.
 pub struct App {
-    state: ViewState,
-    loaded: Option<Arc<LoadedTrace>>,
-    loading: Option<Loading>,
+    pub(super) state: ViewState,
+    pub(super) loaded: Option<Arc<LoadedTrace>>,
+    pub(super) loading: Option<Loading>,
     /// The last thing that went wrong, in words.
-    notice: Option<String>,
+    pub(super) notice: Option<String>,
     dialog: Option<Receiver<Option<PathBuf>>>,
     dialog_began: Instant,
-    saved: Saved,
+    pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
-    timeline: Timeline,
-    panes: Vec<Box<dyn Pane>>,
-    open_pane: usize,
+    pub(super) timeline: Timeline,
+    pub(super) panes: Vec<Box<dyn Pane>>,
+    pub(super) open_pane: usize,
     began: Instant,
-    frame_ms: f32,
+    pub(super) frame_ms: f32,
     /// Whether the same view must give the same picture: then nothing measured is shown.
-    is_still: bool,
+    pub(super) is_still: bool,
 }
 
 impl App {
@@ -308,7 +308,7 @@ impl App {
             None => self.welcome_ui(ui, &palette, &mut actions),
         }
         if self.state.is_help_open {
-            help_ui(&ctx, &palette, &mut actions);
+            super::help::help_ui(&ctx, &palette, &mut actions);
         }
         self.drop_target_ui(ui, &palette);
         let before = (self.state.theme, self.state.time_format);
@@ -320,419 +320,4 @@ impl App {
         }
         self.frame_ms = frame_began.elapsed().as_secs_f32() * 1e3;
     }
-
-    fn menu_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        egui::MenuBar::new().ui(ui, |ui| {
-            ui.menu_button("File", |ui| {
-                if ui
-                    .add(egui::Button::new("Open…").shortcut_text("Ctrl+O"))
-                    .clicked()
-                {
-                    actions.push(Action::AskForFile);
-                }
-                ui.menu_button("Recent", |ui| {
-                    if self.saved.recent.is_empty() {
-                        ui.label("None yet");
-                    }
-                    for recent in &self.saved.recent {
-                        if ui.button(recent.path.display().to_string()).clicked() {
-                            actions.push(Action::Open(recent.path.clone()));
-                        }
-                    }
-                });
-                if ui.button("Close trace").clicked() {
-                    actions.push(Action::Close);
-                }
-                ui.separator();
-                if ui
-                    .add(egui::Button::new("Quit").shortcut_text("Ctrl+Q"))
-                    .clicked()
-                {
-                    actions.push(Action::Quit);
-                }
-            });
-            ui.menu_button("View", |ui| {
-                for (text, keys, action) in [
-                    ("Whole trace", "0", Action::Fit),
-                    ("Zoom to selection", "F", Action::Focus),
-                    ("Back", "Alt+←", Action::Back),
-                    ("Forward", "Alt+→", Action::Forward),
-                    ("Fold all", "", Action::FoldAll),
-                    ("Unfold all", "", Action::UnfoldAll),
-                    ("Panes", "Q", Action::ToggleDock),
-                ] {
-                    if ui
-                        .add(egui::Button::new(text).shortcut_text(keys))
-                        .clicked()
-                    {
-                        actions.push(action);
-                    }
-                }
-                ui.separator();
-                ui.menu_button("Times", |ui| {
-                    for format in TimeFormat::ALL {
-                        let has_wall = self.state.origins.unix_offset.is_some();
-                        ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
-                            if ui
-                                .radio(self.state.time_format == format, format.word())
-                                .clicked()
-                            {
-                                actions.push(Action::SetTimeFormat(format));
-                            }
-                        });
-                    }
-                });
-                ui.menu_button("Theme", |ui| {
-                    for (choice, word) in [
-                        (ThemeChoice::System, "System"),
-                        (ThemeChoice::Dark, "Dark"),
-                        (ThemeChoice::Light, "Light"),
-                    ] {
-                        if ui.radio(self.state.theme == choice, word).clicked() {
-                            actions.push(Action::SetTheme(choice));
-                        }
-                    }
-                });
-            });
-            ui.menu_button("Help", |ui| {
-                if ui
-                    .add(egui::Button::new("Keys and mouse").shortcut_text("?"))
-                    .clicked()
-                {
-                    actions.push(Action::ToggleHelp);
-                }
-            });
-            ui.separator();
-            let mut filter = self.state.filter.clone();
-            let edit = egui::TextEdit::singleline(&mut filter)
-                .align(egui::Align2::LEFT_CENTER)
-                .hint_text("Find tracks (Ctrl+P)")
-                .desired_width(190.0);
-            let response = ui.add_enabled(self.loaded.is_some(), edit);
-            response.widget_info(|| {
-                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find tracks")
-            });
-            if std::mem::take(&mut self.state.wants_filter_focus) {
-                response.request_focus();
-            }
-            if response.changed() {
-                actions.push(Action::Filter(filter));
-            }
-            if let Some(loading) = &self.loading {
-                ui.separator();
-                let (done, total) = loading.progress();
-                let share = if total == 0 {
-                    0.0
-                } else {
-                    done as f32 / total as f32
-                };
-                let name = loading
-                    .path()
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default();
-                let text = format!(
-                    "{name}  {:.0} of {:.0} MB",
-                    done as f64 / 1e6,
-                    total as f64 / 1e6
-                );
-                ui.add(
-                    egui::ProgressBar::new(share)
-                        .desired_width(220.0)
-                        .text(RichText::new(text).size(11.0)),
-                );
-                if ui.small_button("Cancel").clicked() {
-                    actions.push(Action::CancelLoad);
-                }
-            }
-        });
-    }
-
-    fn status_ui(&mut self, ui: &mut Ui, palette: &theme::Palette) {
-        ui.horizontal(|ui| {
-            let Some(loaded) = &self.loaded else {
-                ui.label(
-                    RichText::new("No trace is open")
-                        .color(palette.weak)
-                        .size(12.0),
-                );
-                return;
-            };
-            let state = &self.state;
-            let unit = state.origins.unit;
-            let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
-            ui.label(weak(format!(
-                "Visible {}",
-                ruler::length_text(state.span.duration(), unit)
-            )));
-            if let Some(range) = state.range {
-                ui.separator();
-                ui.label(weak(format!(
-                    "Selected {}",
-                    ruler::length_text(range.duration(), unit)
-                )));
-            }
-            if let [Some(a), Some(b)] = state.marks {
-                ui.separator();
-                ui.label(weak(format!("B − A {}", ruler::length_text(b - a, unit))));
-            }
-            ui.separator();
-            let events = &loaded.trace.events;
-            let in_view = events
-                .rank(state.span.end)
-                .saturating_sub(events.rank(state.span.start));
-            ui.label(weak(format!(
-                "{} events in view",
-                ruler::grouped(i64::from(in_view))
-            )));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if !self.is_still {
-                    ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
-                    ui.separator();
-                }
-                ui.label(weak(format!(
-                    "{:.0} MB",
-                    loaded.memory_bytes() as f64 / 1e6
-                )));
-                let odd = loaded.trace.diagnostics.rows();
-                if odd
-                    .iter()
-                    .any(|row| row.severity != crate::base::Severity::Info)
-                {
-                    ui.separator();
-                    ui.label(
-                        RichText::new("⚠ something is missing: see Info")
-                            .color(palette.error)
-                            .size(12.0),
-                    );
-                }
-            });
-        });
-    }
-
-    fn trace_ui(
-        &mut self,
-        ui: &mut Ui,
-        loaded: &Arc<LoadedTrace>,
-        palette: &theme::Palette,
-        actions: &mut Vec<Action>,
-    ) {
-        if !self.state.is_dock_hidden {
-            let open = self.open_pane;
-            let scene = Scene {
-                loaded,
-                state: &self.state,
-                palette,
-            };
-            let pane = &mut self.panes[open];
-            Panel::bottom("dock")
-                .resizable(true)
-                .default_size(230.0)
-                .size_range(80.0..=900.0)
-                .show(ui, |ui| {
-                    // The panes' height is the user's to choose: what they show must not change it.
-                    ui.set_min_height(ui.available_height());
-                    ui.add_space(3.0);
-                    ui.horizontal(|ui| {
-                        for (index, row) in PANES.iter().enumerate() {
-                            let tab = egui::Button::selectable(index == open, row.name);
-                            if ui.add(tab).on_hover_text(row.about).clicked() {
-                                actions.push(Action::OpenPane(row.name));
-                            }
-                        }
-                    });
-                    ui.separator();
-                    actions.extend(pane.ui(ui, &scene));
-                });
-        }
-        let frame = egui::Frame::new().fill(palette.panel);
-        egui::CentralPanel::default().frame(frame).show(ui, |ui| {
-            // Overview and ruler take the first 70 points.
-            self.state.page_height = (ui.available_height() - 70.0).max(40.0);
-            let scene = Scene {
-                loaded,
-                state: &self.state,
-                palette,
-            };
-            actions.extend(self.timeline.ui(ui, &scene));
-        });
-    }
-
-    fn welcome_ui(&mut self, ui: &mut Ui, palette: &theme::Palette, actions: &mut Vec<Action>) {
-        let frame = egui::Frame::new().fill(palette.canvas);
-        egui::CentralPanel::default().frame(frame).show(ui, |ui| {
-            let above = (ui.available_height() * 0.12).min(110.0);
-            egui::ScrollArea::vertical()
-                .auto_shrink([false, false])
-                .show(ui, |ui| {
-                    ui.vertical_centered(|ui| {
-                        ui.add_space(above);
-                        ui.label(RichText::new("Threadline").size(34.0).strong());
-                        ui.label(
-                            RichText::new("Drop a trace here, or open one.")
-                                .size(16.0)
-                                .color(palette.weak),
-                        );
-                        ui.add_space(14.0);
-                        let button = egui::Button::new(RichText::new("Open a trace…").size(15.0))
-                            .min_size(vec2(180.0, 34.0));
-                        if ui.add(button).clicked() {
-                            actions.push(Action::AskForFile);
-                        }
-                        let known: Vec<&str> = crate::formats::FORMATS
-                            .iter()
-                            .map(|format| format.name)
-                            .collect();
-                        ui.add_space(8.0);
-                        ui.label(
-                            RichText::new(format!("Reads {}", known.join(" · ")))
-                                .color(palette.weak)
-                                .size(12.0),
-                        );
-                        ui.add_space(22.0);
-                        let width = 560.0_f32.min(ui.available_width() - 40.0);
-                        let lines = egui::Layout::top_down(egui::Align::Min);
-                        ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
-                            let samples = super::samples();
-                            if !samples.is_empty() {
-                                ui.label(RichText::new("Sample traces").strong());
-                                for path in samples {
-                                    file_row(ui, &path, "", palette, actions);
-                                }
-                            }
-                            if !self.saved.recent.is_empty() {
-                                ui.add_space(10.0);
-                                ui.label(RichText::new("Recent").strong());
-                                for recent in self.saved.recent.iter().take(6) {
-                                    let facts = format!("{}  {}", recent.format, recent.length);
-                                    file_row(ui, &recent.path, &facts, palette, actions);
-                                }
-                            }
-                        });
-                    })
-                });
-        });
-    }
-
-    fn drop_target_ui(&self, ui: &Ui, palette: &theme::Palette) {
-        let hovered: Vec<String> = ui.input(|input| {
-            let name = |path: &Path| {
-                path.file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-            };
-            input
-                .raw
-                .hovered_files
-                .iter()
-                .map(|file| file.path.as_deref().and_then(name).unwrap_or_default())
-                .collect()
-        });
-        if hovered.is_empty() {
-            return;
-        }
-        let rect = ui.ctx().content_rect();
-        let painter = ui.ctx().layer_painter(egui::LayerId::new(
-            egui::Order::Foreground,
-            egui::Id::unique("drop"),
-        ));
-        painter.rect_filled(rect, 0, palette.canvas.gamma_multiply(0.96));
-        let inner = rect.shrink(24.0);
-        painter.rect_stroke(
-            inner,
-            10,
-            egui::Stroke::new(3.0, palette.accent),
-            egui::StrokeKind::Inside,
-        );
-        let words = format!("Drop to open {}", hovered.join(", "));
-        painter.text(
-            rect.center(),
-            Align2::CENTER_CENTER,
-            words,
-            FontId::proportional(22.0),
-            palette.text,
-        );
-    }
-}
-
-fn file_row(
-    ui: &mut Ui,
-    path: &Path,
-    facts: &str,
-    palette: &theme::Palette,
-    actions: &mut Vec<Action>,
-) {
-    ui.horizontal(|ui| {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        if ui
-            .link(name)
-            .on_hover_text(path.display().to_string())
-            .clicked()
-        {
-            actions.push(Action::Open(path.to_path_buf()));
-        }
-        ui.label(RichText::new(facts).color(palette.weak).size(12.0));
-    });
-}
-
-fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &mut Vec<Action>) {
-    let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
-        ui.set_max_width(760.0);
-        ui.label(RichText::new("Keys and mouse").size(17.0).strong());
-        ui.separator();
-        let room = (ui.ctx().content_rect().height() - 130.0).max(120.0);
-        egui::ScrollArea::vertical()
-            .max_height(room)
-            .show(ui, |ui| key_lists_ui(ui, palette));
-        ui.add_space(6.0);
-        if ui.button("Close").clicked() {
-            ui.close();
-        }
-    });
-    if modal.should_close() {
-        actions.push(Action::ToggleHelp);
-    }
-}
-
-fn key_lists_ui(ui: &mut Ui, palette: &theme::Palette) {
-    ui.horizontal_top(|ui| {
-        let mut groups: Vec<&str> = KEYS.iter().map(|row| row.group).collect();
-        groups.dedup();
-        for columns in [&groups[..1], &groups[1..]] {
-            ui.vertical(|ui| {
-                for group in columns {
-                    ui.label(RichText::new(*group).strong());
-                    egui::Grid::new(("keys", group))
-                        .num_columns(2)
-                        .spacing([16.0, 4.0])
-                        .show(ui, |ui| {
-                            for row in KEYS.iter().filter(|row| row.group == *group) {
-                                ui.label(
-                                    RichText::new(row.shown).monospace().color(palette.accent),
-                                );
-                                ui.label(row.about);
-                                ui.end_row();
-                            }
-                        });
-                    ui.add_space(8.0);
-                }
-            });
-            ui.add_space(18.0);
-        }
-    });
-    ui.label(RichText::new("Mouse").strong());
-    egui::Grid::new("gestures")
-        .num_columns(4)
-        .spacing([16.0, 4.0])
-        .show(ui, |ui| {
-            for pair in GESTURES.chunks(2) {
-                for (gesture, about) in pair {
-                    ui.label(RichText::new(*gesture).monospace().color(palette.accent));
-                    ui.label(*about);
-                }
-                ui.end_row();
-            }
-        });
 }

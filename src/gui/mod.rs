@@ -1,12 +1,17 @@
 //! The window, and the same view as a picture without one. Alone in the program it sees egui.
 
 pub mod app;
+mod dock;
+mod help;
 pub mod keys;
+mod menu_bar;
 pub mod pane;
 pub mod panes;
 pub mod soft;
+mod status_bar;
 pub mod theme;
 pub mod timeline;
+mod welcome;
 
 use std::path::PathBuf;
 use std::sync::Arc;

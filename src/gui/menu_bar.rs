@@ -1,0 +1,134 @@
+//! The menu bar: menus, the track filter, and how far a load is.
+
+use super::app::App;
+use crate::view::{Action, ThemeChoice, TimeFormat};
+use egui::{RichText, Ui};
+
+impl App {
+    pub(super) fn menu_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        egui::MenuBar::new().ui(ui, |ui| {
+            ui.menu_button("File", |ui| {
+                if ui
+                    .add(egui::Button::new("Open…").shortcut_text("Ctrl+O"))
+                    .clicked()
+                {
+                    actions.push(Action::AskForFile);
+                }
+                ui.menu_button("Recent", |ui| {
+                    if self.saved.recent.is_empty() {
+                        ui.label("None yet");
+                    }
+                    for recent in &self.saved.recent {
+                        if ui.button(recent.path.display().to_string()).clicked() {
+                            actions.push(Action::Open(recent.path.clone()));
+                        }
+                    }
+                });
+                if ui.button("Close trace").clicked() {
+                    actions.push(Action::Close);
+                }
+                ui.separator();
+                if ui
+                    .add(egui::Button::new("Quit").shortcut_text("Ctrl+Q"))
+                    .clicked()
+                {
+                    actions.push(Action::Quit);
+                }
+            });
+            ui.menu_button("View", |ui| {
+                for (text, keys, action) in [
+                    ("Whole trace", "0", Action::Fit),
+                    ("Zoom to selection", "F", Action::Focus),
+                    ("Back", "Alt+←", Action::Back),
+                    ("Forward", "Alt+→", Action::Forward),
+                    ("Fold all", "", Action::FoldAll),
+                    ("Unfold all", "", Action::UnfoldAll),
+                    ("Panes", "Q", Action::ToggleDock),
+                ] {
+                    if ui
+                        .add(egui::Button::new(text).shortcut_text(keys))
+                        .clicked()
+                    {
+                        actions.push(action);
+                    }
+                }
+                ui.separator();
+                ui.menu_button("Times", |ui| {
+                    for format in TimeFormat::ALL {
+                        let has_wall = self.state.origins.unix_offset.is_some();
+                        ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
+                            if ui
+                                .radio(self.state.time_format == format, format.word())
+                                .clicked()
+                            {
+                                actions.push(Action::SetTimeFormat(format));
+                            }
+                        });
+                    }
+                });
+                ui.menu_button("Theme", |ui| {
+                    for (choice, word) in [
+                        (ThemeChoice::System, "System"),
+                        (ThemeChoice::Dark, "Dark"),
+                        (ThemeChoice::Light, "Light"),
+                    ] {
+                        if ui.radio(self.state.theme == choice, word).clicked() {
+                            actions.push(Action::SetTheme(choice));
+                        }
+                    }
+                });
+            });
+            ui.menu_button("Help", |ui| {
+                if ui
+                    .add(egui::Button::new("Keys and mouse").shortcut_text("?"))
+                    .clicked()
+                {
+                    actions.push(Action::ToggleHelp);
+                }
+            });
+            ui.separator();
+            let mut filter = self.state.filter.clone();
+            let edit = egui::TextEdit::singleline(&mut filter)
+                .align(egui::Align2::LEFT_CENTER)
+                .hint_text("Find tracks (Ctrl+P)")
+                .desired_width(190.0);
+            let response = ui.add_enabled(self.loaded.is_some(), edit);
+            response.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find tracks")
+            });
+            if std::mem::take(&mut self.state.wants_filter_focus) {
+                response.request_focus();
+            }
+            if response.changed() {
+                actions.push(Action::Filter(filter));
+            }
+            if let Some(loading) = &self.loading {
+                ui.separator();
+                let (done, total) = loading.progress();
+                let share = if total == 0 {
+                    0.0
+                } else {
+                    done as f32 / total as f32
+                };
+                let name = loading
+                    .path()
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+                    .unwrap_or_default();
+                let text = format!(
+                    "{name}  {:.0} of {:.0} MB",
+                    done as f64 / 1e6,
+                    total as f64 / 1e6
+                );
+                ui.add(
+                    egui::ProgressBar::new(share)
+                        .desired_width(220.0)
+                        .text(RichText::new(text).size(11.0)),
+                );
+                if ui.small_button("Cancel").clicked() {
+                    actions.push(Action::CancelLoad);
+                }
+            }
+        });
+    }
+}
