@@ -202,6 +202,32 @@ fn exit_codes_tell_input_from_usage() {
 }
 
 #[test]
+fn an_export_can_be_narrowed_to_tracks_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("one.csv");
+    let (trace, out) = (path("kprobe-hackbench.dat"), out.to_str().unwrap());
+    stdout(&["export", &trace, "-o", out, "--track", "hackbench"]);
+    let text = std::fs::read_to_string(out).unwrap();
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let thread = columns.iter().position(|name| *name == "thread").unwrap();
+    let threads: Vec<&str> = lines
+        .map(|line| line.split(',').nth(thread).unwrap())
+        .collect();
+    assert!(threads.len() > 10 && threads.iter().all(|name| *name == "hackbench"));
+    let output = run(&[
+        "export",
+        &trace,
+        "-o",
+        out,
+        "-f",
+        "--track",
+        "no such track",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_wrapped_file_is_read_like_the_plain_one() {
     use flate2::write::GzEncoder;
     let folder = tempfile::tempdir().unwrap();

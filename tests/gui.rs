@@ -330,3 +330,182 @@ fn every_golden_trace_is_shown() {
         }
     }
 }
+
+/// Drags a range over the empty space below the tracks; from and until in points of the canvas.
+fn drag_range(window: &mut Window, from: f32, until: f32) {
+    let canvas = window.get_by_label("Timeline").rect();
+    let at = |x: f32| egui::pos2(canvas.left() + x, canvas.top() + 40.0);
+    window.hover_at(at(from));
+    window.drag_at(at(from));
+    window.run_steps(2);
+    window.hover_at(at(from.midpoint(until)));
+    window.run_steps(2);
+    window.hover_at(at(until));
+    window.run_steps(2);
+    window.drop_at(at(until));
+    window.run_steps(3);
+}
+
+/// Opens the export panel by its keys and writes `path` into it.
+fn open_export_panel(window: &mut Window, path: &Path) {
+    key(window, egui::Modifiers::COMMAND, egui::Key::E);
+    let field = window.get_by_role_and_label(egui::Role::TextInput, "File to write");
+    field.focus();
+    window.run_steps(2);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.run_steps(1);
+    window
+        .get_by_role_and_label(egui::Role::TextInput, "File to write")
+        .type_text(path.to_str().unwrap());
+    window.run_steps(3);
+}
+
+/// What the timeline shows of slices and runs: name, start and end of each, with its row's title, cut to the span.
+fn picture(window: &Window, span: threadline::base::TimeSpan) -> Vec<(String, String, i64, i64)> {
+    let loaded = window.state().loaded().unwrap();
+    let trace = &loaded.trace;
+    let cut = |start: i64, end: i64| (start.max(span.start.0), end.min(span.end.0));
+    let mut drawn = Vec::new();
+    for index in 0..trace.slices.len() as u32 {
+        let id = threadline::trace::SliceId(index);
+        let slice = trace.slices.get(id);
+        let end = slice.end.map_or(i64::MAX, |end| end.0);
+        if slice.start < span.end && end > span.start.0 {
+            let (start, end) = cut(slice.start.0, end);
+            let thread = trace.thread_name(trace.events.thread(slice.begin));
+            let name = trace.text(trace.slices.label(id).name).into_owned();
+            drawn.push((thread, name, start, end));
+        }
+    }
+    let runs = &trace.runs;
+    for index in 0..runs.len() {
+        if runs.starts[index] < span.end.0 && runs.ends[index] > span.start.0 {
+            let (start, end) = cut(runs.starts[index], runs.ends[index]);
+            let thread = trace.thread_name(threadline::trace::ThreadId(runs.threads[index]));
+            drawn.push((thread, "runs".to_owned(), start, end));
+        }
+    }
+    drawn.sort();
+    drawn
+}
+
+#[test]
+fn a_dragged_range_is_exported_and_opened_again_and_looks_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.fxt");
+    let mut window = window(&hackbench());
+    drag_range(&mut window, 100.0, 400.0);
+    let range = window.state().state().range.unwrap();
+    let expected = picture(&window, range);
+    assert!(expected.len() > 10, "{}", expected.len());
+    open_export_panel(&mut window, &path);
+    window
+        .get_by_role_and_label(egui::Role::Button, "Export")
+        .click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert!(window.query_by_label_contains("Wrote ").is_some());
+    assert!(window.query_by_label_contains(" slices").is_some());
+    window.get_by_label("Open it").click();
+    window.run_steps(2);
+    settle(&mut window);
+    let loaded = window.state().loaded().unwrap();
+    assert!(loaded.trace.info.format.contains("FXT") && loaded.path == path);
+    assert!(!window.state().state().is_export_open);
+    assert_eq!(picture(&window, range), expected);
+}
+
+#[test]
+fn an_exported_fxt_file_is_drawn_pixel_for_pixel() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = file("tests/golden/fxt/simple_trace.fxt");
+    let path = folder.path().join(source.file_name().unwrap());
+    let mut before = window(&source);
+    act(&mut before, Action::ToggleDock);
+    open_export_panel(&mut before, &path);
+    before
+        .get_by_role_and_label(egui::Role::Button, "Export")
+        .click();
+    before.run_steps(2);
+    settle(&mut before);
+    act(&mut before, Action::ToggleExport);
+    let mut after = window(&path);
+    act(&mut after, Action::ToggleDock);
+    before.event(egui::Event::PointerGone);
+    act(&mut before, Action::Hover(None));
+    let canvas = before.get_by_label("Timeline").rect();
+    let crop = |window: &mut Window| {
+        let picture = window.render().unwrap();
+        image::imageops::crop_imm(
+            &picture,
+            0,
+            canvas.top() as u32,
+            canvas.right() as u32,
+            canvas.height() as u32,
+        )
+        .to_image()
+    };
+    let (before, after) = (crop(&mut before), crop(&mut after));
+    assert!(before == after, "the pictures differ");
+}
+
+#[test]
+fn a_file_that_is_there_is_replaced_only_if_the_user_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.fxt");
+    std::fs::write(&path, "old").unwrap();
+    let mut window = window(&hackbench());
+    open_export_panel(&mut window, &path);
+    window
+        .get_by_role_and_label(egui::Role::Button, "Export")
+        .click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert!(
+        window
+            .query_by_label_contains("such a file already")
+            .is_some()
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    window.get_by_label("Replace it").click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert!(window.query_by_label_contains("Wrote ").is_some());
+    assert!(std::fs::read(&path).unwrap().len() > 1000);
+    window.get_by_label("Close").click();
+    window.run_steps(3);
+    assert!(!window.state().state().is_export_open);
+}
+
+#[test]
+fn the_export_panel_tells_what_is_missing_and_what_goes_wrong() {
+    let mut window = window(&hackbench());
+    open_export_panel(&mut window, Path::new("/no such folder/a.fxt"));
+    window.snapshot("export-panel");
+    window
+        .get_by_role_and_label(egui::Role::Button, "Export")
+        .click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert!(
+        window
+            .query_by_label_contains("could not be written")
+            .is_some()
+    );
+    window.get_by_label("From a list").click();
+    window.run_steps(3);
+    assert!(
+        window
+            .query_by_label("Nothing is checked in the list.")
+            .is_some()
+    );
+    window.get_by_label("Check these").click();
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("checked").is_some());
+    assert!(
+        window
+            .query_by_label("Nothing is checked in the list.")
+            .is_none()
+    );
+    window.snapshot("export-panel-list");
+}

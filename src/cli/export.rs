@@ -77,6 +77,13 @@ fn arguments(command: clap::Command) -> clap::Command {
             "Only what this thread did; may be given again",
         ))
         .arg(
+            Arg::new("track")
+                .long("track")
+                .value_name("NAME")
+                .help("Only tracks and counters of this name, or with it in theirs; may be given again")
+                .action(ArgAction::Append),
+        )
+        .arg(
             Arg::new("force")
                 .short('f')
                 .long("force")
@@ -191,6 +198,15 @@ fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliErr
         if selection.threads.len() == before {
             return Err(absent("thread", number));
         }
+    }
+    for name in matches.get_many::<String>("track").unwrap_or_default() {
+        let (tracks, counters) = export::choices::tracks_named(trace, name);
+        if tracks.is_empty() && counters.is_empty() {
+            let words = format!("there is no track with '{name}' in its name in this trace");
+            return Err(CliError::Usage(words));
+        }
+        selection.tracks.extend(tracks);
+        selection.counters.extend(counters);
     }
     Ok(selection)
 }

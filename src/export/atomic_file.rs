@@ -58,7 +58,7 @@ pub fn write_whole<T, E: From<FileError>>(
             return Err(FileError::Exists.into());
         }
     }
-    let temporary = new_beside(&path).map_err(io)?;
+    let temporary = new_beside(&path).map_err(|error| io(said_of_folder(&path, &error)))?;
     if let Some(old) = &old {
         // Whoever could read the old one can read the new one; failing that is no reason to give up.
         let _kept_default = temporary.as_file().set_permissions(old.permissions());
@@ -101,6 +101,23 @@ fn new_beside(path: &Path) -> std::io::Result<NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder_of(path))
+}
+
+/// Why no file could be made, without the temporary name, which nobody asked for.
+fn said_of_folder(path: &Path, error: &std::io::Error) -> std::io::Error {
+    use std::io::ErrorKind;
+    let folder = folder_of(path);
+    let folder = folder.display();
+    let words = match error.kind() {
+        // Its own words are for the user already.
+        ErrorKind::StorageFull => return ErrorKind::StorageFull.into(),
+        ErrorKind::NotFound => format!("there is no folder {folder}"),
+        ErrorKind::NotADirectory => format!("this is no folder: {folder}"),
+        ErrorKind::PermissionDenied => format!("no permission to write in {folder}"),
+        ErrorKind::ReadOnlyFilesystem => format!("{folder} can only be read"),
+        kind => format!("no file can be made in {folder}: {kind}"),
+    };
+    std::io::Error::new(error.kind(), words)
 }
 
 /// Brings the new name to the disk; where that cannot be done, the file is still whole.

@@ -23,7 +23,7 @@ use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CpuId, EventId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// This exporter's row.
@@ -345,8 +345,8 @@ impl JsonEvents<'_> {
         let trace = self.trace;
         let names: Vec<CounterName> = counter_names(trace);
         let mut count = 0;
-        for (track, name) in trace.counters.tracks.iter().zip(&names) {
-            if !self.chosen.has_counter(track.scope) {
+        for (number, (track, name)) in trace.counters.tracks.iter().zip(&names).enumerate() {
+            if !self.chosen.has_counter(CounterTrackId(number as u32)) {
                 continue;
             }
             let owner = match track.scope {

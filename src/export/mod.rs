@@ -5,6 +5,8 @@
 //! is whole. What is exported is said by a [`Selection`]; how a format says it is told in each exporter's header.
 
 pub mod atomic_file;
+pub mod background;
+pub mod choices;
 mod chrome_json;
 mod compile_commands;
 mod fxt;

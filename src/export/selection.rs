@@ -1,12 +1,14 @@
 //! What of a trace is to be exported: a time range, and if wanted only some CPUs, processes, threads, tracks.
 //!
-//! Processes, threads and tracks add up: what belongs to any of them is chosen. If one of the three lists is not
+//! Processes, threads, tracks and counters add up: what belongs to any of them is chosen. If one of the lists is not
 //! empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them.
 //! `cpus` leaves out what is known to belong to another CPU; things without a CPU stay.
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::counters::CounterScope;
-use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+};
 
 /// What to export. The default is nothing in no time: use [`Selection::all`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct Selection {
     pub threads: Vec<ThreadId>,
     /// These tracks.
     pub tracks: Vec<TrackId>,
+    /// These counters.
+    pub counters: Vec<CounterTrackId>,
 }
 
 impl Selection {
@@ -51,6 +55,7 @@ pub struct Chosen<'a> {
     threads: Vec<bool>,
     processes: Vec<bool>,
     tracks: Vec<bool>,
+    counters: Vec<bool>,
 }
 
 impl<'a> Chosen<'a> {
@@ -63,10 +68,12 @@ impl<'a> Chosen<'a> {
             cpus: selection.cpus.clone(),
             is_narrowed: !(selection.processes.is_empty()
                 && selection.threads.is_empty()
-                && selection.tracks.is_empty()),
+                && selection.tracks.is_empty()
+                && selection.counters.is_empty()),
             threads: Vec::new(),
             processes: Vec::new(),
             tracks: Vec::new(),
+            counters: Vec::new(),
         };
         if !chosen.is_narrowed {
             return chosen;
@@ -94,6 +101,12 @@ impl<'a> Chosen<'a> {
         chosen.tracks = vec![false; trace.tracks.len()];
         for id in &selection.tracks {
             if let Some(entry) = chosen.tracks.get_mut(id.0 as usize) {
+                *entry = true;
+            }
+        }
+        chosen.counters = vec![false; trace.counters.tracks.len()];
+        for id in &selection.counters {
+            if let Some(entry) = chosen.counters.get_mut(id.0 as usize) {
                 *entry = true;
             }
         }
@@ -145,8 +158,14 @@ impl<'a> Chosen<'a> {
 
     /// Whether a counter is chosen.
     #[must_use]
-    pub fn has_counter(&self, scope: CounterScope) -> bool {
-        match scope {
+    pub fn has_counter(&self, id: CounterTrackId) -> bool {
+        if self.counters.get(id.0 as usize).copied().unwrap_or(false) {
+            return true;
+        }
+        let Some(track) = self.trace.counters.tracks.get(id.0 as usize) else {
+            return false;
+        };
+        match track.scope {
             CounterScope::Global => !self.is_narrowed,
             CounterScope::Cpu(cpu) => self.has_cpu(cpu),
             CounterScope::Process(process) => self.has_process(process),

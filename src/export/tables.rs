@@ -12,7 +12,8 @@ use crate::event::FileOp;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+    TrackKind,
 };
 
 /// A table: its name, its columns, and what writes its rows.
@@ -272,7 +273,7 @@ fn owner(trace: &Trace, id: ThreadId) -> (Cell, Cell) {
     )
 }
 
-fn track_name(trace: &Trace, id: TrackId) -> String {
+pub(super) fn track_name(trace: &Trace, id: TrackId) -> String {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
         return String::new();
     };
@@ -425,7 +426,7 @@ fn counters(
             continue;
         }
         let track = &table.tracks[number as usize];
-        if !chosen.has_counter(track.scope) {
+        if !chosen.has_counter(CounterTrackId(number)) {
             continue;
         }
         let (pid, cpu) = match track.scope {

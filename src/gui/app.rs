@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use egui::{Panel, RichText, Ui};
 
+use super::export_panel::ExportPanel;
 use super::keys::pressed;
-use super::pane::Pane;
+use super::pane::{Pane, Scene};
 use super::panes::PANES;
 use super::theme;
 use super::timeline::Timeline;
@@ -32,6 +33,7 @@ pub struct App {
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
+    export: ExportPanel,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) open_pane: usize,
     began: Instant,
@@ -60,6 +62,7 @@ impl App {
             saved,
             saved_path,
             timeline: Timeline::default(),
+            export: ExportPanel::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
             open_pane: 0,
             began: Instant::now(),
@@ -95,6 +98,7 @@ impl App {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
+            || self.export.is_busy()
             || self
                 .panes
                 .get(self.open_pane)
@@ -153,6 +157,12 @@ impl App {
                     self.loaded = None;
                 }
             }
+            Effect::Export(order) => {
+                if let Some(loaded) = &self.loaded {
+                    self.export.start(ctx, loaded, *order);
+                }
+            }
+            Effect::CancelExport => self.export.cancel(),
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::OpenPane(name) => {
                 self.open_pane = PANES
@@ -268,6 +278,7 @@ impl App {
         let frame_began = Instant::now();
         let ctx = ui.ctx().clone();
         self.poll(&ctx);
+        self.export.poll(&ctx);
         let wanted = match self.state.theme {
             ThemeChoice::System => egui::ThemePreference::System,
             ThemeChoice::Dark => egui::ThemePreference::Dark,
@@ -306,6 +317,16 @@ impl App {
         match self.loaded.clone() {
             Some(loaded) => self.trace_ui(ui, &loaded, &palette, &mut actions),
             None => self.welcome_ui(ui, &palette, &mut actions),
+        }
+        if self.state.is_export_open
+            && let Some(loaded) = &self.loaded
+        {
+            let scene = Scene {
+                loaded,
+                state: &self.state,
+                palette: &palette,
+            };
+            self.export.ui(&ctx, &scene, &mut actions);
         }
         if self.state.is_help_open {
             super::help::help_ui(&ctx, &palette, &mut actions);

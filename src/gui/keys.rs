@@ -204,6 +204,13 @@ pub const KEYS: &[KeyRow] = &[
         action: |_| Some(Action::AskForFile),
     },
     KeyRow {
+        keys: &[(CTRL, Key::E)],
+        shown: "Ctrl+E",
+        about: "Export a range of the trace",
+        group: "Window",
+        action: |_| Some(Action::ToggleExport),
+    },
+    KeyRow {
         keys: &[(CTRL, Key::P)],
         shown: "Ctrl+P",
         about: "Find tracks",

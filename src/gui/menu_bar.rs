@@ -24,6 +24,10 @@ impl App {
                         }
                     }
                 });
+                let export = egui::Button::new("Export…").shortcut_text("Ctrl+E");
+                if ui.add_enabled(self.loaded.is_some(), export).clicked() {
+                    actions.push(Action::ToggleExport);
+                }
                 if ui.button("Close trace").clicked() {
                     actions.push(Action::Close);
                 }

@@ -2,6 +2,7 @@
 
 pub mod app;
 mod dock;
+mod export_panel;
 mod help;
 pub mod keys;
 mod menu_bar;

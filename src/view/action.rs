@@ -1,5 +1,6 @@
 //! Everything that a user can do, as values: menus, keys, mouse, CLI flags and tests all speak these.
 
+use super::export_order::ExportOrder;
 use super::rows::RowKey;
 use super::ruler::TimeFormat;
 use super::state::ThemeChoice;
@@ -99,6 +100,12 @@ pub enum Action {
     Close,
     /// Stop the load.
     CancelLoad,
+    /// Show or hide the export panel.
+    ToggleExport,
+    /// Write a part of the trace to a file.
+    Export(Box<ExportOrder>),
+    /// Stop the export.
+    CancelExport,
     /// Put a text on the clipboard.
     Copy(String),
     /// Take away a notice.

@@ -1,6 +1,7 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
 use super::action::{Action, Direction, Marker};
+use super::export_order::ExportOrder;
 use super::history::Step;
 use super::locate;
 use super::outline::Node;
@@ -24,6 +25,10 @@ pub enum Effect {
     Close,
     /// Stop the load.
     CancelLoad,
+    /// Write a part of the trace to a file.
+    Export(Box<ExportOrder>),
+    /// Stop the export.
+    CancelExport,
     /// Put a text on the clipboard.
     Copy(String),
     /// Bring a pane to the front.
@@ -64,6 +69,8 @@ pub fn apply(
         Action::Deselect => {
             if state.is_help_open {
                 state.is_help_open = false;
+            } else if state.is_export_open {
+                state.is_export_open = false;
             } else {
                 state.selected = None;
                 state.range = None;
@@ -114,6 +121,9 @@ pub fn apply(
         Action::AskForFile => return Some(Effect::AskForFile),
         Action::Close => return Some(Effect::Close),
         Action::CancelLoad => return Some(Effect::CancelLoad),
+        Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
+        Action::Export(order) => return Some(Effect::Export(order)),
+        Action::CancelExport => return Some(Effect::CancelExport),
         Action::Copy(text) => return Some(Effect::Copy(text)),
         Action::Dismiss => return Some(Effect::Dismiss),
         Action::Quit => return Some(Effect::Quit),

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod apply;
+pub mod export_order;
 pub mod history;
 pub mod locate;
 pub mod outline;
@@ -13,6 +14,7 @@ pub mod state;
 
 pub use action::{Action, Direction, Marker};
 pub use apply::{Effect, apply};
+pub use export_order::{Existing, ExportOrder};
 pub use outline::Outline;
 pub use rows::{Fold, Lane, LaneKind, Row, RowKey, RowKind, Rows};
 pub use ruler::{Origins, TimeFormat};

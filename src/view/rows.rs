@@ -215,6 +215,28 @@ impl Rows {
     }
 }
 
+/// The nodes that `filter` names, each without those that lie in it.
+#[must_use]
+pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
+    let folds = FxHashMap::default();
+    let flat = Flat {
+        folds: &folds,
+        words: filter.split_whitespace().map(str::to_lowercase).collect(),
+        rows: Vec::new(),
+        height: 0.0,
+    };
+    let mut found = Vec::new();
+    let mut open: Vec<&Node> = outline.nodes.iter().rev().collect();
+    while let Some(node) = open.pop() {
+        if flat.matches(node) {
+            found.push(node);
+        } else {
+            open.extend(node.children.iter().rev());
+        }
+    }
+    found
+}
+
 /// Whether a group around this node matched the filter already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passed {
@@ -367,6 +389,13 @@ mod tests {
         assert_eq!(titles(&rows)[..2], ["Alpha", "Beta"]);
         let rows = Rows::new(&outline(), &folds, "WORKER 11");
         assert_eq!(titles(&rows), ["Alpha", "worker 11"]);
+        let outline_of_all = outline();
+        let found: Vec<&str> = matching(&outline_of_all, "worker 11")
+            .into_iter()
+            .chain(matching(&outline_of_all, "beta"))
+            .map(|node| node.title.as_str())
+            .collect();
+        assert_eq!(found, ["worker 11", "Beta"]);
         let rows = Rows::new(&outline(), &folds, "beta");
         assert_eq!(
             titles(&rows),

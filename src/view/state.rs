@@ -63,6 +63,8 @@ pub struct ViewState {
     pub is_dock_hidden: bool,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
+    /// Whether the export panel is shown.
+    pub is_export_open: bool,
     /// Whether the track filter wants the keyboard.
     pub wants_filter_focus: bool,
     /// Where the view has been.

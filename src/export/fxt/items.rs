@@ -15,7 +15,8 @@ use crate::event::pairs::DURATIONS;
 use crate::export::Chosen;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
-    CpuId, EventId, SliceId, StateId, ThreadId, ThreadState, Trace, Track, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId, ThreadState, Trace, Track, TrackId,
+    TrackKind,
 };
 
 /// A lane with fewer items than this is gathered once.
@@ -203,8 +204,8 @@ impl<'a> Items<'a> {
                 lanes.push(Lane::Instants { track });
             }
         }
-        for (number, track) in trace.counters.tracks.iter().enumerate() {
-            if self.chosen.has_counter(track.scope) {
+        for number in 0..trace.counters.tracks.len() {
+            if self.chosen.has_counter(CounterTrackId(number as u32)) {
                 let track = number as u32;
                 lanes.push(Lane::Samples { track });
             }
@@ -589,7 +590,7 @@ impl<'a> Items<'a> {
             .map(|(_, (what, row, track))| at_start(what, row, track))
             .collect();
         for (number, track) in trace.counters.tracks.iter().enumerate() {
-            if !self.chosen.has_counter(track.scope) {
+            if !self.chosen.has_counter(CounterTrackId(number as u32)) {
                 continue;
             }
             let in_force = trace.counters.in_force(track, span);

@@ -44,7 +44,9 @@ use crate::base::{Job, StringId, Timestamp};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
-use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+};
 use asyncs::AsyncIds;
 use encode::{CounterName, Encoder, Source};
 use flows::FlowMarks;
@@ -398,10 +400,17 @@ fn write_names(
     let mut wanted: Vec<bool> = (0..trace.processes.len())
         .map(|index| chosen.has_process(ProcessId(index as u32)))
         .collect();
+    let owners = Owners::new(trace, chosen);
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let entry = thread.process.and_then(|id| wanted.get_mut(id.0 as usize));
         if let Some(entry) = entry {
-            *entry |= chosen.has_thread(ThreadId(index as u32));
+            let id = ThreadId(index as u32);
+            *entry |= chosen.has_thread(id) || owners.threads.contains(&id);
+        }
+    }
+    for id in &owners.processes {
+        if let Some(entry) = wanted.get_mut(id.0 as usize) {
+            *entry = true;
         }
     }
     for (index, process) in trace.processes.iter().enumerate() {
@@ -413,7 +422,8 @@ fn write_names(
     }
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let id = ThreadId(index as u32);
-        if chosen.has_thread(id) && is_alive(thread.start, thread.end) {
+        let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
+        if is_wanted && is_alive(thread.start, thread.end) {
             records.thread_object(koids.thread(id), &trace.text(thread.name));
             threads += 1;
         }
@@ -425,31 +435,56 @@ fn write_names(
     }
     for (index, cpu) in trace.cpus.iter().enumerate() {
         let id = CpuId(index as u32);
-        let has_track = trace.track_of(TrackKind::Cpu(id)).is_some_and(|track| {
-            let track = &trace.tracks[track.0 as usize];
-            !track.rows.is_empty() || !track.instants.is_empty()
-        });
-        let has_counter = trace
-            .counters
-            .tracks
-            .iter()
-            .any(|track| track.scope == CounterScope::Cpu(id));
-        if chosen.has_cpu(id) && (has_track || has_counter) {
+        if owners.cpus.contains(&id) {
             let name = format!("CPU {}", cpu.number);
             let (process, thread) = koids.cpu(id);
             records.process_object(process, &name);
             records.thread_object((process, thread), &name);
         }
     }
-    let is_machine_needed = trace
-        .counters
-        .tracks
-        .iter()
-        .any(|track| track.scope == CounterScope::Global);
-    if is_machine_needed && chosen.has_counter(CounterScope::Global) {
+    if owners.is_machine_needed {
         records.process_object(Koids::MACHINE.0, "machine");
     }
     (processes, threads)
+}
+
+/// Whose tracks and counters were chosen.
+#[derive(Default)]
+struct Owners {
+    threads: FxHashSet<ThreadId>,
+    processes: FxHashSet<ProcessId>,
+    cpus: FxHashSet<CpuId>,
+    is_machine_needed: bool,
+}
+
+impl Owners {
+    fn new(trace: &Trace, chosen: &Chosen<'_>) -> Owners {
+        let mut owners = Owners::default();
+        for (number, track) in trace.tracks.iter().enumerate() {
+            let is_empty = track.rows.is_empty() && track.instants.is_empty();
+            if is_empty || !chosen.has_track(TrackId(number as u32)) {
+                continue;
+            }
+            match track.kind {
+                TrackKind::Thread(thread) => _ = owners.threads.insert(thread),
+                TrackKind::Cpu(cpu) => _ = owners.cpus.insert(cpu),
+                TrackKind::Async(Some(process)) => _ = owners.processes.insert(process),
+                TrackKind::Async(None) => {}
+            }
+        }
+        for (number, track) in trace.counters.tracks.iter().enumerate() {
+            if !chosen.has_counter(CounterTrackId(number as u32)) {
+                continue;
+            }
+            match track.scope {
+                CounterScope::Thread(thread) => _ = owners.threads.insert(thread),
+                CounterScope::Cpu(cpu) => _ = owners.cpus.insert(cpu),
+                CounterScope::Process(process) => _ = owners.processes.insert(process),
+                CounterScope::Global => owners.is_machine_needed = true,
+            }
+        }
+        owners
+    }
 }
 
 #[cfg(test)]

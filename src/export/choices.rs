@@ -1,0 +1,105 @@
+//! What of a trace can be chosen for an export, by the names that people see.
+
+use super::tables::track_name;
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+
+/// Something that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// A process with its threads.
+    Process(ProcessId),
+    /// A thread.
+    Thread(ThreadId),
+    /// A track that is not all of a thread's: a CPU's, or an asynchronous one.
+    Track(TrackId),
+    /// A counter.
+    Counter(CounterTrackId),
+}
+
+/// A line of the list of choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceRow {
+    /// What it is.
+    pub choice: Choice,
+    /// Its name.
+    pub name: String,
+    /// What kind of thing, and its number: `process 12`.
+    pub note: String,
+}
+
+/// All that can be chosen: each process and after it its threads, tracks and counters, then those of none.
+#[must_use]
+pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
+    let mut rows: Vec<(usize, ChoiceRow)> = Vec::new();
+    let group = |process: Option<ProcessId>| process.map_or(usize::MAX, |id| id.0 as usize);
+    for (index, process) in trace.processes.iter().enumerate() {
+        let row = ChoiceRow {
+            choice: Choice::Process(ProcessId(index as u32)),
+            name: trace.text(process.name).into_owned(),
+            note: format!("process {}", process.pid),
+        };
+        rows.push((index, row));
+    }
+    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
+        let id = ThreadId(index as u32);
+        let row = ChoiceRow {
+            choice: Choice::Thread(id),
+            name: trace.thread_name(id),
+            note: format!("thread {}", thread.tid),
+        };
+        rows.push((group(thread.process), row));
+    }
+    for (index, track) in trace.tracks.iter().enumerate() {
+        let id = TrackId(index as u32);
+        let (process, note) = match track.kind {
+            TrackKind::Async(process) => (process, "asynchronous track"),
+            TrackKind::Cpu(_) if !(track.rows.is_empty() && track.instants.is_empty()) => {
+                (None, "CPU track")
+            }
+            TrackKind::Cpu(_) | TrackKind::Thread(_) => continue,
+        };
+        let row = ChoiceRow {
+            choice: Choice::Track(id),
+            name: track_name(trace, id),
+            note: note.to_owned(),
+        };
+        rows.push((group(process), row));
+    }
+    for (index, track) in trace.counters.tracks.iter().enumerate() {
+        let process = match track.scope {
+            CounterScope::Process(process) => Some(process),
+            CounterScope::Thread(thread) => trace.thread(thread).process,
+            CounterScope::Global | CounterScope::Cpu(_) => None,
+        };
+        let row = ChoiceRow {
+            choice: Choice::Counter(CounterTrackId(index as u32)),
+            name: trace.text(track.name).into_owned(),
+            note: "counter".to_owned(),
+        };
+        rows.push((group(process), row));
+    }
+    rows.sort_by_key(|(group, _)| *group);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The tracks and counters of that name; if there are none, those with it in their names.
+#[must_use]
+pub fn tracks_named(trace: &Trace, name: &str) -> (Vec<TrackId>, Vec<CounterTrackId>) {
+    let find = |fits: &dyn Fn(&str) -> bool| {
+        let tracks = (0..trace.tracks.len() as u32).map(TrackId);
+        let tracks: Vec<TrackId> = tracks.filter(|&id| fits(&track_name(trace, id))).collect();
+        let counters = trace.counters.tracks.iter().enumerate();
+        let counters: Vec<CounterTrackId> = counters
+            .filter(|(_, track)| fits(&trace.text(track.name)))
+            .map(|(index, _)| CounterTrackId(index as u32))
+            .collect();
+        (tracks, counters)
+    };
+    let exact = find(&|other| other == name);
+    if !(exact.0.is_empty() && exact.1.is_empty()) {
+        return exact;
+    }
+    let name = name.to_lowercase();
+    find(&|other| other.to_lowercase().contains(&name))
+}

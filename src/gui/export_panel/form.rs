@@ -1,0 +1,308 @@
+//! What the export panel is filled in with, and the order that follows from it.
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::export::choices::Choice;
+use crate::export::{EXPORTERS, Exporter, TABLES, Table};
+use crate::load::LoadedTrace;
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, CpuId, Trace, TrackId, TrackKind};
+use crate::view::outline::Node;
+use crate::view::rows::matching;
+use crate::view::{Existing, ExportOrder, RowKind, ViewState};
+
+/// Which range of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// What is selected.
+    Selected,
+    /// What is seen.
+    Visible,
+    /// All.
+    Whole,
+}
+
+/// Which tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracks {
+    /// All.
+    All,
+    /// Those that the track filter names.
+    Filtered,
+    /// Those that are checked in the list.
+    Checked,
+}
+
+/// What is filled in.
+#[derive(Debug)]
+pub struct Form {
+    /// The format: a row of `EXPORTERS`.
+    pub exporter: Exporter,
+    /// Which range.
+    pub range: Range,
+    /// Which tracks.
+    pub tracks: Tracks,
+    /// What is checked in the list.
+    pub checked: FxHashSet<Choice>,
+    /// CPUs that are left out.
+    pub without_cpus: FxHashSet<CpuId>,
+    /// The file, as it is typed.
+    pub path: String,
+    /// Whether the user named the file; else the name follows the form.
+    pub is_path_typed: bool,
+    /// A file that the user said may be replaced.
+    pub replaceable: Option<PathBuf>,
+}
+
+impl Form {
+    /// As it is when the panel opens.
+    #[must_use]
+    pub fn new(state: &ViewState) -> Form {
+        let tracks = match state.filter.trim() {
+            "" => Tracks::All,
+            _ => Tracks::Filtered,
+        };
+        Form {
+            exporter: EXPORTERS[0],
+            range: match state.range {
+                Some(_) => Range::Selected,
+                None => Range::Whole,
+            },
+            tracks,
+            checked: FxHashSet::default(),
+            without_cpus: FxHashSet::default(),
+            path: String::new(),
+            is_path_typed: false,
+            replaceable: None,
+        }
+    }
+
+    /// Forgets what is of another trace, and what cannot be chosen any more.
+    pub fn fit(&mut self, state: &ViewState) {
+        if self.range == Range::Selected && state.range.is_none() {
+            self.range = Range::Whole;
+        }
+        if self.tracks == Tracks::Filtered && state.filter.trim().is_empty() {
+            self.tracks = Tracks::All;
+        }
+    }
+
+    /// The range of time.
+    #[must_use]
+    pub fn span(&self, state: &ViewState) -> TimeSpan {
+        match (self.range, state.range) {
+            (Range::Selected, Some(range)) => range,
+            (Range::Visible, _) => state.span,
+            (Range::Selected | Range::Whole, _) => TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+        }
+    }
+
+    /// Takes another format; the file's ending follows.
+    pub fn set_exporter(&mut self, exporter: &Exporter) {
+        let old_ending = format!(".{}", self.exporter.extension);
+        if let Some(stem) = self.path.strip_suffix(&old_ending) {
+            self.path = format!("{stem}.{}", exporter.extension);
+        }
+        self.exporter = *exporter;
+    }
+
+    /// The tables that can be written instead, where the format writes one.
+    #[must_use]
+    pub fn tables(&self) -> &'static [Table] {
+        match self.exporter.table {
+            Some(_) => TABLES,
+            None => &[],
+        }
+    }
+
+    /// Proposes a file beside the trace, as long as the user named none.
+    pub fn propose_path(&mut self, trace_path: &Path) {
+        if self.is_path_typed {
+            return;
+        }
+        let mut stem = PathBuf::from(trace_path.file_stem().unwrap_or_default());
+        let wrapped = ["gz", "zst", "lz4"];
+        let is_wrapped = trace_path
+            .extension()
+            .is_some_and(|ending| wrapped.iter().any(|it| ending == *it));
+        if is_wrapped {
+            stem = PathBuf::from(stem.file_stem().unwrap_or_default());
+        }
+        let what = match (self.range, self.tracks) {
+            (Range::Whole, Tracks::All) => "",
+            _ => "-part",
+        };
+        let folder = trace_path.parent().unwrap_or(Path::new(""));
+        let ending = self.exporter.extension;
+        let mut path = folder.join(format!("{}{what}.{ending}", stem.display()));
+        if path == trace_path {
+            path = folder.join(format!("{}-export.{ending}", stem.display()));
+        }
+        self.path = path.display().to_string();
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        let typed = self.path.trim();
+        match (typed.strip_prefix("~/"), std::env::var_os("HOME")) {
+            (Some(rest), Some(home)) => Path::new(&home).join(rest),
+            _ => PathBuf::from(typed),
+        }
+    }
+
+    /// What to do.
+    ///
+    /// # Errors
+    /// In words, if something is missing.
+    pub fn order(&self, loaded: &LoadedTrace, state: &ViewState) -> Result<ExportOrder, String> {
+        if !loaded.is_complete {
+            return Err("The trace is still being read.".to_owned());
+        }
+        if self.path.trim().is_empty() {
+            return Err("Name a file to write to.".to_owned());
+        }
+        let path = self.file();
+        let mut order = ExportOrder {
+            format: self.exporter.name.to_owned(),
+            table: self.exporter.table.map(|table| table.name.to_owned()),
+            span: self.span(state),
+            existing: match self.replaceable.as_ref() == Some(&path) {
+                true => Existing::Replace,
+                false => Existing::Ask,
+            },
+            path,
+            ..ExportOrder::default()
+        };
+        match self.tracks {
+            Tracks::All => {}
+            Tracks::Filtered => narrow_by_filter(&mut order, &loaded.trace, state),
+            Tracks::Checked => narrow_by_list(&mut order, &self.checked),
+        }
+        let is_narrowed = !(order.processes.is_empty()
+            && order.threads.is_empty()
+            && order.tracks.is_empty()
+            && order.counters.is_empty());
+        match self.tracks {
+            Tracks::Checked if !is_narrowed => {
+                return Err("Nothing is checked in the list.".to_owned());
+            }
+            Tracks::Filtered if !is_narrowed && order.cpus.is_empty() => {
+                return Err("The filter names no track.".to_owned());
+            }
+            _ => {}
+        }
+        if !self.without_cpus.is_empty() {
+            let all = (0..loaded.trace.cpus.len() as u32).map(CpuId);
+            let wanted = |cpu: &CpuId| {
+                !self.without_cpus.contains(cpu)
+                    && (order.cpus.is_empty() || order.cpus.contains(cpu))
+            };
+            let cpus: Vec<CpuId> = all.filter(wanted).collect();
+            if cpus.is_empty() {
+                return Err("All CPUs are left out.".to_owned());
+            }
+            order.cpus = cpus;
+        }
+        Ok(order)
+    }
+}
+
+fn narrow_by_list(order: &mut ExportOrder, checked: &FxHashSet<Choice>) {
+    for choice in checked {
+        match *choice {
+            Choice::Process(id) => order.processes.push(id),
+            Choice::Thread(id) => order.threads.push(id),
+            Choice::Track(id) => order.tracks.push(id),
+            Choice::Counter(id) => order.counters.push(id),
+        }
+    }
+    order.processes.sort_unstable();
+    order.threads.sort_unstable();
+    order.tracks.sort_unstable();
+    order.counters.sort_unstable();
+}
+
+/// What the track filter names. CPUs alone mean all that happens on them; beside others, their own tracks.
+fn narrow_by_filter(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
+    let mut cpus = Vec::new();
+    let mut open: Vec<&Node> = matching(&state.outline, &state.filter);
+    while let Some(node) = open.pop() {
+        match node.kind {
+            RowKind::Group => open.extend(&node.children),
+            RowKind::Cpu(id) => cpus.push(id),
+            RowKind::Process(id) => order.processes.push(id),
+            RowKind::Thread(id) => order.threads.push(id),
+            RowKind::Track(id) => order.tracks.push(id),
+            RowKind::Counter(id) => order.counters.push(id),
+        }
+    }
+    let has_others = !(order.processes.is_empty()
+        && order.threads.is_empty()
+        && order.tracks.is_empty()
+        && order.counters.is_empty());
+    if !has_others {
+        cpus.sort_unstable();
+        order.cpus = cpus;
+        return;
+    }
+    for cpu in cpus {
+        let tracks = trace.tracks.iter().enumerate();
+        let own = tracks.filter(|(_, track)| track.kind == TrackKind::Cpu(cpu));
+        order
+            .tracks
+            .extend(own.map(|(index, _)| TrackId(index as u32)));
+        let counters = trace.counters.tracks.iter().enumerate();
+        let own = counters.filter(|(_, track)| track.scope == CounterScope::Cpu(cpu));
+        order
+            .counters
+            .extend(own.map(|(index, _)| CounterTrackId(index as u32)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_named_after_the_trace_until_the_user_names_one() {
+        let mut form = Form::new(&ViewState::default());
+        form.propose_path(Path::new("/a/b.etrace.zst"));
+        assert_eq!(form.path, "/a/b.fxt");
+        form.propose_path(Path::new("/a/b.fxt"));
+        assert_eq!(form.path, "/a/b-export.fxt");
+        form.range = Range::Visible;
+        form.propose_path(Path::new("/a/b.fxt"));
+        assert_eq!(form.path, "/a/b-part.fxt");
+        form.path = "/c/mine.fxt".to_owned();
+        form.is_path_typed = true;
+        form.propose_path(Path::new("/a/b.fxt"));
+        let csv = crate::export::find("csv").unwrap();
+        form.set_exporter(csv);
+        assert_eq!(form.path, "/c/mine.csv");
+        assert!(!form.tables().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_any_more_is_let_go() {
+        let mut state = ViewState {
+            range: Some(TimeSpan::new(Timestamp(5), Timestamp(9))),
+            filter: "worker".to_owned(),
+            ..ViewState::default()
+        };
+        let mut form = Form::new(&state);
+        assert_eq!(
+            (form.range, form.tracks),
+            (Range::Selected, Tracks::Filtered)
+        );
+        assert_eq!(form.span(&state).end, Timestamp(9));
+        state.range = None;
+        state.filter.clear();
+        form.fit(&state);
+        assert_eq!((form.range, form.tracks), (Range::Whole, Tracks::All));
+        assert_eq!(form.span(&state).end, Timestamp::MAX);
+    }
+}

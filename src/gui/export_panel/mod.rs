@@ -1,0 +1,599 @@
+//! File > Export: which format, which range and which tracks go into which file; then how far it is, and what was
+//! written.
+//!
+//! The panel floats over the timeline, so that the range can be changed while it is open. It answers with actions
+//! like any pane; `App` hands the order that comes back to [`ExportPanel::start`].
+
+mod form;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use egui::{ComboBox, ProgressBar, RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
+
+use super::pane::Scene;
+use crate::base::Nanos;
+use crate::export::background::{Exporting, Order};
+use crate::export::choices::{ChoiceRow, choices};
+use crate::export::{self, EXPORTERS, ExportError, Overwrite, Selection, Summary};
+use crate::load::LoadedTrace;
+use crate::trace::CpuId;
+use crate::view::{Action, Existing, ExportOrder, ruler};
+use form::{Form, Range, Tracks};
+
+/// How wide the panel is, in points.
+const WIDTH: f32 = 460.0;
+/// How high the list of choices is.
+const LIST_HEIGHT: f32 = 150.0;
+
+/// What became of the last export.
+#[derive(Debug)]
+enum Outcome {
+    Written {
+        summary: Summary,
+        path: PathBuf,
+        took: Duration,
+    },
+    /// There is such a file: may it be replaced?
+    Exists(PathBuf),
+    Failed(String),
+}
+
+/// The panel's scratch, and the export under way.
+#[derive(Debug, Default)]
+pub struct ExportPanel {
+    form: Option<Form>,
+    find: String,
+    /// What can be chosen in the trace of that path and generation.
+    choices: Option<((PathBuf, u32), Vec<ChoiceRow>)>,
+    dialog: Option<(Receiver<Option<PathBuf>>, Instant)>,
+    exporting: Option<Exporting>,
+    outcome: Option<Outcome>,
+    /// How high what stands below the form was in the last frame.
+    below_height: f32,
+}
+
+impl ExportPanel {
+    /// Whether an export is under way.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.exporting.is_some()
+    }
+
+    /// Begins an export.
+    pub fn start(&mut self, ctx: &egui::Context, loaded: &Arc<LoadedTrace>, order: ExportOrder) {
+        if self.exporting.is_some() {
+            return;
+        }
+        let Some(mut exporter) = export::find(&order.format).copied() else {
+            let words = format!("There is no format '{}'.", order.format);
+            self.outcome = Some(Outcome::Failed(words));
+            return;
+        };
+        if let Some(name) = &order.table {
+            exporter.table = export::tables::find(name);
+        }
+        self.outcome = None;
+        let order = Order {
+            exporter,
+            selection: Selection {
+                span: order.span,
+                cpus: order.cpus,
+                processes: order.processes,
+                threads: order.threads,
+                tracks: order.tracks,
+                counters: order.counters,
+            },
+            path: order.path,
+            overwrite: match order.existing {
+                Existing::Ask => Overwrite::Refuse,
+                Existing::Replace => Overwrite::Replace,
+            },
+        };
+        let ctx = ctx.clone();
+        let wake = move || ctx.request_repaint();
+        self.exporting = Some(Exporting::start(loaded.clone(), order, wake));
+    }
+
+    /// Stops the export.
+    pub fn cancel(&mut self) {
+        if let Some(exporting) = &self.exporting {
+            exporting.cancel();
+        }
+    }
+
+    /// Takes what came since the last frame.
+    pub fn poll(&mut self, ctx: &egui::Context) {
+        if let Some(exporting) = &mut self.exporting {
+            match exporting.poll() {
+                Some(answer) => {
+                    let path = exporting.path().to_path_buf();
+                    let took = exporting.began().elapsed();
+                    self.exporting = None;
+                    self.outcome = Some(match answer {
+                        Ok(summary) => {
+                            // What is there now is not what the user allowed to be replaced.
+                            if let Some(form) = &mut self.form {
+                                form.replaceable = None;
+                            }
+                            Outcome::Written {
+                                summary,
+                                path,
+                                took,
+                            }
+                        }
+                        Err(ExportError::Exists(path)) if !path.is_dir() => Outcome::Exists(path),
+                        Err(error) => Outcome::Failed(sentence(&error.to_string())),
+                    });
+                }
+                None => ctx.request_repaint_after(Duration::from_millis(100)),
+            }
+        }
+        self.poll_dialog();
+    }
+
+    fn poll_dialog(&mut self) {
+        let Some((dialog, began)) = &self.dialog else {
+            return;
+        };
+        let answer = match dialog.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => None,
+            Ok(answer) => answer,
+        };
+        // No dialog can be closed by hand that fast: there was none.
+        let was_absent = began.elapsed() < Duration::from_millis(150);
+        self.dialog = None;
+        match (answer, &mut self.form) {
+            (Some(path), Some(form)) => {
+                form.path = path.display().to_string();
+                form.is_path_typed = true;
+                // The system's dialog has asked already.
+                form.replaceable = Some(path);
+                self.outcome = None;
+            }
+            (None, _) if was_absent => {
+                let words = "No file dialog is available here. Type the file's name.";
+                self.outcome = Some(Outcome::Failed(words.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Draws the panel.
+    pub fn ui(&mut self, ctx: &egui::Context, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+        let trace_of_list = (scene.loaded.path.clone(), scene.loaded.generation);
+        if self.choices.as_ref().map(|(key, _)| key) != Some(&trace_of_list) {
+            let is_other = self
+                .choices
+                .as_ref()
+                .is_none_or(|(key, _)| key.0 != trace_of_list.0);
+            // Ids are of one generation only.
+            if let Some(form) = &mut self.form {
+                form.checked.clear();
+                form.without_cpus.clear();
+                if is_other {
+                    form.is_path_typed = false;
+                    form.replaceable = None;
+                }
+            }
+            if is_other && self.exporting.is_none() {
+                self.outcome = None;
+            }
+            self.choices = Some((trace_of_list, choices(&scene.loaded.trace)));
+        }
+        let form = self.form.get_or_insert_with(|| Form::new(scene.state));
+        form.fit(scene.state);
+        form.propose_path(&scene.loaded.path);
+        let mut is_open = true;
+        let room = (ctx.content_rect().height() - 80.0).max(160.0);
+        egui::Window::new("Export")
+            .open(&mut is_open)
+            .collapsible(false)
+            .resizable(false)
+            .default_width(WIDTH)
+            .max_height(room)
+            .pivot(egui::Align2::CENTER_TOP)
+            .default_pos(egui::pos2(ctx.content_rect().center().x, 40.0))
+            .show(ctx, |ui| {
+                ui.set_width(WIDTH);
+                // What is below the form is always seen; the form scrolls where the window is low.
+                let left = (room - self.below_height - 60.0).max(80.0);
+                let is_free = self.exporting.is_none();
+                ScrollArea::vertical().max_height(left).show(ui, |ui| {
+                    ui.add_enabled_ui(is_free, |ui| self.form_ui(ui, scene));
+                });
+                let below = ui.scope(|ui| self.below_ui(ui, scene, actions));
+                self.below_height = below.response.rect.height();
+            });
+        if !is_open {
+            actions.push(Action::ToggleExport);
+        }
+    }
+
+    fn below_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+        ui.separator();
+        if let Some(exporting) = &self.exporting {
+            progress_ui(ui, exporting, actions);
+            return;
+        }
+        match &self.outcome {
+            Some(Outcome::Written {
+                summary,
+                path,
+                took,
+            }) => {
+                summary_ui(ui, scene, summary, path, *took, actions);
+                ui.separator();
+            }
+            Some(Outcome::Failed(words)) => {
+                ui.label(RichText::new(words).color(scene.palette.error));
+            }
+            Some(Outcome::Exists(path)) => {
+                let words = format!("There is such a file already: {}", path.display());
+                ui.label(RichText::new(words).color(scene.palette.error));
+            }
+            None => {}
+        }
+        let may_replace = matches!(self.outcome, Some(Outcome::Exists(_)));
+        ui.horizontal(|ui| {
+            let Some(form) = &mut self.form else { return };
+            let order = form.order(scene.loaded, scene.state);
+            if let Ok(order) = &order
+                && may_replace
+                && ui.button("Replace it").clicked()
+            {
+                form.replaceable = Some(order.path.clone());
+                let order = ExportOrder {
+                    existing: Existing::Replace,
+                    ..order.clone()
+                };
+                actions.push(Action::Export(Box::new(order)));
+            }
+            let button = egui::Button::new("Export");
+            let is_ready = order.is_ok() && !may_replace;
+            if ui.add_enabled(is_ready, button).clicked()
+                && let Ok(order) = &order
+            {
+                actions.push(Action::Export(Box::new(order.clone())));
+            }
+            if ui.button("Close").clicked() {
+                actions.push(Action::ToggleExport);
+            }
+            if let Err(words) = order {
+                ui.label(RichText::new(words).color(scene.palette.weak));
+            }
+        });
+    }
+
+    fn form_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
+        let Some(form) = &mut self.form else { return };
+        row_ui(ui, "Format", |ui| {
+            format_ui(ui, form);
+            let about = RichText::new(sentence(form.exporter.about))
+                .color(scene.palette.weak)
+                .size(12.0);
+            ui.add(egui::Label::new(about).wrap());
+        });
+        row_ui(ui, "Range", |ui| range_ui(ui, form, scene));
+        row_ui(ui, "Tracks", |ui| {
+            tracks_ui(ui, form, scene);
+            if form.tracks == Tracks::Checked
+                && let Some((_, rows)) = &self.choices
+            {
+                list_ui(ui, form, rows, &mut self.find, scene);
+            }
+        });
+        if scene.loaded.trace.cpus.len() > 1 {
+            row_ui(ui, "CPUs", |ui| cpus_ui(ui, form, scene));
+        }
+        row_ui(ui, "File", |ui| {
+            ui.horizontal(|ui| {
+                let edit = TextEdit::singleline(&mut form.path).desired_width(WIDTH - 160.0);
+                let response = ui.add(edit);
+                response.widget_info(|| {
+                    WidgetInfo::labeled(egui::Role::TextInput, true, "File to write")
+                });
+                if response.changed() {
+                    form.is_path_typed = true;
+                    form.replaceable = None;
+                    self.outcome = None;
+                }
+                let choose = egui::Button::new("Choose…");
+                if ui.add_enabled(self.dialog.is_none(), choose).clicked() {
+                    self.dialog =
+                        ask_for_file(ui.ctx(), form).map(|answer| (answer, Instant::now()));
+                }
+            });
+        });
+    }
+}
+
+/// A line of the form: what it is about at the left.
+fn row_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        let size = egui::vec2(56.0, ui.spacing().interact_size.y);
+        ui.allocate_ui_with_layout(
+            size,
+            egui::Layout::left_to_right(egui::Align::Center),
+            |ui| {
+                ui.set_min_size(size);
+                ui.label(name);
+            },
+        );
+        ui.vertical(add);
+    });
+    ui.add_space(3.0);
+}
+
+fn format_ui(ui: &mut Ui, form: &mut Form) {
+    ui.horizontal(|ui| {
+        let mut wanted = None;
+        let combo = ComboBox::from_id_salt("export format")
+            .selected_text(form.exporter.name)
+            .show_ui(ui, |ui| {
+                for exporter in EXPORTERS {
+                    let is_it = exporter.name == form.exporter.name;
+                    let response = ui.selectable_label(is_it, exporter.name);
+                    if response.on_hover_text(exporter.about).clicked() {
+                        wanted = Some(*exporter);
+                    }
+                }
+            });
+        named(&combo.response, "Format");
+        if let Some(exporter) = wanted {
+            form.set_exporter(&exporter);
+        }
+        let tables = form.tables();
+        if let Some(shown) = form.exporter.table {
+            ui.label("of table");
+            let combo = ComboBox::from_id_salt("export table")
+                .selected_text(shown.name)
+                .show_ui(ui, |ui| {
+                    for table in tables {
+                        let is_it = table.name == shown.name;
+                        if ui.selectable_label(is_it, table.name).clicked() {
+                            form.exporter.table = Some(table);
+                        }
+                    }
+                });
+            named(&combo.response, "Table");
+        }
+    });
+}
+
+/// Names a combo box for screen readers.
+fn named(response: &egui::Response, name: &'static str) {
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, name));
+}
+
+fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let state = scene.state;
+    let length = |length: Nanos| ruler::length_text(length, state.origins.unit);
+    let rows = [
+        (
+            Range::Selected,
+            state
+                .range
+                .map(|range| format!("Selected, {}", length(range.duration()))),
+            "Selected (drag over the timeline to select a range)".to_owned(),
+        ),
+        (
+            Range::Visible,
+            Some(format!("Visible, {}", length(state.span.duration()))),
+            String::new(),
+        ),
+        (
+            Range::Whole,
+            Some(format!(
+                "Whole trace, {}",
+                length(state.trace_span.duration())
+            )),
+            String::new(),
+        ),
+    ];
+    for (range, text, otherwise) in rows {
+        ui.add_enabled_ui(text.is_some(), |ui| {
+            let text = text.unwrap_or(otherwise);
+            ui.radio_value(&mut form.range, range, text);
+        });
+    }
+}
+
+fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let filter = scene.state.filter.trim();
+    let filtered = match filter {
+        "" => "Found ones (type in Find tracks first)".to_owned(),
+        words => format!("Found by '{words}'"),
+    };
+    ui.radio_value(&mut form.tracks, Tracks::All, "All");
+    ui.add_enabled_ui(!filter.is_empty(), |ui| {
+        ui.radio_value(&mut form.tracks, Tracks::Filtered, filtered);
+    });
+    let checked = match form.checked.len() {
+        0 => "From a list".to_owned(),
+        count => format!("From a list, {count} checked"),
+    };
+    ui.radio_value(&mut form.tracks, Tracks::Checked, checked);
+}
+
+fn list_ui(ui: &mut Ui, form: &mut Form, rows: &[ChoiceRow], find: &mut String, scene: &Scene<'_>) {
+    let words = find.to_lowercase();
+    let fits = |row: &&ChoiceRow| {
+        row.name.to_lowercase().contains(&words) || row.note.to_lowercase().contains(&words)
+    };
+    let shown: Vec<&ChoiceRow> = rows.iter().filter(fits).collect();
+    ui.horizontal(|ui| {
+        let edit = TextEdit::singleline(find)
+            .hint_text("Find in the list")
+            .desired_width(200.0);
+        let response = ui.add(edit);
+        response
+            .widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Find in the list"));
+        if ui.small_button("Check these").clicked() {
+            form.checked.extend(shown.iter().map(|row| row.choice));
+        }
+        if ui.small_button("Clear").clicked() {
+            form.checked.clear();
+        }
+    });
+    if shown.is_empty() {
+        let words = match rows.is_empty() {
+            true => "This trace has no tracks.".to_owned(),
+            false => format!("Nothing in the list has '{find}' in its name."),
+        };
+        ui.label(RichText::new(words).color(scene.palette.weak));
+        return;
+    }
+    let height = ui.text_style_height(&egui::TextStyle::Body).max(18.0);
+    ScrollArea::vertical()
+        .id_salt("export list")
+        .max_height(LIST_HEIGHT)
+        .auto_shrink([false, true])
+        .show_rows(ui, height, shown.len(), |ui, range| {
+            for row in shown.get(range).unwrap_or(&[]) {
+                ui.horizontal(|ui| {
+                    let mut is_checked = form.checked.contains(&row.choice);
+                    let name = match row.name.as_str() {
+                        "" => "(no name)",
+                        name => name,
+                    };
+                    if ui.checkbox(&mut is_checked, name).changed() {
+                        match is_checked {
+                            true => form.checked.insert(row.choice),
+                            false => form.checked.remove(&row.choice),
+                        };
+                    }
+                    let note = RichText::new(&row.note).color(scene.palette.weak);
+                    ui.label(note.size(12.0));
+                });
+            }
+        });
+}
+
+fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let cpus = &scene.loaded.trace.cpus;
+    ScrollArea::vertical()
+        .id_salt("export CPUs")
+        .max_height(64.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for (index, cpu) in cpus.iter().enumerate() {
+                    let id = CpuId(index as u32);
+                    let mut is_in = !form.without_cpus.contains(&id);
+                    if ui
+                        .checkbox(&mut is_in, cpu.number.to_string())
+                        .on_hover_text(format!("What happened on CPU {}", cpu.number))
+                        .changed()
+                    {
+                        match is_in {
+                            true => form.without_cpus.remove(&id),
+                            false => form.without_cpus.insert(id),
+                        };
+                    }
+                }
+            });
+        });
+}
+
+fn progress_ui(ui: &mut Ui, exporting: &Exporting, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let (done, total) = exporting.progress();
+        let (share, text) = match total {
+            0 => (0.0, "Looking what there is".to_owned()),
+            total => (
+                done as f32 / total as f32,
+                format!(
+                    "{} of about {} rows",
+                    ruler::grouped(done as i64),
+                    ruler::grouped(total.max(done) as i64)
+                ),
+            ),
+        };
+        let bar = ProgressBar::new(share.min(1.0)).desired_width(WIDTH - 90.0);
+        ui.add(bar.text(RichText::new(text).size(11.0)));
+        if ui.button("Cancel").clicked() {
+            actions.push(Action::CancelExport);
+        }
+    });
+}
+
+fn summary_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    summary: &Summary,
+    path: &Path,
+    took: Duration,
+    actions: &mut Vec<Action>,
+) {
+    let weak = |text: String| RichText::new(text).color(scene.palette.weak).size(12.0);
+    ui.label(RichText::new(format!("Wrote {}", path.display())).strong());
+    let counts: Vec<String> = summary
+        .counts
+        .iter()
+        .map(|(what, count)| format!("{} {what}", ruler::grouped(*count as i64)))
+        .collect();
+    let bytes = format!("{} bytes", ruler::grouped(summary.bytes as i64));
+    if counts.is_empty() {
+        ui.label("Nothing happened in this range: the file has no rows.");
+    } else {
+        ui.label(counts.join(", "));
+    }
+    ui.label(weak(format!("{bytes} in {:.1} s", took.as_secs_f64())));
+    for note in &summary.notes {
+        ui.label(weak(sentence(note)));
+    }
+    ui.horizontal(|ui| {
+        if can_open(path) && ui.button("Open it").clicked() {
+            actions.push(Action::ToggleExport);
+            actions.push(Action::Open(path.to_path_buf()));
+        }
+        if ui.button("Copy path").clicked() {
+            actions.push(Action::Copy(path.display().to_string()));
+        }
+    });
+}
+
+/// Whether a file of that name is one that we read.
+fn can_open(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_string_lossy());
+    let Some(ending) = ending else { return false };
+    crate::formats::FORMATS
+        .iter()
+        .any(|format| format.extensions.contains(&ending.as_ref()))
+}
+
+fn ask_for_file(ctx: &egui::Context, form: &Form) -> Option<Receiver<Option<PathBuf>>> {
+    let (sender, receiver) = channel();
+    let ctx = ctx.clone();
+    let proposed = form.file();
+    let exporter = form.exporter;
+    let spawned = std::thread::Builder::new()
+        .name("file dialog".to_owned())
+        .spawn(move || {
+            let mut dialog = rfd::FileDialog::new()
+                .set_title("Export to")
+                .add_filter(exporter.name, &[exporter.extension]);
+            if let Some(name) = proposed.file_name() {
+                dialog = dialog.set_file_name(name.to_string_lossy());
+            }
+            if let Some(folder) = proposed.parent() {
+                dialog = dialog.set_directory(folder);
+            }
+            let _closed = sender.send(dialog.save_file());
+            ctx.request_repaint();
+        });
+    spawned.is_ok().then_some(receiver)
+}
+
+/// The text with a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
