@@ -40,8 +40,8 @@ pub(super) const PLUGINS: &[Plugin] = &[
 /// Most CPUs for which callers are remembered.
 const MAX_CPUS: usize = 65_536;
 
-/// Most callers remembered for one CPU.
-const MAX_DEPTH: usize = 256;
+/// Most callers remembered for one CPU: trace-cmd has no limit, but names that call each other run out long before.
+const MAX_DEPTH: usize = 1 << 17;
 
 /// Per CPU, the functions that were last seen calling each other: a function is indented below its caller.
 #[derive(Debug, Default)]
