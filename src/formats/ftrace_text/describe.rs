@@ -1,6 +1,6 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
-use super::fields::{Probe, end_state, pairs, probe, switch, wakeup};
+use super::fields::{Probe, TracerText, end_state, pairs, probe, switch, tracer_text, wakeup};
 use super::graph;
 use super::line::{Body, Plain, classify, plain, split_prefix};
 use crate::base::lines::lines;
@@ -59,7 +59,11 @@ pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
             detail.fields.push(field("function", function));
             detail.fields.push(field("caller", caller));
         }
-        Body::Stack(_) | Body::Text => graph_fields(&mut detail, body),
+        Body::Stack(_) => {}
+        Body::Text => match tracer_text(body) {
+            Some(found) => tracer_fields(&mut detail, &found),
+            None => graph_fields(&mut detail, body),
+        },
     }
     detail.stack = stack_behind(rest);
     detail
@@ -149,6 +153,28 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
         _ => {}
     }
     pair_fields(detail, info);
+}
+
+fn tracer_fields(detail: &mut EventDetail, found: &TracerText<'_>) {
+    let cpu = found.cpu.to_string();
+    let rows = [
+        ("prev_pid", found.prev.pid.to_string()),
+        ("prev_prio", found.prev.priority.to_string()),
+        (
+            "prev_state",
+            String::from_utf8_lossy(found.state).into_owned(),
+        ),
+        ("next_cpu", cpu),
+        ("next_pid", found.next.pid.to_string()),
+        ("next_prio", found.next.priority.to_string()),
+        (
+            "next_comm",
+            String::from_utf8_lossy(found.next.comm).into_owned(),
+        ),
+    ];
+    let rows = rows.iter();
+    let fields = rows.map(|(name, value)| field(name, value.as_bytes()));
+    detail.fields.extend(fields);
 }
 
 fn pair_fields(detail: &mut EventDetail, info: &[u8]) {

@@ -8,7 +8,8 @@
 use rustc_hash::FxHashMap;
 
 use super::fields::{
-    Probe, end_state, field, first_word, function_of, number, pid, probe, switch, wakeup,
+    Probe, TracerText, end_state, field, first_word, function_of, number, pid, probe, switch,
+    tracer_text, wakeup,
 };
 use super::graph::{self, Step};
 use super::line::{Body, Plain, Prefix, classify, plain, split_prefix};
@@ -22,6 +23,7 @@ use crate::event::syscalls::{self, Abi};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, ForkSort, Gap, KindId, Label, LaneColumns, Life,
     LifeRow, Mark, MarkOp, Role, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
+    WakeupSort,
 };
 use crate::formats::text_kinds::Kinds;
 
@@ -247,9 +249,10 @@ impl<'a> Emitter<'a> {
                 let kind = self.kind_by_name(name).1;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
-            Body::Text => {
-                self.unknown(&mut now, prefix.time, line, prefix.body);
-            }
+            Body::Text => match tracer_text(prefix.body) {
+                Some(found) => self.tracer(&mut now, prefix, line, found),
+                None => self.unknown(&mut now, prefix.time, line, prefix.body),
+            },
         }
         self.column_name(&now, prefix);
     }
@@ -365,6 +368,52 @@ impl<'a> Emitter<'a> {
         self.name(now, found.prev.pid, found.prev.comm);
         self.name(now, found.next.pid, found.next.comm);
         Some(())
+    }
+
+    /// A switch or wakeup as the wakeup tracers print it.
+    fn tracer(
+        &mut self,
+        now: &mut Now,
+        prefix: &Prefix<'a>,
+        line: &Line<'a>,
+        found: TracerText<'a>,
+    ) {
+        let name: &[u8] = if found.is_wakeup {
+            b"wakeup"
+        } else {
+            b"context_switch"
+        };
+        let kind = self.kinds.intern("ftrace", name, Role::Consumed);
+        self.push(now, prefix.time, line.offset, kind);
+        let Some(lane) = self.lanes.get_mut(now.lane) else {
+            return;
+        };
+        if found.is_wakeup {
+            lane.columns.wakeups.push(Wakeup {
+                event: now.event,
+                thread: ThreadKey(found.next.pid),
+                waker: ThreadKey(found.prev.pid),
+                target_cpu: found.cpu,
+                sort: WakeupSort::Wakeup,
+            });
+        } else {
+            let (prev, next) = (ThreadKey(found.prev.pid), ThreadKey(found.next.pid));
+            // The event sched_switch has said it already, if it was recorded too.
+            let last = lane.columns.switches.last();
+            if last.is_some_and(|last| (last.prev, last.next) == (prev, next)) {
+                return;
+            }
+            lane.columns.switches.push(Switch {
+                event: now.event,
+                cpu: now.cpu,
+                prev,
+                next,
+                prev_priority: found.prev.priority,
+                next_priority: found.next.priority,
+                prev_state: end_state(found.state),
+            });
+        }
+        self.name(now, found.next.pid, found.next.comm);
     }
 
     /// Notes a thread's name if it is not the one that was seen last.

@@ -169,6 +169,66 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     })
 }
 
+/// What the wakeup tracers print in place of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracerText<'a> {
+    /// Who stopped or woke somebody; its name is in the line's columns.
+    pub prev: Task<'a>,
+    /// Its state's letter.
+    pub state: &'a [u8],
+    /// Who runs or was woken.
+    pub next: Task<'a>,
+    /// The CPU it is to run on.
+    pub cpu: u32,
+    /// Whether it was woken, not switched to.
+    pub is_wakeup: bool,
+}
+
+/// Reads the text of the kernel's `context_switch` and `wakeup` entries.
+#[must_use]
+pub fn tracer_text(body: &[u8]) -> Option<TracerText<'_>> {
+    let text = body.trim_ascii();
+    let open = memchr::memchr(b'[', text.get(..64).unwrap_or(text))?;
+    let before = text.get(..open)?.trim_ascii_end();
+    let (before, is_wakeup) = match before.strip_suffix(b"==>") {
+        Some(before) => (before, false),
+        None => (before.strip_suffix(b"+")?, true),
+    };
+    let inner = text.get(open + 1..)?;
+    let close = memchr::memchr(b']', inner)?;
+    let (prev, state, _) = colon_task(before.trim_ascii_end())?;
+    let (next, _, comm) = colon_task(inner.get(close + 1..)?.trim_ascii_start())?;
+    Some(TracerText {
+        prev,
+        state,
+        next: Task { comm, ..next },
+        cpu: u32::try_from(number(inner.get(..close)?)?).ok()?,
+        is_wakeup,
+    })
+}
+
+/// `pid:prio:state rest`.
+fn colon_task(text: &[u8]) -> Option<(Task<'_>, &[u8], &[u8])> {
+    let (pid, rest) = text.split_at_checked(memchr::memchr(b':', text)?)?;
+    let rest = rest.get(1..)?;
+    let (priority, rest) = rest.split_at_checked(memchr::memchr(b':', rest)?)?;
+    let state = first_word(rest.get(1..)?);
+    let all_digits = |text: &[u8]| {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    if !all_digits(pid) || !all_digits(priority.trim_ascii()) {
+        return None;
+    }
+    let task = Task {
+        comm: b"",
+        pid: u32::try_from(number(pid)?).ok()?,
+        priority: i32::try_from(number(priority.trim_ascii())?).ok()?,
+    };
+    let after = rest.get(1 + state.len()..)?.trim_ascii();
+    (state.len() <= 2).then_some((task, state, after))
+}
+
 /// `comm:pid [prio] rest`.
 fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
     let open = memchr::memmem::rfind(text, b" [")?;
@@ -266,6 +326,20 @@ pub fn function_of(address: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn switches_and_wakeups_of_the_wakeup_tracers() {
+        let found = tracer_text(b"        0:120:R   + [001]     286: 19:R cyclic test").unwrap();
+        assert!(found.is_wakeup);
+        assert_eq!((found.prev.pid, found.state), (0, &b"R"[..]));
+        assert_eq!((found.next.pid, found.next.priority), (286, 19));
+        assert_eq!((found.next.comm, found.cpu), (&b"cyclic test"[..], 1));
+        let found = tracer_text(b"      96:120:S ==> [003]     286: -1:R cat").unwrap();
+        assert!(!found.is_wakeup);
+        assert_eq!((found.prev.pid, found.next.priority), (96, -1));
+        assert!(tracer_text(b"do_idle <-cpu_startup [a] 1:2").is_none());
+        assert!(tracer_text(b"1:2 ==> [0").is_none());
+    }
 
     #[test]
     fn values_end_where_the_next_name_begins() {

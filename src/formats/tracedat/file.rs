@@ -73,10 +73,11 @@ impl TraceFile {
         };
         file.number_kinds();
         file.note_clocks();
-        if !file.latency_texts.is_empty() {
+        let has_events = file.buffers.iter().any(|buffer| !buffer.cpus.is_empty());
+        if !file.latency_texts.is_empty() && has_events {
             file.diagnostics
                 .note("latency_text", Severity::Info, Location::Byte(0), || {
-                    "the file holds the text of a latency tracer in place of events".into()
+                    "the file holds the text of a latency tracer beside its events; `report` prints it".into()
                 });
         }
         Ok(file)

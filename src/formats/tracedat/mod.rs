@@ -6,6 +6,7 @@
 //! header, v6, v7, metadata, options, tables, clock    the head of the file in, a `TraceFile` out (`file`)
 //! buffers, page                                       where pages are; the records of a page
 //! recipe, switch_state, emit, reader                  the bulk pass: compact columns of all events
+//! latency                                             the text of a latency tracer, where a file has no events
 //! event_format, print_fmt, plugins, decoder           one record as text
 //! describe, report                                    one record in full; the whole trace as trace-cmd prints it
 //! ```
@@ -21,6 +22,7 @@ pub mod emit;
 pub mod event_format;
 pub mod file;
 pub mod header;
+mod latency;
 pub mod metadata;
 pub mod options;
 pub mod page;

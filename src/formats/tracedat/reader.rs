@@ -7,6 +7,7 @@ use super::TraceFile;
 use super::buffers::{Buffer, CpuData};
 use super::describe::{Circumstances, describe};
 use super::emit::{PartPass, Recipes};
+use super::latency::reader_for;
 use super::page::{Big, Little, Lost, Order, Records, read_head};
 use super::recipe::role_of;
 use super::report::source::{TraceReport, decoder_of};
@@ -47,8 +48,8 @@ pub struct TraceDat {
 ///
 /// # Errors
 /// As [`TraceFile::open`].
-pub fn open(input: Input, _job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    Ok(Box::new(TraceDat::new(Arc::new(TraceFile::open(input)?))))
+pub fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
+    reader_for(TraceDat::new(Arc::new(TraceFile::open(input)?)), job)
 }
 
 impl TraceDat {
@@ -477,9 +478,6 @@ fn info_of(file: &TraceFile) -> TraceInfo {
     }
     for stat in &options.cpu_stats {
         fact("statistics", stat);
-    }
-    for text in &file.latency_texts {
-        fact("latency trace", &String::from_utf8_lossy(text));
     }
     TraceInfo {
         format: format!("trace.dat {}", file.header.version),
