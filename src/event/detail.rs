@@ -90,6 +90,25 @@ impl std::fmt::Display for Value {
     }
 }
 
+impl EventDetail {
+    /// All that it says in one line: its text, or its fields where it has none; then its stack.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = if self.text.is_empty() {
+            let fields = self.fields.iter();
+            let fields = fields.map(|field| format!("{}={}", field.name, field.text()));
+            fields.collect::<Vec<_>>().join(" ")
+        } else {
+            self.text.replace('\n', " ")
+        };
+        for frame in &self.stack {
+            line.push(' ');
+            line.push_str(frame);
+        }
+        line
+    }
+}
+
 impl Field {
     /// What to show for it.
     #[must_use]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::{
     Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
+    Value,
 };
 
 /// A row in `FORMATS`.
@@ -137,6 +138,25 @@ pub trait Reader: Send + Sync {
     /// is always a right answer.
     fn has_fields(&self, _event: EventRef) -> bool {
         true
+    }
+
+    /// One field's value, as [`Reader::fields`] has it; `None` if the event has no such field. For filters,
+    /// which ask for one field of very many events.
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        let fields = self.fields(event);
+        let field = fields.into_iter().find(|field| field.name == name)?;
+        Some(field.value)
+    }
+
+    /// The names of the fields that events of a kind have. `None`: that shows only in each event.
+    fn field_names(&self, _kind: KindId) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// Appends what [`Reader::describe`] says of an event in one line ([`EventDetail::line`]). For search,
+    /// which asks for the text of all events.
+    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.describe(event).line().as_bytes());
     }
 
     /// The whole trace as its reference tool prints it, if it has one (trace-cmd report): line by line into

@@ -2,6 +2,7 @@
 //! range adds up to. Answers are plain lists: no pixels, no colours, no window.
 
 pub mod details;
+pub mod expression;
 pub mod item;
 pub mod process_tree;
 pub mod stats;

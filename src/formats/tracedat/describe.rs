@@ -58,6 +58,51 @@ pub fn describe(decoder: &Decoder, record: &[u8], about: Circumstances) -> Event
     detail
 }
 
+/// One field's value alone; `None` if the event has no such field.
+#[must_use]
+pub fn value(decoder: &Decoder, record: &[u8], name: &str) -> Option<Value> {
+    let kind = decoder.kinds().get(decoder.kind_of(record)?)?;
+    let field = kind.format.field(name)?;
+    Some(value_of(field, &decoder.scope(kind, record)))
+}
+
+/// Appends the text that [`describe`] finds, in one line. A kernel stack's text has its frames.
+pub fn push_text(
+    decoder: &Decoder,
+    record: &[u8],
+    time: Timestamp,
+    cpu: u32,
+    memory: &mut Memory,
+    out: &mut Vec<u8>,
+) {
+    let found = decoder
+        .kind_of(record)
+        .and_then(|index| Some((index, decoder.kinds().get(index)?)));
+    let Some((index, kind)) = found else {
+        return;
+    };
+    if kind.format.field("__probe_ip").is_some() || kind.format.field("__probe_func").is_some() {
+        out.extend_from_slice(text(decoder, index, kind, record, &time, cpu).as_bytes());
+        return;
+    }
+    let start = out.len();
+    let raw = Raw {
+        record,
+        cpu,
+        time: time.0 as u64,
+        next: None,
+    };
+    decoder.push_info(out, index, raw, Style::Plugins, Times::Nanoseconds, memory);
+    while out.len() > start && matches!(out.last(), Some(b'\n' | 0 | b' ')) {
+        out.pop();
+    }
+    for byte in out.iter_mut().skip(start) {
+        if *byte == b'\n' {
+            *byte = b' ';
+        }
+    }
+}
+
 /// The info column of the report, without line ends around it; probes as the kernel words them.
 fn text(
     decoder: &Decoder,

@@ -227,13 +227,27 @@ impl TraceFile {
         page_size: u32,
         place: u64,
     ) -> Result<Vec<u8>, ReadError> {
+        self.with_event(data, page_size, place, <[u8]>::to_vec)
+    }
+
+    /// The same without a copy: hands the bytes to `look`.
+    ///
+    /// # Errors
+    /// If no record can be read there.
+    pub fn with_event<R>(
+        &self,
+        data: &CpuData,
+        page_size: u32,
+        place: u64,
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, ReadError> {
         let (page, start) = self.page_at(data, page_size, place)?;
         let at = (place - start) as usize;
         let payload = match self.header.endian {
             Endian::Little => payload_at::<Little>(&page, at),
             Endian::Big => payload_at::<Big>(&page, at),
         };
-        payload.map(<[u8]>::to_vec).ok_or_else(|| {
+        payload.map(look).ok_or_else(|| {
             let problem = Problem::Other("no record can be read there".into());
             ReadError::at_byte(data.offset.saturating_add(place), "event", problem)
         })

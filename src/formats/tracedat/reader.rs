@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::TraceFile;
 use super::buffers::{Buffer, CpuData};
-use super::describe::{Circumstances, describe};
+use super::decoder::Memory;
+use super::describe::{self, Circumstances};
 use super::emit::{PartPass, Recipes};
 use super::latency::reader_for;
 use super::page::{Big, Little, Lost, Order, Records, read_head};
@@ -16,8 +17,8 @@ use crate::base::{
 };
 use crate::event::syscalls::Abi;
 use crate::event::{
-    Coarse, Directory, EventDetail, EventKind, Lane, LaneColumns, Part, Role, ThreadEntry,
-    ThreadKey, TraceInfo,
+    Coarse, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Part, Role, ThreadEntry,
+    ThreadKey, TraceInfo, Value,
 };
 use crate::formats::format::{EventRef, Input, Reader, Report};
 
@@ -406,7 +407,7 @@ impl Reader for TraceDat {
                     cpu: data.cpu,
                     thread_name,
                 };
-                describe(&self.report_source().decoder, &record, about)
+                describe::describe(&self.report_source().decoder, &record, about)
             }
             Err(error) => EventDetail {
                 time: event.time,
@@ -416,6 +417,39 @@ impl Reader for TraceDat {
                 text: error.to_string(),
                 ..EventDetail::default()
             },
+        }
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        let (buffer, data) = self.source_of_part(event.part)?;
+        let decoder = &self.report_source().decoder;
+        self.file
+            .with_event(data, buffer.page_size, event.place, |record| {
+                describe::value(decoder, record, name)
+            })
+            .ok()?
+    }
+
+    fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
+        // What the file does not describe has no fields.
+        let fields = self.file.metadata.formats.get(usize::from(kind.0));
+        let fields = fields.map_or(&[][..], |format| &format.fields);
+        Some(fields.iter().map(|field| field.name.as_str()).collect())
+    }
+
+    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
+        let Some((buffer, data)) = self.source_of_part(event.part) else {
+            return;
+        };
+        let decoder = &self.report_source().decoder;
+        let mut memory = Memory::default();
+        let read = self
+            .file
+            .with_event(data, buffer.page_size, event.place, |record| {
+                describe::push_text(decoder, record, event.time, data.cpu, &mut memory, out);
+            });
+        if let Err(error) = read {
+            out.extend_from_slice(error.to_string().as_bytes());
         }
     }
 

@@ -1,0 +1,142 @@
+//! What one comparison says of one value.
+
+use super::parse::{Literal, Number, Op, Pattern};
+use crate::event::Value;
+
+/// A comparison with a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberTest {
+    pub op: Op,
+    pub number: Number,
+}
+
+impl NumberTest {
+    pub fn of(op: Op, value: &Literal) -> Option<NumberTest> {
+        Some(NumberTest {
+            op,
+            number: value.number?,
+        })
+    }
+
+    pub fn holds(self, value: i128) -> bool {
+        match self.number {
+            Number::Int(wanted) if self.op == Op::Bits => value & wanted != 0,
+            Number::Int(wanted) => is_so(self.op, value.cmp(&wanted)),
+            Number::Float(wanted) => (value as f64)
+                .partial_cmp(&wanted)
+                .is_some_and(|order| is_so(self.op, order)),
+        }
+    }
+
+    fn holds_float(self, value: f64) -> bool {
+        let wanted = match self.number {
+            Number::Int(wanted) => wanted as f64,
+            Number::Float(wanted) => wanted,
+        };
+        value
+            .partial_cmp(&wanted)
+            .is_some_and(|order| is_so(self.op, order))
+    }
+}
+
+fn is_so(op: Op, order: std::cmp::Ordering) -> bool {
+    match op {
+        Op::Equal => order.is_eq(),
+        Op::Differs => order.is_ne(),
+        Op::Less => order.is_lt(),
+        Op::LessOrEqual => order.is_le(),
+        Op::More => order.is_gt(),
+        Op::MoreOrEqual => order.is_ge(),
+        Op::Like | Op::Unlike | Op::Bits => false,
+    }
+}
+
+/// A comparison with a text.
+#[derive(Clone, Debug)]
+pub(super) enum TextTest {
+    Is(String),
+    IsNot(String),
+    Has(Pattern),
+    HasNot(Pattern),
+}
+
+impl TextTest {
+    /// `None`: texts are not compared like that.
+    pub fn of(op: Op, value: &Literal) -> Option<TextTest> {
+        match op {
+            Op::Equal => Some(TextTest::Is(value.text.clone())),
+            Op::Differs => Some(TextTest::IsNot(value.text.clone())),
+            Op::Like => value.pattern.clone().map(TextTest::Has),
+            Op::Unlike => value.pattern.clone().map(TextTest::HasNot),
+            _ => None,
+        }
+    }
+
+    pub fn holds(&self, bytes: &[u8]) -> bool {
+        match self {
+            TextTest::Is(text) => bytes == text.as_bytes(),
+            TextTest::IsNot(text) => bytes != text.as_bytes(),
+            TextTest::Has(pattern) => pattern.is_in(bytes),
+            TextTest::HasNot(pattern) => !pattern.is_in(bytes),
+        }
+    }
+}
+
+/// A comparison with an argument, whatever type it turns out to have.
+#[derive(Clone, Debug)]
+pub(super) struct ValueTest {
+    number: Option<NumberTest>,
+    text: Option<TextTest>,
+}
+
+impl ValueTest {
+    pub fn of(op: Op, value: &Literal) -> ValueTest {
+        ValueTest {
+            number: NumberTest::of(op, value).filter(|_| !matches!(op, Op::Like | Op::Unlike)),
+            text: TextTest::of(op, value),
+        }
+    }
+
+    /// `None`: that depends on how the value is shown; then [`ValueTest::holds_shown`] knows.
+    pub fn holds(&self, value: &Value) -> Option<bool> {
+        let number = match value {
+            Value::Null => return Some(false),
+            Value::Bool(value) => Some(i128::from(*value)),
+            Value::Int(value) => Some(i128::from(*value)),
+            Value::UInt(value) | Value::Pointer(value) | Value::Koid(value) => {
+                Some(i128::from(*value))
+            }
+            Value::Double(value) => {
+                if let Some(test) = self.number {
+                    return Some(test.holds_float(*value));
+                }
+                None
+            }
+            Value::Text(text) => {
+                return Some(match (&self.text, self.number) {
+                    (Some(test), _) => test.holds(text.as_bytes()),
+                    (None, Some(test)) => text.trim().parse().is_ok_and(|value| test.holds(value)),
+                    (None, None) => false,
+                });
+            }
+            Value::Bytes(_) | Value::List(_) => None,
+        };
+        match (number, self.number, &self.text) {
+            (Some(value), Some(test), _) => Some(test.holds(value)),
+            (_, _, None) => Some(false),
+            (_, _, Some(TextTest::Is(_) | TextTest::Has(_)))
+                if self.holds_shown(&value.to_string()) =>
+            {
+                Some(true)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same for the value as people read it.
+    pub fn holds_shown(&self, shown: &str) -> bool {
+        self.text
+            .as_ref()
+            .is_some_and(|test| test.holds(shown.as_bytes()))
+    }
+}

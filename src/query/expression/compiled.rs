@@ -1,0 +1,407 @@
+//! An expression and a trace in, a tree of tests out, in which all that can be known beforehand is known:
+//! which kinds of events, names of slices, threads and tracks it is true of.
+
+use super::ExpressionError;
+use super::comparison::{NumberTest, TextTest, ValueTest};
+use super::parse::{Field, Literal, Node, Number, Op, Pattern};
+use crate::event::KindId;
+use crate::formats::Reader;
+use crate::trace::{ProcessId, ThreadId, ThreadState, Trace, TrackId, TrackKind};
+
+/// What is known of all events of a kind, or all slices of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// None of them is meant.
+    No,
+    /// All are.
+    Yes,
+    /// Each must be asked.
+    Ask,
+}
+
+impl Verdict {
+    fn of(known: Option<bool>) -> Verdict {
+        match known {
+            Some(true) => Verdict::Yes,
+            Some(false) => Verdict::No,
+            None => Verdict::Ask,
+        }
+    }
+}
+
+/// Whose name or category it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByLabel {
+    /// By kind of event.
+    pub kinds: Vec<bool>,
+    /// By label of slices.
+    pub labels: Vec<bool>,
+}
+
+/// A part of an expression, put to a trace.
+#[derive(Debug)]
+pub(super) enum Test {
+    Not(Box<Test>),
+    All(Vec<Test>),
+    Any(Vec<Test>),
+    /// By kind.
+    Event(Vec<bool>, Box<Test>),
+    /// The pattern in names, categories and texts.
+    Anywhere(Pattern, ByLabel),
+    Name(TextTest, ByLabel),
+    Category(ByLabel),
+    /// By thread, and by process.
+    Whose(Vec<bool>, Vec<bool>),
+    Cpu(NumberTest),
+    Time(NumberTest),
+    Duration(NumberTest),
+    Depth(NumberTest),
+    /// By state.
+    State([bool; 13]),
+    /// By track.
+    Track(TextTest, Vec<bool>),
+    Text(TextTest),
+    /// Name, comparison, which kinds have it (`None`: not known), and what is asked of those that have not.
+    Argument(String, ValueTest, Vec<Option<bool>>, Option<Box<Test>>),
+    Never,
+}
+
+/// What a verdict is about.
+#[derive(Clone, Copy)]
+pub(super) enum About {
+    Kind(usize),
+    Label(usize),
+}
+
+pub(super) struct Compiler<'a> {
+    pub trace: &'a Trace,
+    pub field_names: Vec<Option<Vec<&'a str>>>,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(trace: &'a Trace, reader: &'a dyn Reader) -> Compiler<'a> {
+        let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
+        Compiler {
+            trace,
+            field_names: kinds.map(|kind| reader.field_names(KindId(kind))).collect(),
+        }
+    }
+
+    /// Puts a part of the expression to the trace.
+    pub fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
+        let all = |nodes: &[Node]| -> Result<Vec<Test>, ExpressionError> {
+            nodes.iter().map(|node| self.compile(node, scope)).collect()
+        };
+        Ok(match node {
+            Node::Text(pattern) => {
+                let found = |bytes: &[u8]| pattern.is_in(bytes);
+                let names = self.by_label(Part::Name, &found);
+                let categories = self.by_label(Part::Category, &found);
+                let either = |a: Vec<bool>, b: Vec<bool>| {
+                    a.into_iter().zip(b).map(|(a, b)| a || b).collect()
+                };
+                let both = ByLabel {
+                    kinds: either(names.kinds, categories.kinds),
+                    labels: either(names.labels, categories.labels),
+                };
+                Test::Anywhere(pattern.clone(), both)
+            }
+            Node::Not(inner) => Test::Not(Box::new(self.compile(inner, scope)?)),
+            Node::All(nodes) => Test::All(all(nodes)?),
+            Node::Any(nodes) => Test::Any(all(nodes)?),
+            Node::Event(names, inner) => {
+                let inner = Box::new(self.compile(inner, Scope::Event)?);
+                Test::Event(self.kinds_named(names), inner)
+            }
+            Node::Compare {
+                field,
+                at,
+                op,
+                value,
+            } => self.compare(field, *at, *op, value, scope)?,
+        })
+    }
+
+    fn compare(
+        &self,
+        field: &Field,
+        at: usize,
+        op: Op,
+        value: &Literal,
+        scope: Scope,
+    ) -> Result<Test, ExpressionError> {
+        if let Field::Argument(name) = field {
+            let kinds = self.kinds_with(name);
+            if !kinds.is_empty() && kinds.iter().all(|has| *has == Some(false)) {
+                let message = format!("no event of this trace has a field '{name}'");
+                return Err(ExpressionError::new(at, name.len(), message));
+            }
+            return Ok(Test::Argument(
+                name.clone(),
+                ValueTest::of(op, value),
+                kinds,
+                None,
+            ));
+        }
+        let test = self.compare_own(field, op, value);
+        let name = super::FIELDS
+            .iter()
+            .find(|(_, own, _)| own == field)
+            .map_or("", |(name, ..)| *name);
+        let kinds = self.kinds_with(name);
+        // Where an argument has the name of a field of ours, `event:` means the argument; so does `state`
+        // for all that is no thread's state.
+        let may_be_argument = scope == Scope::Event || *field == Field::State;
+        if !may_be_argument || kinds.iter().all(|has| *has == Some(false)) {
+            return Ok(test);
+        }
+        let test = Some(Box::new(test));
+        Ok(Test::Argument(
+            name.to_owned(),
+            ValueTest::of(op, value),
+            kinds,
+            test,
+        ))
+    }
+
+    fn compare_own(&self, field: &Field, op: Op, value: &Literal) -> Test {
+        let number = NumberTest::of(op, value);
+        let text = TextTest::of(op, value);
+        let with_text = |make: &dyn Fn(TextTest) -> Test| text.clone().map_or(Test::Never, make);
+        let with_number = |make: fn(NumberTest) -> Test| number.map_or(Test::Never, make);
+        match field {
+            Field::Name | Field::Category => with_text(&|test| {
+                let part = if *field == Field::Name {
+                    Part::Name
+                } else {
+                    Part::Category
+                };
+                let by_label = self.by_label(part, &|bytes| test.holds(bytes));
+                match part {
+                    Part::Name => Test::Name(test, by_label),
+                    Part::Category => Test::Category(by_label),
+                }
+            }),
+            Field::Cpu => with_number(Test::Cpu),
+            Field::Duration => with_number(Test::Duration),
+            Field::Depth => with_number(Test::Depth),
+            Field::Time => {
+                let start = self.trace.span.start;
+                let time = value.time.map(|time| i128::from(time.resolve(start).0));
+                let number = time.map(Number::Int).or(value.number);
+                number.map_or(Test::Never, |number| Test::Time(NumberTest { op, number }))
+            }
+            Field::Tid | Field::Pid | Field::Thread | Field::Process => {
+                self.whose(field, number, text.as_ref())
+            }
+            Field::State => with_text(&|test| {
+                Test::State(ThreadState::ALL.map(|state| test.holds(state.word().as_bytes())))
+            }),
+            Field::Track => with_text(&|test| {
+                let tracks = 0..self.trace.tracks.len() as u32;
+                let titles = tracks.map(|id| track_title(self.trace, TrackId(id)));
+                let held = titles.map(|title| test.holds(title.as_bytes())).collect();
+                Test::Track(test, held)
+            }),
+            Field::Text => with_text(&Test::Text),
+            Field::Argument(_) => Test::Never,
+        }
+    }
+
+    fn whose(&self, field: &Field, number: Option<NumberTest>, text: Option<&TextTest>) -> Test {
+        let holds = |name: &[u8], count: u64| {
+            let is_number = number.is_some_and(|test| test.holds(i128::from(count)));
+            match (field, text) {
+                (Field::Tid | Field::Pid, _) | (_, None) => is_number,
+                (_, Some(text)) => match number {
+                    // `thread != 5` means neither that number nor that name.
+                    Some(test) if test.op == Op::Differs => is_number && text.holds(name),
+                    Some(test) if test.op == Op::Equal => is_number || text.holds(name),
+                    _ => text.holds(name),
+                },
+            }
+        };
+        let trace = self.trace;
+        let processes: Vec<bool> = trace
+            .processes
+            .iter()
+            .map(|process| holds(trace.strings.bytes(process.name), process.pid))
+            .collect();
+        if matches!(field, Field::Tid | Field::Thread) {
+            let threads = 0..trace.threads.len() as u32;
+            let threads = threads.map(|id| {
+                let name = trace.thread_name(ThreadId(id));
+                holds(name.as_bytes(), trace.thread(ThreadId(id)).tid)
+            });
+            return Test::Whose(threads.collect(), Vec::new());
+        }
+        let of = |id: Option<ProcessId>| {
+            id.and_then(|id| processes.get(id.0 as usize).copied())
+                .unwrap_or(false)
+        };
+        let threads = trace
+            .threads
+            .iter()
+            .map(|thread| of(thread.process))
+            .collect();
+        Test::Whose(threads, processes)
+    }
+
+    fn by_label(&self, part: Part, holds: &dyn Fn(&[u8]) -> bool) -> ByLabel {
+        let strings = &self.trace.strings;
+        let of = |name, category| match part {
+            Part::Name => holds(strings.bytes(name)),
+            Part::Category => holds(strings.bytes(category)),
+        };
+        let kinds = self.trace.kinds.iter();
+        let labels = self.trace.slices.labels.iter();
+        ByLabel {
+            kinds: kinds.map(|kind| of(kind.name, kind.category)).collect(),
+            labels: labels.map(|label| of(label.name, label.category)).collect(),
+        }
+    }
+
+    fn kinds_named(&self, names: &[String]) -> Vec<bool> {
+        let trace = self.trace;
+        let kinds = trace.kinds.iter();
+        kinds
+            .map(|kind| {
+                let (name, category) = (trace.text(kind.name), trace.text(kind.category));
+                names.iter().any(|wanted| match wanted.split_once('/') {
+                    Some((system, event)) => is_like(&category, system) && is_like(&name, event),
+                    None => is_like(&name, wanted),
+                })
+            })
+            .collect()
+    }
+
+    fn kinds_with(&self, name: &str) -> Vec<Option<bool>> {
+        let kinds = self.field_names.iter();
+        kinds
+            .map(|names| names.as_ref().map(|names| names.contains(&name)))
+            .collect()
+    }
+}
+
+/// Where a comparison stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Any,
+    /// Inside `event:`.
+    Event,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Name,
+    Category,
+}
+
+impl Test {
+    /// What is known of all events of a kind, or of all slices with a label.
+    pub fn verdict(&self, about: About) -> Verdict {
+        Verdict::of(self.known(about))
+    }
+
+    fn known(&self, about: About) -> Option<bool> {
+        let by_label = |by: &ByLabel| match about {
+            About::Kind(at) => by.kinds.get(at).copied(),
+            About::Label(at) => by.labels.get(at).copied(),
+        };
+        match (self, about) {
+            (Test::Never, _) => Some(false),
+            (Test::Not(inner), _) => inner.known(about).map(|known| !known),
+            (Test::All(tests), _) => join(tests, about, false),
+            (Test::Any(tests), _) => join(tests, about, true),
+            (Test::Name(_, by) | Test::Category(by), _) => Some(by_label(by).unwrap_or(false)),
+            (Test::Anywhere(_, by), About::Kind(_)) => by_label(by).filter(|known| *known),
+            (Test::Anywhere(_, by), About::Label(_)) => Some(by_label(by).unwrap_or(false)),
+            (Test::Event(kinds, inner), About::Kind(at)) => match kinds.get(at) {
+                Some(true) => inner.known(about),
+                _ => Some(false),
+            },
+            (Test::Event(kinds, _), About::Label(_)) => (!kinds.contains(&true)).then_some(false),
+            (Test::Duration(_) | Test::Depth(_) | Test::State(_), About::Kind(_)) => Some(false),
+            (Test::State(_), About::Label(_)) => Some(false),
+            (Test::Argument(_, _, kinds, otherwise), About::Kind(at)) => match kinds.get(at) {
+                Some(Some(false)) => otherwise.as_ref().map_or(Some(false), |it| it.known(about)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// `decisive` for one is decisive for all.
+fn join(tests: &[Test], about: About, decisive: bool) -> Option<bool> {
+    let mut answer = Some(!decisive);
+    for test in tests {
+        match test.known(about) {
+            Some(known) if known == decisive => return Some(decisive),
+            Some(_) => {}
+            None => answer = None,
+        }
+    }
+    answer
+}
+
+/// Whether `text` is `pattern`, in which `*` stands for anything.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|head| text.strip_prefix(head)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((tail, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or(""),
+            None => return false,
+        }
+    }
+    rest.ends_with(tail)
+}
+
+/// What a track is called: by its own name, or its owner's.
+#[must_use]
+pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
+    let Some(track) = trace.tracks.get(id.0 as usize) else {
+        return String::new();
+    };
+    if track.name != crate::base::StringId::EMPTY {
+        return trace.text(track.name).into_owned();
+    }
+    match track.kind {
+        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Cpu(cpu) => {
+            let number = trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number);
+            format!("CPU {number}")
+        }
+        TrackKind::Async(Some(process)) => {
+            let process = trace.processes.get(process.0 as usize);
+            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
+        }
+        TrackKind::Async(None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(is_like("sched_switch", "sched_*"));
+        assert!(is_like("sched_switch", "*switch"));
+        assert!(is_like("sched_switch", "s*_*h"));
+        assert!(is_like("sched_switch", "sched_switch"));
+        assert!(!is_like("sched_switch", "sched"));
+        assert!(!is_like("sched_switch", "sched_*x"));
+        assert!(is_like("aXbXc", "a*b*c"));
+    }
+}

@@ -1,0 +1,364 @@
+//! An expression put to a trace: any event, slice, run, state, thread ... in, whether it is meant out.
+//!
+//! Columns answer where they can; an event is decoded only if its kind does not settle the question, and then
+//! only the field that is asked for.
+
+use super::compiled::{About, ByLabel, Compiler, Scope, Test, Verdict, track_title};
+use super::{Expression, ExpressionError};
+use crate::event::KindId;
+use crate::formats::{EventRef, Reader};
+use crate::query::Item;
+use crate::trace::counters::CounterScope;
+use crate::trace::{EventId, ThreadId, Trace, TrackKind};
+
+/// An expression put to one trace. Shared by threads; each asks through a [`Probe`] of its own.
+pub struct Matcher<'a> {
+    trace: &'a Trace,
+    reader: &'a dyn Reader,
+    test: Test,
+    kinds: Vec<Verdict>,
+    labels: Vec<Verdict>,
+}
+
+impl std::fmt::Debug for Matcher<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Matcher({:?})", self.test)
+    }
+}
+
+impl<'a> Matcher<'a> {
+    /// Looks up what `expression` means in `trace`.
+    ///
+    /// # Errors
+    /// If it asks for a field that no event of the trace can have.
+    pub fn new(
+        expression: &Expression,
+        trace: &'a Trace,
+        reader: &'a dyn Reader,
+    ) -> Result<Matcher<'a>, ExpressionError> {
+        let compiler = Compiler::new(trace, reader);
+        let test = compiler.compile(expression.root(), Scope::Any)?;
+        let kinds = (0..trace.kinds.len()).map(|at| test.verdict(About::Kind(at)));
+        let labels = (0..trace.slices.labels.len()).map(|at| test.verdict(About::Label(at)));
+        Ok(Matcher {
+            kinds: kinds.collect(),
+            labels: labels.collect(),
+            trace,
+            reader,
+            test,
+        })
+    }
+
+    /// What is known of all events of a kind.
+    #[inline]
+    #[must_use]
+    pub fn of_kind(&self, kind: KindId) -> Verdict {
+        self.kinds
+            .get(usize::from(kind.0))
+            .copied()
+            .unwrap_or(Verdict::Ask)
+    }
+
+    /// What is known of all slices with a label (a row of `Slices::labels`).
+    #[inline]
+    #[must_use]
+    pub fn of_label(&self, label: u32) -> Verdict {
+        self.labels
+            .get(label as usize)
+            .copied()
+            .unwrap_or(Verdict::Ask)
+    }
+
+    /// For many questions in a row.
+    #[must_use]
+    pub fn probe(&self) -> Probe<'_> {
+        Probe {
+            matcher: self,
+            text: Vec::new(),
+        }
+    }
+
+    /// Whether `item` is meant.
+    #[must_use]
+    pub fn is_match(&self, item: Item) -> bool {
+        self.probe().is_match(item)
+    }
+}
+
+/// Asks a [`Matcher`]; keeps the memory that texts need.
+#[derive(Debug)]
+pub struct Probe<'a> {
+    matcher: &'a Matcher<'a>,
+    text: Vec<u8>,
+}
+
+impl Probe<'_> {
+    /// Whether `item` is meant. What does not exist is not.
+    #[must_use]
+    pub fn is_match(&mut self, item: Item) -> bool {
+        let matcher = self.matcher;
+        let trace = matcher.trace;
+        let verdict = match item {
+            Item::Event(id) if (id.0 as usize) < trace.events.len() => {
+                matcher.of_kind(trace.events.kind(id))
+            }
+            Item::Slice(id) if (id.0 as usize) < trace.slices.len() => {
+                matcher.of_label(trace.slices.label_ids[id.0 as usize])
+            }
+            Item::Cpu(_) | Item::Track(_) => Verdict::Ask,
+            item if item.span(trace).is_none() => Verdict::No,
+            _ => Verdict::Ask,
+        };
+        match verdict {
+            Verdict::Yes => true,
+            Verdict::No => false,
+            Verdict::Ask => self.holds(&matcher.test, item),
+        }
+    }
+
+    fn holds(&mut self, test: &Test, item: Item) -> bool {
+        let trace = self.matcher.trace;
+        let in_list = |list: &[bool], at: u32| list.get(at as usize).copied().unwrap_or(false);
+        match test {
+            Test::Never => false,
+            Test::Not(inner) => !self.holds(inner, item),
+            Test::All(tests) => tests.iter().all(|test| self.holds(test, item)),
+            Test::Any(tests) => tests.iter().any(|test| self.holds(test, item)),
+            Test::Event(kinds, inner) => {
+                let kind = event_of(trace, item).map(|id| trace.events.kind(id));
+                kind.is_some_and(|kind| in_list(kinds, u32::from(kind.0)))
+                    && self.holds(inner, item)
+            }
+            Test::Anywhere(pattern, by) => match self.by_label(by, item) {
+                Some(true) => true,
+                _ if matches!(item, Item::Slice(_)) => false,
+                _ => self.with_text(item, |text| pattern.is_in(text)),
+            },
+            Test::Name(test, by) => match self.by_label(by, item) {
+                Some(known) => known,
+                None => test.holds(own_name(trace, item).as_bytes()),
+            },
+            Test::Category(by) => self.by_label(by, item).unwrap_or(false),
+            Test::Whose(threads, processes) => match item {
+                Item::Process(id) => in_list(processes, id.0),
+                _ => item.thread(trace).is_some_and(|id| in_list(threads, id.0)),
+            },
+            Test::Cpu(test) => cpu_of(trace, item).is_some_and(|cpu| test.holds(cpu.into())),
+            Test::Time(test) => item
+                .span(trace)
+                .is_some_and(|span| test.holds(span.start.0.into())),
+            Test::Duration(test) => match item {
+                Item::Event(_) | Item::Instant(_) => false,
+                _ => item
+                    .span(trace)
+                    .is_some_and(|span| test.holds(span.duration().0.into())),
+            },
+            Test::Depth(test) => match item {
+                Item::Slice(id) => test.holds(trace.slices.depth(id).into()),
+                _ => false,
+            },
+            Test::State(states) => match item {
+                Item::State(id) => states[trace.states.states[id.0 as usize] as usize],
+                _ => false,
+            },
+            Test::Track(test, tracks) => match item {
+                Item::Slice(id) => in_list(tracks, trace.slices.row_of(id).track.0),
+                Item::Track(id) => in_list(tracks, id.0),
+                Item::Sample(..) => test.holds(own_name(trace, item).as_bytes()),
+                _ => false,
+            },
+            Test::Text(test) => self.with_text(item, |text| test.holds(text)),
+            Test::Argument(name, test, kinds, otherwise) => {
+                if let (Item::State(_), Some(own)) = (item, otherwise)
+                    && matches!(**own, Test::State(_))
+                {
+                    return self.holds(own, item);
+                }
+                let events = [event_of(trace, item), finish_of(trace, item)];
+                for id in events.into_iter().flatten() {
+                    let kind = usize::from(trace.events.kind(id).0);
+                    if kinds.get(kind).copied().flatten() == Some(false) {
+                        continue;
+                    }
+                    let event = event_ref(trace, id);
+                    if let Some(value) = self.matcher.reader.value(event, name) {
+                        return test.holds(&value).unwrap_or_else(|| {
+                            let detail = self.matcher.reader.describe(event);
+                            let field = detail.fields.iter().find(|field| field.name == *name);
+                            field.is_some_and(|field| test.holds_shown(&field.text()))
+                        });
+                    }
+                }
+                otherwise.as_ref().is_some_and(|own| self.holds(own, item))
+            }
+        }
+    }
+
+    /// What the label says: `None` for what has neither a kind nor a label.
+    fn by_label(&self, by: &ByLabel, item: Item) -> Option<bool> {
+        let trace = self.matcher.trace;
+        match item {
+            Item::Slice(id) => {
+                let label = trace.slices.label_ids[id.0 as usize];
+                Some(by.labels.get(label as usize).copied().unwrap_or(false))
+            }
+            Item::Event(_) | Item::Instant(_) => {
+                let kind = event_of(trace, item).map(|id| trace.events.kind(id))?;
+                Some(by.kinds.get(usize::from(kind.0)).copied().unwrap_or(false))
+            }
+            _ => None,
+        }
+    }
+
+    /// All that an item says: events `name: text`, others their names.
+    fn with_text(&mut self, item: Item, question: impl FnOnce(&[u8]) -> bool) -> bool {
+        let (trace, reader) = (self.matcher.trace, self.matcher.reader);
+        self.text.clear();
+        match item {
+            Item::Event(_) | Item::Instant(_) | Item::Slice(_) => {
+                if let Item::Slice(id) = item {
+                    let name = trace.slices.label(id).name;
+                    self.text.extend_from_slice(trace.strings.bytes(name));
+                    self.text.push(b' ');
+                }
+                for id in [event_of(trace, item), finish_of(trace, item)]
+                    .into_iter()
+                    .flatten()
+                {
+                    let kind = trace.kinds.get(usize::from(trace.events.kind(id).0));
+                    if let Some(kind) = kind {
+                        self.text.extend_from_slice(trace.strings.bytes(kind.name));
+                        self.text.extend_from_slice(b": ");
+                    }
+                    reader.push_text(event_ref(trace, id), &mut self.text);
+                }
+            }
+            _ => self
+                .text
+                .extend_from_slice(own_text(trace, item).as_bytes()),
+        }
+        question(&self.text)
+    }
+}
+
+/// How the reader knows an event.
+#[must_use]
+pub(crate) fn event_ref(trace: &Trace, id: EventId) -> EventRef {
+    let event = trace.events.get(id);
+    EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
+    }
+}
+
+/// The event that an item is, or that began it.
+fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
+    let id = match item {
+        Item::Event(id) => Some(id),
+        Item::Instant(id) => trace
+            .instants
+            .events
+            .get(id.0 as usize)
+            .copied()
+            .map(EventId),
+        Item::Slice(id) => trace.slices.begins.get(id.0 as usize).copied().map(EventId),
+        Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
+        Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),
+        Item::Sample(_, row) => trace
+            .counters
+            .events
+            .get(row as usize)
+            .copied()
+            .map(EventId),
+        Item::Flow(id) => trace
+            .flows
+            .rows
+            .get(id.0 as usize)
+            .map(|flow| flow.from.event),
+        _ => None,
+    };
+    id.filter(|id| (id.0 as usize) < trace.events.len())
+}
+
+/// The event that ended a slice.
+fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
+    let Item::Slice(id) = item else { return None };
+    let finish = trace
+        .slices
+        .finishes
+        .get(id.0 as usize)
+        .copied()
+        .map(EventId);
+    finish.filter(|id| (id.0 as usize) < trace.events.len())
+}
+
+/// The name of what has neither a kind nor a label.
+fn own_name(trace: &Trace, item: Item) -> String {
+    match item {
+        Item::Thread(id) => trace.thread_name(id),
+        Item::Run(id) => trace.thread_name(ThreadId(trace.runs.threads[id.0 as usize])),
+        Item::State(id) => trace.states.states[id.0 as usize].word().to_owned(),
+        Item::Flow(id) => trace
+            .text(trace.flows.rows[id.0 as usize].name)
+            .into_owned(),
+        Item::Process(id) => trace.text(trace.processes[id.0 as usize].name).into_owned(),
+        Item::Sample(track, _) => {
+            let track = trace.counters.tracks.get(track.0 as usize);
+            track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
+        }
+        Item::Track(id) => track_title(trace, id),
+        Item::Cpu(id) => trace
+            .cpus
+            .get(id.0 as usize)
+            .map_or_else(String::new, |cpu| format!("CPU {}", cpu.number)),
+        Item::Slice(_) | Item::Event(_) | Item::Instant(_) => String::new(),
+    }
+}
+
+/// The same with the numbers that people know it by, and what it ran.
+fn own_text(trace: &Trace, item: Item) -> String {
+    let name = own_name(trace, item);
+    match item {
+        Item::Thread(id) => format!("{name} {}", trace.thread(id).tid),
+        Item::Process(id) => {
+            let process = &trace.processes[id.0 as usize];
+            let mut text = format!("{name} {}", process.pid);
+            for image in &process.images {
+                text.push(' ');
+                text.push_str(&trace.text(image.program));
+                for argument in &image.arguments {
+                    text.push(' ');
+                    text.push_str(&trace.text(*argument));
+                }
+            }
+            text
+        }
+        _ => name,
+    }
+}
+
+/// The number of the CPU where it happened.
+fn cpu_of(trace: &Trace, item: Item) -> Option<u32> {
+    let index = match item {
+        Item::Cpu(id) => Some(id.0),
+        Item::Run(id) => Some(trace.runs.get(id).cpu.0),
+        Item::State(id) => trace.states.get(id).cpu,
+        Item::Sample(track, _) => match trace.counters.tracks.get(track.0 as usize)?.scope {
+            CounterScope::Cpu(cpu) => Some(cpu.0),
+            _ => None,
+        },
+        Item::Slice(id) => {
+            let track = trace.tracks.get(trace.slices.row_of(id).track.0 as usize)?;
+            match track.kind {
+                TrackKind::Cpu(cpu) => Some(cpu.0),
+                _ => trace.events.get(event_of(trace, item)?).cpu,
+            }
+        }
+        Item::Event(_) | Item::Instant(_) => trace.events.get(event_of(trace, item)?).cpu,
+        _ => None,
+    };
+    trace.cpus.get(index? as usize).map(|cpu| cpu.number)
+}

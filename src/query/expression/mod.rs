@@ -1,0 +1,67 @@
+//! What a user looks for: a text in, a question that can be asked of every event, slice and thread out.
+//!
+//! ```text
+//! plain text                                  anywhere in names and texts, whatever the case
+//! /regex/   /regex/i                          the same with a regular expression
+//! name ~ "sched.*" && dur > 1ms               comparisons: == != < <= > >= ~ !~ & joined by && || ! ( )
+//! sched_switch: next_prio < 100               only this event (or these: a,b:), whose own fields come first
+//! ```
+//!
+//! A text is an expression if it has an operator outside of quotes; `"a < b"` in quotes is plain text again.
+//! Fields: `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of
+//! events by name (`arg.NAME` where a field of ours has the same name). What an item does not have is never
+//! equal, different, less or more. Parsing knows no trace; [`Matcher`] puts an expression to one.
+
+mod comparison;
+mod compiled;
+mod matcher;
+mod parse;
+
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::fmt;
+
+pub use compiled::Verdict;
+pub use matcher::{Matcher, Probe};
+pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op, Pattern};
+
+/// What is wrong with an expression, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// Byte at which the trouble begins.
+    pub at: usize,
+    /// How many bytes it takes; 0 at the end of the text.
+    pub length: usize,
+    /// A sentence for the user.
+    pub message: String,
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (column {})", self.message, self.at + 1)
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+impl ExpressionError {
+    fn new(at: usize, length: usize, message: impl Into<String>) -> ExpressionError {
+        ExpressionError {
+            at,
+            length,
+            message: message.into(),
+        }
+    }
+
+    /// The text, and below it a line of carets under the place, for a terminal.
+    #[must_use]
+    pub fn pointed(&self, text: &str) -> String {
+        let before = text.get(..self.at).unwrap_or(text).chars().count();
+        let until = self.at.saturating_add(self.length);
+        let under = text.get(self.at..until).unwrap_or("").chars().count();
+        let carets = "^".repeat(under.max(1));
+        format!("{text}\n{}{carets} {}", " ".repeat(before), self.message)
+    }
+}

@@ -1,0 +1,589 @@
+//! Tokens in, a tree out. Knows the fields and what can be asked of them, but no trace.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::ExpressionError;
+use super::token::{Placed, Token, has_operator, tokens};
+use crate::base::time::{TimeArg, parse_duration};
+
+/// Deepest nesting.
+const MAX_DEPTH: u32 = 64;
+/// Largest compiled regular expression.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// What was asked for, taken apart.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    text: String,
+    node: Node,
+}
+
+/// A part of an expression.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A text somewhere in names and texts.
+    Text(Pattern),
+    /// A field compared to a value.
+    Compare {
+        /// Which field.
+        field: Field,
+        /// Where its name stands, in bytes.
+        at: usize,
+        /// How.
+        op: Op,
+        /// To what.
+        value: Literal,
+    },
+    /// Only events of these names (`sched_switch`, `sched/sched_switch`, with `*` for any text); their own
+    /// fields come first in what follows.
+    Event(Vec<String>, Box<Node>),
+    /// Not.
+    Not(Box<Node>),
+    /// All of them.
+    All(Vec<Node>),
+    /// Any of them.
+    Any(Vec<Node>),
+}
+
+/// What can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The item's name.
+    Name,
+    /// Its category or system.
+    Category,
+    /// The number of its CPU.
+    Cpu,
+    /// The number of its thread.
+    Tid,
+    /// The number of its process.
+    Pid,
+    /// Its thread's name, or number.
+    Thread,
+    /// Its process's name, or number.
+    Process,
+    /// Its track's name.
+    Track,
+    /// When it begins.
+    Time,
+    /// How long it lasts.
+    Duration,
+    /// How many slices are around it.
+    Depth,
+    /// What the thread was doing.
+    State,
+    /// The event's text.
+    Text,
+    /// An argument of the event by its name.
+    Argument(String),
+}
+
+/// The fields that are not arguments: as they are written, and what they are.
+pub const FIELDS: &[(&str, Field, &str)] = &[
+    ("name", Field::Name, "name of the event, slice, thread ..."),
+    ("category", Field::Category, "category or system"),
+    ("cpu", Field::Cpu, "number of the CPU"),
+    ("tid", Field::Tid, "number of the thread"),
+    ("pid", Field::Pid, "number of the process"),
+    ("thread", Field::Thread, "name or number of the thread"),
+    ("process", Field::Process, "name or number of the process"),
+    ("track", Field::Track, "name of the track"),
+    (
+        "ts",
+        Field::Time,
+        "when it begins: 1.5s since the start, or @N ns",
+    ),
+    (
+        "dur",
+        Field::Duration,
+        "how long it lasts: 1ms, or a number of ns",
+    ),
+    ("depth", Field::Depth, "how many slices are around it"),
+    (
+        "state",
+        Field::State,
+        "state of a thread: running, runnable, sleeping ...",
+    ),
+    ("text", Field::Text, "all that the event says"),
+    ("time", Field::Time, "the same as ts"),
+    ("CPU", Field::Cpu, "as in trace-cmd's filters"),
+    ("COMM", Field::Thread, "as in trace-cmd's filters"),
+    ("TIMESTAMP", Field::Time, "as in trace-cmd's filters"),
+];
+
+/// How a field is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Equal,
+    /// `!=`
+    Differs,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    More,
+    /// `>=`
+    MoreOrEqual,
+    /// `~`
+    Like,
+    /// `!~`
+    Unlike,
+    /// `&`: any of these bits is set.
+    Bits,
+}
+
+/// A value that a field is compared to.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    /// As it was written, without quotes.
+    pub text: String,
+    /// As a number (durations in ns), if it can be one.
+    pub number: Option<Number>,
+    /// As a time, if it can be one.
+    pub time: Option<TimeArg>,
+    /// For `~` and `!~`.
+    pub pattern: Option<Pattern>,
+}
+
+/// A number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Whole.
+    Int(i128),
+    /// Any.
+    Float(f64),
+}
+
+/// A compiled search for a text.
+#[derive(Clone, Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// Whether it is anywhere in these bytes.
+    #[inline]
+    #[must_use]
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        self.0.is_match(bytes)
+    }
+
+    fn of_text(text: &str) -> Result<Pattern, String> {
+        Pattern::build(&regex::escape(text), "i")
+    }
+
+    fn build(pattern: &str, flags: &str) -> Result<Pattern, String> {
+        if let Some(flag) = flags.chars().find(|flag| *flag != 'i') {
+            return Err(format!(
+                "'{flag}' after a regular expression; only i is known"
+            ));
+        }
+        // What a file calls a name need not be UTF-8; without Unicode, a byte is a character.
+        RegexBuilder::new(pattern)
+            .case_insensitive(flags.contains('i'))
+            .unicode(!pattern.is_ascii())
+            .size_limit(MAX_REGEX_BYTES)
+            .build()
+            .map(Pattern)
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(_) => {
+                    "this regular expression is too large".to_owned()
+                }
+                other => {
+                    let words = other.to_string();
+                    let last = words.lines().last().unwrap_or("").trim();
+                    format!("regular expression: {}", last.trim_start_matches("error: "))
+                }
+            })
+    }
+}
+
+impl std::str::FromStr for Expression {
+    type Err = ExpressionError;
+
+    fn from_str(text: &str) -> Result<Expression, ExpressionError> {
+        Expression::parse(text)
+    }
+}
+
+impl Expression {
+    /// Takes apart what a user wrote: plain text, `/regex/` or an expression.
+    ///
+    /// # Errors
+    /// Where it is wrong, and why; also if there is nothing to look for.
+    pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
+        let trimmed = text.trim();
+        let start = text.len() - text.trim_start().len();
+        let whole = |message| ExpressionError::new(start, trimmed.len(), message);
+        let node = if trimmed.is_empty() {
+            return Err(ExpressionError::new(0, 0, "nothing to look for"));
+        } else if let Some((pattern, flags)) = as_regex(trimmed) {
+            Node::Text(Pattern::build(pattern, flags).map_err(whole)?)
+        } else if let Some(inner) = as_quoted(trimmed) {
+            Node::Text(Pattern::of_text(inner).map_err(whole)?)
+        } else if has_operator(text) {
+            let mut parser = Parser {
+                tokens: tokens(text)?,
+                next: 0,
+                end: text.len(),
+            };
+            let node = parser.any(0)?;
+            match parser.peek() {
+                None => node,
+                Some(Placed {
+                    token: Token::Close,
+                    at,
+                    ..
+                }) => {
+                    return Err(ExpressionError::new(*at, 1, "this ) has no partner"));
+                }
+                Some(other) => {
+                    return Err(ExpressionError::new(
+                        other.at,
+                        other.length,
+                        "&& or || is missing here (to find a text as it is, put it in quotes)",
+                    ));
+                }
+            }
+        } else {
+            Node::Text(Pattern::of_text(trimmed).map_err(whole)?)
+        };
+        Ok(Expression {
+            text: text.to_owned(),
+            node,
+        })
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole of it.
+    #[must_use]
+    pub fn root(&self) -> &Node {
+        &self.node
+    }
+
+    /// Whether `field` is compared anywhere in it.
+    #[must_use]
+    pub fn mentions(&self, field: &Field) -> bool {
+        fn looks_at(node: &Node, wanted: &Field) -> bool {
+            match node {
+                Node::Text(_) => false,
+                Node::Compare { field, .. } => field == wanted,
+                Node::Event(_, inner) | Node::Not(inner) => looks_at(inner, wanted),
+                Node::All(nodes) | Node::Any(nodes) => {
+                    nodes.iter().any(|node| looks_at(node, wanted))
+                }
+            }
+        }
+        looks_at(&self.node, field)
+    }
+}
+
+/// `/pattern/flags`, whole.
+fn as_regex(text: &str) -> Option<(&str, &str)> {
+    let (pattern, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+    (matches!(flags, "" | "i") && !pattern.is_empty()).then_some((pattern, flags))
+}
+
+/// `"text"`, whole.
+fn as_quoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.is_empty() && !inner.contains('"')).then_some(inner)
+}
+
+struct Parser {
+    tokens: Vec<Placed>,
+    next: usize,
+    end: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<&Placed> {
+        self.tokens.get(self.next)
+    }
+
+    fn is_next(&mut self, wanted: &Token) -> bool {
+        let is_it = self.peek().is_some_and(|placed| placed.token == *wanted);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn missing(&self, what: &str) -> ExpressionError {
+        match self.peek() {
+            Some(placed) => ExpressionError::new(placed.at, placed.length, what),
+            None => ExpressionError::new(self.end, 0, what),
+        }
+    }
+
+    fn any(&mut self, depth: u32) -> Result<Node, ExpressionError> {
+        if depth > MAX_DEPTH {
+            return Err(self.missing("too many parentheses inside each other"));
+        }
+        if let Some(names) = self.event_names() {
+            return Ok(Node::Event(names, Box::new(self.any(depth + 1)?)));
+        }
+        let mut nodes = vec![self.all(depth)?];
+        while self.is_next(&Token::Or) {
+            nodes.push(self.all(depth)?);
+        }
+        Ok(one_or(nodes, Node::Any))
+    }
+
+    fn all(&mut self, depth: u32) -> Result<Node, ExpressionError> {
+        let mut nodes = vec![self.one(depth)?];
+        while self.is_next(&Token::And) {
+            nodes.push(self.one(depth)?);
+        }
+        Ok(one_or(nodes, Node::All))
+    }
+
+    fn one(&mut self, depth: u32) -> Result<Node, ExpressionError> {
+        let mut is_not = false;
+        while self.is_next(&Token::Not) {
+            is_not = !is_not;
+        }
+        let node = self.plain(depth)?;
+        Ok(if is_not {
+            Node::Not(Box::new(node))
+        } else {
+            node
+        })
+    }
+
+    fn plain(&mut self, depth: u32) -> Result<Node, ExpressionError> {
+        let Some(Placed { token, at, length }) = self.peek().cloned() else {
+            return Err(self.missing("something is missing at the end"));
+        };
+        self.next += 1;
+        let wrong = |message: String| ExpressionError::new(at, length, message);
+        match token {
+            Token::Open => {
+                let node = self.any(depth + 1)?;
+                if self.is_next(&Token::Close) {
+                    Ok(node)
+                } else {
+                    Err(ExpressionError::new(at, 1, "this ( has no partner"))
+                }
+            }
+            Token::Word(word) => match self.operator() {
+                Some(op) => self.compare(&word, at, length, op),
+                None => Pattern::of_text(&word).map(Node::Text).map_err(wrong),
+            },
+            Token::Quoted(text) => Pattern::of_text(&text).map(Node::Text).map_err(wrong),
+            Token::Regex(pattern, flags) => Pattern::build(&pattern, &flags)
+                .map(Node::Text)
+                .map_err(wrong),
+            _ => Err(wrong("a field or a text is missing before this".to_owned())),
+        }
+    }
+
+    fn operator(&mut self) -> Option<Op> {
+        let op = match self.peek()?.token {
+            Token::Equal => Op::Equal,
+            Token::Differs => Op::Differs,
+            Token::Less => Op::Less,
+            Token::LessOrEqual => Op::LessOrEqual,
+            Token::More => Op::More,
+            Token::MoreOrEqual => Op::MoreOrEqual,
+            Token::Like => Op::Like,
+            Token::Unlike => Op::Unlike,
+            Token::Bits => Op::Bits,
+            _ => return None,
+        };
+        self.next += 1;
+        Some(op)
+    }
+
+    /// `a, b:` before what follows; also `a:field`, whose word is then cut in two.
+    fn event_names(&mut self) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        let mut next = self.next;
+        loop {
+            let Placed {
+                token: Token::Word(word),
+                at,
+                length,
+            } = self.tokens.get(next)?
+            else {
+                return None;
+            };
+            let (at, length) = (*at, *length);
+            if let Some(list) = word.strip_suffix(':') {
+                names.extend(list.split(',').map(str::to_owned));
+                self.next = next + 1;
+                break;
+            }
+            if let Some((list, rest)) = word.split_once(':') {
+                let is_compared = self.tokens.get(next + 1).is_some_and(|after| {
+                    !matches!(
+                        after.token,
+                        Token::And | Token::Or | Token::Close | Token::Open | Token::Word(_)
+                    )
+                });
+                if !is_compared {
+                    return None;
+                }
+                names.extend(list.split(',').map(str::to_owned));
+                let before = length - rest.len();
+                let rest = Placed {
+                    token: Token::Word(rest.to_owned()),
+                    at: at + before,
+                    length: length - before,
+                };
+                *self.tokens.get_mut(next)? = rest;
+                self.next = next;
+                break;
+            }
+            names.extend(word.split(',').map(str::to_owned));
+            next += 1;
+        }
+        names.retain(|name| !name.is_empty());
+        Some(names)
+    }
+
+    fn compare(
+        &mut self,
+        name: &str,
+        at: usize,
+        length: usize,
+        op: Op,
+    ) -> Result<Node, ExpressionError> {
+        let field = field_of(name);
+        let Some(Placed {
+            token,
+            at: value_at,
+            length: value_length,
+        }) = self.peek().cloned()
+        else {
+            return Err(self.missing("a value is missing at the end"));
+        };
+        self.next += 1;
+        let wrong = |message: String| ExpressionError::new(value_at, value_length, message);
+        let is_pattern = matches!(op, Op::Like | Op::Unlike);
+        let (text, pattern) = match token {
+            Token::Word(text) | Token::Quoted(text) if is_pattern => {
+                let pattern = Pattern::build(&text, "").map_err(wrong)?;
+                (text, Some(pattern))
+            }
+            Token::Regex(text, flags) if is_pattern => {
+                let pattern = Pattern::build(&text, &flags).map_err(wrong)?;
+                (text, Some(pattern))
+            }
+            Token::Regex(..) => {
+                return Err(wrong(
+                    "a regular expression is compared with ~ (a path needs quotes)".to_owned(),
+                ));
+            }
+            Token::Word(text) | Token::Quoted(text) => (text, None),
+            _ => return Err(wrong("a value is missing before this".to_owned())),
+        };
+        let value = Literal {
+            number: number_of(&text),
+            time: text.parse().ok(),
+            text,
+            pattern,
+        };
+        check(&field, name, op, &value).map_err(|message| match message {
+            Trouble::Operator(message) => ExpressionError::new(at, length, message),
+            Trouble::Value(message) => wrong(message),
+        })?;
+        Ok(Node::Compare {
+            field,
+            at,
+            op,
+            value,
+        })
+    }
+}
+
+enum Trouble {
+    Operator(String),
+    Value(String),
+}
+
+/// Whether that can be asked of a field of ours. Arguments can be anything.
+fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Trouble> {
+    let is_ordered = matches!(
+        op,
+        Op::Less | Op::LessOrEqual | Op::More | Op::MoreOrEqual | Op::Bits
+    );
+    let is_pattern = matches!(op, Op::Like | Op::Unlike);
+    match field {
+        Field::Name | Field::Category | Field::Track | Field::State | Field::Text if is_ordered => {
+            Err(Trouble::Operator(format!(
+                "'{name}' is a text: it can be compared with == != ~ !~"
+            )))
+        }
+        Field::Cpu | Field::Tid | Field::Pid | Field::Time | Field::Duration | Field::Depth
+            if is_pattern =>
+        {
+            Err(Trouble::Operator(format!(
+                "'{name}' is a number: it can be compared with == != < <= > >="
+            )))
+        }
+        Field::Cpu | Field::Tid | Field::Pid | Field::Duration | Field::Depth
+            if value.number.is_none() =>
+        {
+            Err(Trouble::Value(format!("'{name}' is compared to a number")))
+        }
+        Field::Time if value.time.is_none() && !matches!(value.number, Some(Number::Int(_))) => {
+            Err(Trouble::Value(
+                "a time is 1.5s, 250ms, 12us or 7ns since the start, or @N or N ns".to_owned(),
+            ))
+        }
+        _ if is_ordered && value.number.is_none() => {
+            Err(Trouble::Value("< <= > >= & compare to a number".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn field_of(name: &str) -> Field {
+    let argument = ["arg.", "args."]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix));
+    if let Some(argument) = argument {
+        return Field::Argument(argument.to_owned());
+    }
+    FIELDS.iter().find(|(word, ..)| *word == name).map_or_else(
+        || Field::Argument(name.to_owned()),
+        |(_, field, _)| field.clone(),
+    )
+}
+
+fn number_of(text: &str) -> Option<Number> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let plain: String = digits.chars().filter(|&c| c != '_').collect();
+    let whole = match plain
+        .strip_prefix("0x")
+        .or_else(|| plain.strip_prefix("0X"))
+    {
+        Some(hex) => i128::from_str_radix(hex, 16).ok(),
+        None => plain.parse().ok(),
+    };
+    if let Some(whole) = whole {
+        return Some(Number::Int(if is_negative { -whole } else { whole }));
+    }
+    if let Ok(number) = plain.parse::<f64>() {
+        return Some(Number::Float(if is_negative { -number } else { number }));
+    }
+    let length = parse_duration(text).ok()?;
+    Some(Number::Int(i128::from(length.0)))
+}
+
+fn one_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
+    match nodes.len() {
+        1 => nodes.remove(0),
+        _ => many(nodes),
+    }
+}

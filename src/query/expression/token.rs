@@ -1,0 +1,180 @@
+//! The text of an expression in, its words with their places out.
+
+use super::ExpressionError;
+
+/// A word of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Open,
+    Close,
+    Not,
+    And,
+    Or,
+    Equal,
+    Differs,
+    Less,
+    LessOrEqual,
+    More,
+    MoreOrEqual,
+    Like,
+    Unlike,
+    Bits,
+    /// What stood in quotes.
+    Quoted(String),
+    /// What stood between slashes, and the flags after them.
+    Regex(String, String),
+    /// Anything else: a field, a number, a time, a bare word.
+    Word(String),
+}
+
+/// A token and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub token: Token,
+    pub at: usize,
+    pub length: usize,
+}
+
+/// Operators, the longest first.
+const OPERATORS: &[(&str, Token)] = &[
+    ("&&", Token::And),
+    ("||", Token::Or),
+    ("==", Token::Equal),
+    ("=~", Token::Like),
+    ("!=", Token::Differs),
+    ("!~", Token::Unlike),
+    ("<=", Token::LessOrEqual),
+    (">=", Token::MoreOrEqual),
+    ("=", Token::Equal),
+    ("<", Token::Less),
+    (">", Token::More),
+    ("~", Token::Like),
+    ("&", Token::Bits),
+    ("!", Token::Not),
+    ("(", Token::Open),
+    (")", Token::Close),
+];
+
+impl Token {
+    /// Whether it makes a text an expression: parentheses and `!` alone do not.
+    fn is_operator(&self) -> bool {
+        !matches!(
+            self,
+            Token::Open
+                | Token::Close
+                | Token::Not
+                | Token::Quoted(_)
+                | Token::Regex(..)
+                | Token::Word(_)
+        )
+    }
+}
+
+/// Cuts `text` into tokens.
+pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let (token, length) = token_at(text, at, first)?;
+        found.push(Placed { token, at, length });
+        at += length;
+    }
+    Ok(found)
+}
+
+fn token_at(text: &str, at: usize, first: char) -> Result<(Token, usize), ExpressionError> {
+    let rest = text.get(at..).unwrap_or("");
+    match first {
+        '"' | '\'' => quoted(rest, at, first),
+        '/' => regex(rest, at),
+        _ => {
+            let operator = OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign));
+            if let Some((sign, token)) = operator {
+                return Ok((token.clone(), sign.len()));
+            }
+            if first == '|' {
+                return Err(ExpressionError::new(at, 1, "'or' is written ||"));
+            }
+            let length = rest
+                .find(|c: char| c.is_whitespace() || "()!=<>~&|\"'".contains(c))
+                .unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or(rest);
+            Ok((Token::Word(word.to_owned()), length))
+        }
+    }
+}
+
+fn quoted(rest: &str, at: usize, quote: char) -> Result<(Token, usize), ExpressionError> {
+    let mut text = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((place, c)) = chars.next() {
+        match c {
+            // Other backslashes are the regular expression's.
+            '\\' => match chars.next() {
+                Some((_, next)) if next == quote => text.push(next),
+                Some((_, next)) => text.extend(['\\', next]),
+                None => break,
+            },
+            c if c == quote => return Ok((Token::Quoted(text), place + c.len_utf8())),
+            c => text.push(c),
+        }
+    }
+    Err(ExpressionError::new(
+        at,
+        rest.len(),
+        format!("this {quote} has no partner"),
+    ))
+}
+
+fn regex(rest: &str, at: usize) -> Result<(Token, usize), ExpressionError> {
+    let mut pattern = String::new();
+    let mut chars = rest.char_indices().skip(1).peekable();
+    while let Some((place, c)) = chars.next() {
+        match c {
+            '\\' if chars.peek().is_some_and(|(_, next)| *next == '/') => {
+                chars.next();
+                pattern.push('/');
+            }
+            '\\' => {
+                pattern.push('\\');
+                pattern.extend(chars.next().map(|(_, next)| next));
+            }
+            '/' => {
+                let after = rest.get(place + 1..).unwrap_or("");
+                let length = after
+                    .find(|c: char| !c.is_ascii_alphabetic())
+                    .unwrap_or(after.len());
+                let flags = after.get(..length).unwrap_or("").to_owned();
+                return Ok((Token::Regex(pattern, flags), place + 1 + length));
+            }
+            c => pattern.push(c),
+        }
+    }
+    Err(ExpressionError::new(
+        at,
+        rest.len(),
+        "a regular expression ends with /",
+    ))
+}
+
+/// Whether `text` is meant as an expression: it has an operator outside of quotes.
+pub(super) fn has_operator(text: &str) -> bool {
+    // A text whose quotes have no partner may still be one: its operators before them tell.
+    let mut at = 0;
+    while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        match token_at(text, at, first) {
+            Ok((token, _)) if token.is_operator() => return true,
+            Ok((_, length)) => at += length,
+            Err(_) => at += first.len_utf8(),
+        }
+    }
+    false
+}
