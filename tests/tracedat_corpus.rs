@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use threadline::base::{Job, Severity};
-use threadline::event::{EndState, LaneColumns, MarkOp};
+use threadline::event::{EndState, LaneColumns, MarkOp, Role};
 use threadline::formats::tracedat::{FORMAT, TraceFile};
-use threadline::formats::{Input, Reader};
+use threadline::formats::{Input, Reader, ReportOptions};
 
 fn corpus() -> Option<PathBuf> {
     let base = std::env::var_os("THREADLINE_CORPUS").map_or_else(
@@ -180,4 +180,63 @@ fn a_latency_tracers_text_is_the_trace() {
         assert!(reader.report().is_some());
         assert_eq!(reader.diagnostics().count_of("latency_text"), 1);
     }
+}
+
+#[test]
+fn atrace_marks_in_markers_are_slices_and_counters_as_in_the_report_of_the_same_file() {
+    for (name, bytes, _) in files() {
+        if name != "v7-none-trace-marker.dat" {
+            continue;
+        }
+        let (reader, parts) = open(&name, bytes);
+        let mut report = Vec::new();
+        let options = ReportOptions {
+            has_full_times: true,
+            ..ReportOptions::default()
+        };
+        let job = Job::default();
+        let printer = reader.report().unwrap();
+        printer.write(&options, &mut report, &job).unwrap();
+        let input = Input::from_vec(report, "report");
+        let text = (threadline::formats::ftrace_text::FORMAT.open)(input, &job).unwrap();
+        let text_parts: Vec<_> = (0..text.parts().len() as u32)
+            .map(|part| text.read_part(part, &job).unwrap())
+            .collect();
+        let marks = marks_of(&parts);
+        assert_eq!(marks.len(), 9, "{marks:?}");
+        assert_eq!(marks, marks_of(&text_parts));
+        let kinds = reader.directory().kinds;
+        let consumed = kinds.iter().filter(|kind| kind.role == Role::Consumed);
+        let names = consumed.map(|kind| kind.name).collect::<Vec<_>>();
+        let event = parts
+            .iter()
+            .find_map(|part| Some((part, part.marks.first()?)));
+        let (part, mark) = event.unwrap();
+        let kind = part.events.kind(mark.event);
+        assert!(names.contains(&kinds[usize::from(kind.0)].name));
+        assert_eq!(kinds[usize::from(kind.0)].role, Role::Consumed);
+    }
+}
+
+/// Time, thread and name of all begins, ends and samples.
+fn marks_of(parts: &[LaneColumns]) -> Vec<(i64, u32, String)> {
+    let mut found = Vec::new();
+    for part in parts {
+        for mark in &part.marks {
+            let label = part.labels[mark.label() as usize];
+            if part.strings.bytes(label.category) == b"atrace" {
+                let (time, thread) = (part.events.time(mark.event), part.events.thread(mark.event));
+                let name = part.strings.text(label.name).into_owned();
+                found.push((time.0, thread.0, name));
+            }
+        }
+        for sample in &part.samples {
+            let series = part.series[sample.series as usize];
+            let name = part.strings.text(series.name).into_owned();
+            let time = part.events.time(sample.event);
+            found.push((time.0, sample.value as u32, name));
+        }
+    }
+    found.sort();
+    found
 }

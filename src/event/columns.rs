@@ -245,6 +245,13 @@ impl EventColumns {
         }
     }
 
+    /// Says what an event is when its payload was looked at after it was pushed.
+    pub fn set_kind(&mut self, index: u32, kind: KindId) {
+        if let Some(slot) = self.kinds.get_mut(index as usize) {
+            *slot = kind.0;
+        }
+    }
+
     /// What event `index` is.
     #[inline]
     #[must_use]

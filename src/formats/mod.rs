@@ -1,5 +1,6 @@
 //! The formats: what one is (`format`), and the rows (`FORMATS`).
 
+pub mod atrace;
 pub mod compression;
 pub mod etrace;
 pub mod format;

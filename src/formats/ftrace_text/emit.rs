@@ -13,11 +13,11 @@ use super::fields::{
 };
 use super::graph::{self, Step};
 use super::line::{Body, Plain, Prefix, classify, plain, split_prefix};
-use super::recipe::{Atrace, Recipe, atrace, recipe_for, role_of, system_of};
+use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::pairs::{
-    AsyncPair, Counter, DURATIONS, FUNCTIONS, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES,
+    AsyncPair, Counter, FUNCTIONS, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES,
 };
 use crate::event::syscalls::{self, Abi};
 use crate::event::{
@@ -25,6 +25,7 @@ use crate::event::{
     LifeRow, Mark, MarkOp, Role, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
     WakeupSort,
 };
+use crate::formats::atrace;
 use crate::formats::text_kinds::Kinds;
 
 /// Category of lines that are not understood.
@@ -33,7 +34,6 @@ pub const TEXT: &str = "text";
 const CLONE_THREAD: u64 = 0x10000;
 const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
-const MOST_NAME: usize = 256;
 
 /// How a text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -752,7 +752,13 @@ impl<'a> Emitter<'a> {
             Some(text) if is_wrapped => text,
             _ => info,
         };
-        let mark = atrace(text);
+        // trace-cmd puts the function that wrote it in front.
+        let behind_function = || {
+            let colon = memchr::memmem::find(text, b": ")?;
+            let is_name = !text.get(..colon)?.contains(&b' ');
+            atrace::atrace(text.get(colon + 2..)?).filter(|_| is_name)
+        };
+        let mark = atrace::atrace(text).or_else(behind_function);
         let role = match mark {
             Some(_) => Role::Consumed,
             None => Role::Instant,
@@ -768,47 +774,9 @@ impl<'a> Emitter<'a> {
         };
         self.push(now, time, place, kind);
         let Some(mark) = mark else { return };
-        match mark {
-            Atrace::Begin(name) => self.atrace_slice(now, name, MarkOp::Begin),
-            Atrace::End => self.atrace_slice(now, b"", MarkOp::End),
-            Atrace::Counter(pid, name, value) => {
-                let name = self.intern(now.lane, name);
-                let scope = SeriesScope::Thread(ThreadKey(pid));
-                let _ = self.sample(now, Series { name, scope }, value as f64);
-            }
-            Atrace::AsyncBegin(pid, name, cookie) => {
-                self.atrace_async(now, pid, name, cookie, AsyncOp::Begin);
-            }
-            Atrace::AsyncEnd(pid, name, cookie) => {
-                self.atrace_async(now, pid, name, cookie, AsyncOp::End);
-            }
-        }
-    }
-
-    fn atrace_slice(&mut self, now: &Now, name: &[u8], op: MarkOp) {
-        let name = name.get(..MOST_NAME).unwrap_or(name);
-        let label = Label {
-            family: DURATIONS,
-            name: self.intern(now.lane, name),
-            category: self.intern(now.lane, b"atrace"),
-            key: 0,
-        };
-        let label = self.label(now.lane, label);
-        self.push_mark(now, label, op);
-    }
-
-    fn atrace_async(&mut self, now: &Now, pid: u32, name: &[u8], cookie: &[u8], op: AsyncOp) {
-        let mark = AsyncMark {
-            event: now.event,
-            op,
-            scope: AsyncScope::ProcessOf(ThreadKey(pid)),
-            id: hash_text(cookie),
-            name: self.intern(now.lane, name),
-            category: self.intern(now.lane, b"atrace"),
-            group: self.intern(now.lane, name),
-        };
         if let Some(lane) = self.lanes.get_mut(now.lane) {
-            lane.columns.asyncs.push(mark);
+            let (labels, series) = (&mut lane.labels, &mut lane.series);
+            atrace::emit(mark, now.event, &mut lane.columns, labels, series);
         }
     }
 

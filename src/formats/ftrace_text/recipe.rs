@@ -177,75 +177,6 @@ pub fn role_of(recipe: Recipe, system: &str) -> Role {
     }
 }
 
-/// A mark in the form of Android's atrace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Atrace<'a> {
-    /// `B|pid|name`: a slice of the writing thread begins.
-    Begin(&'a [u8]),
-    /// `E` or `E|pid`: its innermost slice ends.
-    End,
-    /// `C|pid|name|value`.
-    Counter(u32, &'a [u8], i64),
-    /// `S|pid|name|cookie`: an asynchronous slice of the process begins.
-    AsyncBegin(u32, &'a [u8], &'a [u8]),
-    /// `F|pid|name|cookie`: it ends.
-    AsyncEnd(u32, &'a [u8], &'a [u8]),
-}
-
-/// Reads an atrace mark; `None` for any other text (also `I|pid|name`, which is a point as it is).
-#[must_use]
-pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
-    let text = text.trim_ascii();
-    if text == b"E" {
-        return Some(Atrace::End);
-    }
-    let mut parts = text.split(|b| *b == b'|');
-    let letter = parts.next()?;
-    let pid = parts.next()?;
-    let pid_number = || {
-        let number = super::fields::number(pid)?;
-        u32::try_from(number).ok()
-    };
-    if letter == b"E" {
-        return pid_number().map(|_| Atrace::End);
-    }
-    let pid = pid_number()?;
-    let (track, rest): (Option<&[u8]>, _) = match letter {
-        b"G" | b"H" => (parts.next(), parts),
-        _ => (None, parts),
-    };
-    let mut rest = rest;
-    match letter {
-        // A name may hold bars.
-        b"B" => {
-            let at = memchr::memchr(b'|', text.get(2..)?)? + 3;
-            text.get(at..).map(Atrace::Begin)
-        }
-        b"C" => {
-            let value_at = memchr::memrchr(b'|', text)?;
-            let name_at = memchr::memchr(b'|', text.get(2..)?)? + 3;
-            let name = text.get(name_at..value_at)?;
-            let value = super::fields::number(text.get(value_at + 1..)?)?;
-            Some(Atrace::Counter(pid, name, value))
-        }
-        b"S" => Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?)),
-        b"F" => Some(Atrace::AsyncEnd(pid, rest.next()?, rest.next()?)),
-        b"G" => {
-            track?;
-            Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?))
-        }
-        // The end of `G` has the track and the cookie only, in some versions the name too.
-        b"H" => {
-            let first = rest.next()?;
-            match rest.next() {
-                Some(cookie) => Some(Atrace::AsyncEnd(pid, first, cookie)),
-                None => Some(Atrace::AsyncEnd(pid, b"", first)),
-            }
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,31 +199,5 @@ mod tests {
         ));
         assert!(matches!(recipe_for("cpu_idle"), Recipe::Counter(_)));
         assert!(matches!(recipe_for("whatever"), Recipe::Plain));
-    }
-
-    #[test]
-    fn atrace_marks() {
-        assert_eq!(atrace(b"B|123|a|b\n"), Some(Atrace::Begin(b"a|b")));
-        assert_eq!(atrace(b"E"), Some(Atrace::End));
-        assert_eq!(atrace(b"E|123"), Some(Atrace::End));
-        assert_eq!(
-            atrace(b"C|123|mem|-5"),
-            Some(Atrace::Counter(123, b"mem", -5))
-        );
-        assert_eq!(
-            atrace(b"S|1|load|77"),
-            Some(Atrace::AsyncBegin(1, b"load", b"77"))
-        );
-        assert_eq!(
-            atrace(b"F|1|load|77"),
-            Some(Atrace::AsyncEnd(1, b"load", b"77"))
-        );
-        assert_eq!(
-            atrace(b"G|1|t|load|77"),
-            Some(Atrace::AsyncBegin(1, b"load", b"77"))
-        );
-        assert_eq!(atrace(b"I|1|point"), None);
-        assert_eq!(atrace(b"Every day"), None);
-        assert_eq!(atrace(b"B|x|y"), None);
     }
 }

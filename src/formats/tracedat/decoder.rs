@@ -370,11 +370,19 @@ impl Decoder {
             Addresses::Named,
         );
         out.extend_from_slice(b": ");
-        let Some(found) = self.binary_format(address) else {
+        if !self.push_printk(out, kind, record) {
             out.extend_from_slice(b"(NO FORMAT FOUND at ");
             push_hex(out, address);
             out.push(b')');
-            return;
+        }
+    }
+
+    /// The text of a trace_printk without its function; whether its format is known.
+    pub fn push_printk(&self, out: &mut Vec<u8>, kind: &Kind, record: &[u8]) -> bool {
+        let address =
+            Place::of(kind.format.field("fmt")).and_then(|it| it.read(record, self.endian));
+        let Some(found) = address.and_then(|address| self.binary_format(address)) else {
+            return false;
         };
         let arguments = kind
             .format
@@ -383,6 +391,7 @@ impl Decoder {
             .unwrap_or(&[]);
         let mut packed = Packed::new(arguments, self.endian, self.long_size);
         push_binary(out, &found, &mut packed, &*self.names);
+        true
     }
 
     fn binary_format(&self, address: u64) -> Option<Arc<Vec<Piece>>> {

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::TraceFile;
 use super::clock::TimeMap;
+use super::decoder::Decoder;
 use super::page::{Layout, Lost, Order, Records, read_head};
-use super::recipe::{KeyOf, MarkRecipe, NameOf, Recipe, SwitchRecipe, hash_text};
+use super::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, Recipe, SwitchRecipe, hash_text};
 use crate::base::{Location, Severity, StringId, Timestamp};
 use crate::event::pairs::{AsyncPair, Counter, KPROBES, PairEnd, UPROBES};
 use crate::event::syscalls::{self, Abi};
@@ -17,6 +18,7 @@ use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, EndState, ForkSort, Gap, KindId, Label, LaneColumns, Life,
     LifeRow, Mark, MarkOp, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
 };
+use crate::formats::atrace;
 
 const CLONE_THREAD: u64 = 0x10000;
 const HAS_RECIPE: u32 = 1 << 16;
@@ -37,6 +39,8 @@ pub struct Recipes {
     unknown: u16,
     /// Whose system calls they are.
     abi: Abi,
+    /// Kinds whose events are texts; those of them that are marks have the kinds after `unknown`, in this order.
+    prints: Vec<u16>,
 }
 
 impl Recipes {
@@ -59,6 +63,11 @@ impl Recipes {
                 }
             })
             .collect();
+        let prints = (0..)
+            .zip(&rows)
+            .filter(|(_, row)| matches!(row, Some(Recipe::Print(_))))
+            .map(|(kind, _)| kind)
+            .collect();
         let place = |name: &str, usual: usize| {
             let field = formats.first().and_then(|format| format.field(name));
             field.map_or(usual, |field| field.offset as usize)
@@ -70,7 +79,22 @@ impl Recipes {
             pid_at: place("common_pid", 4),
             unknown,
             abi,
+            prints,
         }
+    }
+
+    /// The kinds that can be marks: each has a second kind for those that are, numbered after
+    /// [`Recipes::unknown`] in this order.
+    #[must_use]
+    pub fn prints(&self) -> &[u16] {
+        &self.prints
+    }
+
+    /// The kind of those events of `kind` that are marks.
+    fn mark_kind(&self, kind: KindId) -> Option<KindId> {
+        let place = self.prints.iter().position(|&print| print == kind.0)?;
+        let number = usize::from(self.unknown) + 1 + place;
+        u16::try_from(number).ok().map(KindId)
     }
 
     /// The kind of events that no format describes.
@@ -121,6 +145,7 @@ const NAMES: usize = 1024;
 pub struct PartPass<'a> {
     file: &'a TraceFile,
     recipes: &'a Recipes,
+    decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
     layout: Layout,
     cpu: u32,
     map: TimeMap,
@@ -137,12 +162,18 @@ pub struct PartPass<'a> {
 }
 
 impl<'a> PartPass<'a> {
-    /// Before the first page of a part of `cpu`.
+    /// Before the first page of a part of `cpu`. `decoder` is asked for only if an event must be made text.
     #[must_use]
-    pub fn new(file: &'a TraceFile, recipes: &'a Recipes, cpu: u32) -> PartPass<'a> {
+    pub fn new(
+        file: &'a TraceFile,
+        recipes: &'a Recipes,
+        decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
+        cpu: u32,
+    ) -> PartPass<'a> {
         PartPass {
             file,
             recipes,
+            decoder,
             layout: file.layout,
             cpu,
             map: file.time_map(cpu),
@@ -264,6 +295,7 @@ impl<'a> PartPass<'a> {
                 });
                 self.name(event, woken as u32, *comm, payload);
             }),
+            Recipe::Print(text) => self.print::<E>(event, kind, *text, payload),
             _ => self.cook_rare::<E>(event, pid, recipe, payload),
         };
         if done.is_none() {
@@ -563,7 +595,52 @@ impl<'a> PartPass<'a> {
                 }
                 self.name_fixed(event, whose, fixed);
             }
-            Recipe::Mark(_) | Recipe::Switch(_) | Recipe::Wakeup { .. } => {}
+            Recipe::Mark(_) | Recipe::Switch(_) | Recipe::Wakeup { .. } | Recipe::Print(_) => {}
+        }
+        Some(())
+    }
+
+    /// A text: atrace's marks are slices and counters, the rest points.
+    fn print<E: Order>(
+        &mut self,
+        event: u32,
+        kind: KindId,
+        text: PrintText,
+        payload: &[u8],
+    ) -> Option<()> {
+        let file = self.file;
+        let mut made = Vec::new();
+        let text: &[u8] = match text {
+            PrintText::Inline(offset) => until_nul(payload.get(offset as usize..)?),
+            PrintText::Constant(address) => {
+                let known = file.metadata.printk.lookup(address.read::<E>(payload)?);
+                known.unwrap_or(b"")
+            }
+            PrintText::Formatted(address) => {
+                let format = file.metadata.printk.lookup(address.read::<E>(payload)?);
+                if !format.is_some_and(atrace::may_be_mark) {
+                    return Some(());
+                }
+                let decoder = (self.decoder)();
+                let kind = decoder.kinds().get(usize::from(kind.0))?;
+                decoder.push_printk(&mut made, kind, payload);
+                &made
+            }
+            PrintText::PrintFmt => {
+                let decoder = (self.decoder)();
+                let kind = decoder.kinds().get(usize::from(kind.0))?;
+                kind.print_fmt()
+                    .push(&mut made, &decoder.scope(kind, payload));
+                &made
+            }
+        };
+        let text = text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text);
+        if let Some(mark) = atrace::atrace(text) {
+            if let Some(kind) = self.recipes.mark_kind(kind) {
+                self.columns.events.set_kind(event, kind);
+            }
+            let (labels, series) = (&mut self.labels, &mut self.series);
+            atrace::emit(mark, event, &mut self.columns, labels, series);
         }
         Some(())
     }

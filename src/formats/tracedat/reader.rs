@@ -155,11 +155,12 @@ impl TraceDat {
             };
             return Err(ReadError::at_byte(0, "part", problem));
         };
+        let decoder = || &*self.report_source().decoder;
         let mut pages = Pages {
             reader: self,
             buffer,
             data,
-            pass: PartPass::new(&self.file, &self.recipes, data.cpu),
+            pass: PartPass::new(&self.file, &self.recipes, &decoder, data.cpu),
             seen: 0,
         };
         if data.chunks.is_none() {
@@ -366,6 +367,14 @@ impl Reader for TraceDat {
             category: strings.intern_text(""),
             role: Role::Instant,
         });
+        for &print in self.recipes.prints() {
+            let format = formats.get(usize::from(print));
+            kinds.push(EventKind {
+                name: strings.intern_text(format.map_or("", |format| &format.name)),
+                category: strings.intern_text(format.map_or("", |format| &format.system)),
+                role: Role::Consumed,
+            });
+        }
         let threads = self
             .file
             .metadata

@@ -189,6 +189,21 @@ pub enum Recipe {
         /// The new name.
         name: Box<FieldFormat>,
     },
+    /// Text that a program or the kernel wrote: it may be a mark.
+    Print(PrintText),
+}
+
+/// Where an event has its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrintText {
+    /// From this offset to the event's end (trace_marker).
+    Inline(u32),
+    /// In the table of printk formats, at this address (a constant text of trace_printk).
+    Constant(Num),
+    /// trace_printk's format, at this address, with arguments.
+    Formatted(Num),
+    /// Its print fmt makes it (`tracing_mark_write` of vendors' kernels).
+    PrintFmt,
 }
 
 /// The recipe for events of `format`, if they need one.
@@ -254,6 +269,9 @@ pub fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
         }
         _ => {}
     }
+    if let Some(text) = print_text(format) {
+        return Some(Recipe::Print(text));
+    }
     if let Some(mark) = probe_recipe(file, format) {
         return Some(Recipe::Mark(mark));
     }
@@ -276,6 +294,18 @@ pub fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
         cpu: num(row.cpu),
         label: text(row.label),
     })
+}
+
+/// Where events of `format` have a text, if that is what they are.
+fn print_text(format: &EventFormat) -> Option<PrintText> {
+    let num = |name| Num::named(format, name);
+    match (format.system.as_str(), format.name.as_str()) {
+        ("ftrace", "print") => Some(PrintText::Inline(format.field("buf")?.offset)),
+        ("ftrace", "bputs") => Some(PrintText::Constant(num("str")?)),
+        ("ftrace", "bprint") => Some(PrintText::Formatted(num("fmt")?)),
+        (_, "tracing_mark_write") => Some(PrintText::PrintFmt),
+        _ => None,
+    }
 }
 
 /// kprobes and uprobes, which users name: told by the fields that only they have.
