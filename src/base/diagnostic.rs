@@ -92,6 +92,14 @@ impl Diagnostics {
         }
     }
 
+    /// Adds all of `other` as rows of their own, whose messages begin with `name`: what another file had to say.
+    pub fn add_named(&mut self, name: &str, other: &Diagnostics) {
+        self.rows.extend(other.rows.iter().map(|row| Diagnostic {
+            message: format!("{name}: {}", row.message),
+            ..row.clone()
+        }));
+    }
+
     /// The rows, in the order they first came up.
     #[must_use]
     pub fn rows(&self) -> &[Diagnostic] {

@@ -141,18 +141,5 @@ pub fn build_flows(marks: Vec<FlowPointMark>, links: &[Link], trace: &mut Trace)
         .map(|link| flow_of_link(link, trace))
         .collect();
     rows.extend(linked);
-    rows.sort_by_key(|flow| flow.from.time);
-    let mut by_slice: Vec<(u32, u32)> = rows
-        .iter()
-        .enumerate()
-        .flat_map(|(index, flow)| {
-            [flow.from.slice, flow.to.slice]
-                .into_iter()
-                .flatten()
-                .map(move |s| (s.0, index as u32))
-        })
-        .collect();
-    by_slice.sort_unstable();
-    by_slice.dedup();
-    Flows { rows, by_slice }
+    Flows::new(rows)
 }

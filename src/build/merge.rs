@@ -2,6 +2,8 @@
 //!
 //! Rows stay in their parts; each part keeps the maps from its numbers to the common ones.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -156,7 +158,8 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
             lane: part.lane,
             cpu: cpu.map(|cpu| cpu.0),
             first: 0,
-            columns,
+            origin: None,
+            columns: Arc::new(columns),
         });
         merged.parts.push(MergedPart {
             rows,

@@ -12,6 +12,7 @@
 //! file_activity file marks become rows, and are counted for their processes
 //! cpu_activity  where a format asks for it: lines that name a CPU become runs
 //! process_life  where a format asks for it: programs become slices, forks arrows
+//! join          several traces, each with an offset, become one on a common axis
 //! descriptors   where a format asks for it: open files become slices, pipes arrows
 //! ```
 //!
@@ -25,6 +26,7 @@ mod file_activity;
 mod flow_links;
 mod group;
 mod identities;
+pub mod join;
 mod merge;
 mod nesting;
 mod pairing;

@@ -32,7 +32,7 @@ impl Overview {
         let mut events = vec![0_u32; STEPS];
         for segment in trace.events.segments() {
             let columns = &segment.columns;
-            let (first, last) = (columns.time(0), columns.time(columns.len() as u32 - 1));
+            let (first, last) = segment.ends();
             let step_of = |time: Timestamp| {
                 let step = (i128::from(time.0) - i128::from(span.start.0)) * STEPS as i128 / length;
                 (step.max(0) as usize).min(STEPS - 1)
@@ -47,7 +47,7 @@ impl Overview {
                 let until = if step + 1 == STEPS {
                     columns.len() as u32
                 } else {
-                    columns.lower_bound(edge(step + 1))
+                    segment.lower_bound(edge(step + 1))
                 };
                 *count += until - before;
                 before = until;

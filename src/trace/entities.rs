@@ -173,6 +173,33 @@ impl ThreadMap {
         }
     }
 
+    /// The same keys for threads that have other ids now.
+    #[must_use]
+    pub fn renamed(&self, rename: impl Fn(ThreadId) -> ThreadId) -> ThreadMap {
+        let entry = |&value: &u32| match value {
+            ABSENT | MANY => value,
+            id => rename(ThreadId(id)).0,
+        };
+        ThreadMap {
+            dense: self.dense.iter().map(entry).collect(),
+            sparse: self
+                .sparse
+                .iter()
+                .map(|(&key, value)| (key, entry(value)))
+                .collect(),
+            many: self
+                .many
+                .iter()
+                .map(|(&key, lives)| {
+                    (
+                        key,
+                        lives.iter().map(|&(from, id)| (from, rename(id))).collect(),
+                    )
+                })
+                .collect(),
+        }
+    }
+
     /// Whether `key` is known.
     #[must_use]
     pub fn contains(&self, key: ThreadKey) -> bool {

@@ -4,11 +4,12 @@
 //! time over all lanes is never stored: the n-th event is found by a search over the lanes' own orders.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::entities::{ThreadId, ThreadMap};
-use crate::base::Timestamp;
+use crate::base::{Nanos, Timestamp};
+use crate::event::KindId;
 use crate::event::columns::{EventColumns, EventRow};
-use crate::event::{KindId, ThreadKey};
 
 /// Number of an event in one `Trace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,8 +26,82 @@ pub struct Segment {
     pub cpu: Option<u32>,
     /// The id of its first event.
     pub first: u32,
-    /// The events, sorted by time.
-    pub columns: EventColumns,
+    /// What turns the columns' times, kinds and keys into the trace's, where several files share one axis.
+    pub origin: Option<Arc<Origin>>,
+    /// The events, sorted by time; shared by all traces that they are part of.
+    pub columns: Arc<EventColumns>,
+}
+
+/// How the columns of one of several files are read in the trace that joins them.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Added to the columns' times.
+    pub shift: Nanos,
+    /// Added to the CPU indices of events that have one of their own.
+    pub first_cpu: u32,
+    /// The trace's kind for each of the file's.
+    pub kinds: Vec<KindId>,
+    /// The trace's threads by the file's keys.
+    pub threads: ThreadMap,
+}
+
+impl Segment {
+    /// When event `index` of this segment happened. Panics if there is no such event, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn time(&self, index: u32) -> Timestamp {
+        let time = self.columns.time(index);
+        match &self.origin {
+            None => time,
+            Some(origin) => time.saturating_add(origin.shift),
+        }
+    }
+
+    /// What event `index` of this segment is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self, index: u32) -> KindId {
+        let kind = self.columns.kind(index);
+        match &self.origin {
+            None => kind,
+            Some(origin) => origin
+                .kinds
+                .get(usize::from(kind.0))
+                .copied()
+                .unwrap_or(kind),
+        }
+    }
+
+    /// The index of the CPU of event `index`, if its lane has one or it has one of its own.
+    fn cpu(&self, index: u32) -> Option<u32> {
+        let first = self.origin.as_ref().map_or(0, |origin| origin.first_cpu);
+        self.cpu.or_else(|| Some(self.columns.cpu(index)? + first))
+    }
+
+    /// The first event at or after `time`.
+    #[must_use]
+    pub fn lower_bound(&self, time: Timestamp) -> u32 {
+        match &self.origin {
+            None => self.columns.lower_bound(time),
+            Some(origin) => self
+                .columns
+                .lower_bound(time.saturating_add(Nanos(origin.shift.0.saturating_neg()))),
+        }
+    }
+
+    /// When its first and its last event happened.
+    #[must_use]
+    pub fn ends(&self) -> (Timestamp, Timestamp) {
+        (self.time(0), self.time(self.columns.len() as u32 - 1))
+    }
+
+    fn row(&self, index: u32) -> EventRow {
+        EventRow {
+            time: self.time(index),
+            kind: self.kind(index),
+            ..self.columns.row(index)
+        }
+    }
 }
 
 /// All events of a trace.
@@ -65,8 +140,7 @@ impl Events {
         for (index, segment) in segments.iter_mut().enumerate() {
             segment.first = first;
             first += segment.columns.len() as u32;
-            let starts = segment.columns.time(0);
-            let ends = segment.columns.time(segment.columns.len() as u32 - 1);
+            let (starts, ends) = segment.ends();
             match (tail, chains.last_mut()) {
                 (Some((lane, end)), Some(chain)) if lane == segment.lane && end <= starts => {
                     chain.push(index as u32)
@@ -116,10 +190,8 @@ impl Events {
         Event {
             id,
             part: segment.part,
-            cpu: segment
-                .cpu
-                .or_else(|| segment.columns.cpu(id.0 - segment.first)),
-            row: segment.columns.row(id.0 - segment.first),
+            cpu: segment.cpu(id.0 - segment.first),
+            row: segment.row(id.0 - segment.first),
         }
     }
 
@@ -128,7 +200,7 @@ impl Events {
     #[must_use]
     pub fn time(&self, id: EventId) -> Timestamp {
         let segment = self.segment_of(id);
-        segment.columns.time(id.0 - segment.first)
+        segment.time(id.0 - segment.first)
     }
 
     /// What an event is.
@@ -136,7 +208,7 @@ impl Events {
     #[must_use]
     pub fn kind(&self, id: EventId) -> KindId {
         let segment = self.segment_of(id);
-        segment.columns.kind(id.0 - segment.first)
+        segment.kind(id.0 - segment.first)
     }
 
     /// Whose an event is.
@@ -146,10 +218,14 @@ impl Events {
         let segment = self.segment_of(id);
         let index = id.0 - segment.first;
         let key = segment.columns.thread(index);
-        if self.threads.is_unique(key) {
-            self.threads.at(key, Timestamp(0))
+        let threads = match &segment.origin {
+            None => &self.threads,
+            Some(origin) => &origin.threads,
+        };
+        if threads.is_unique(key) {
+            threads.at(key, Timestamp(0))
         } else {
-            self.threads.at(key, segment.columns.time(index))
+            threads.at(key, segment.columns.time(index))
         }
     }
 
@@ -162,12 +238,6 @@ impl Events {
         }
     }
 
-    /// The thread that a key means at a time.
-    #[must_use]
-    pub fn thread_at(&self, key: ThreadKey, time: Timestamp) -> ThreadId {
-        self.threads.at(key, time)
-    }
-
     fn chain_len(&self, chain: &[u32]) -> u32 {
         chain
             .iter()
@@ -177,13 +247,13 @@ impl Events {
 
     /// How many events of `chain` lie before `time`.
     fn chain_rank(&self, chain: &[u32], time: Timestamp) -> u32 {
-        let after = chain.partition_point(|&s| self.segments[s as usize].columns.time(0) < time);
+        let after = chain.partition_point(|&s| self.segments[s as usize].time(0) < time);
         let Some(&at) = chain.get(after.wrapping_sub(1)) else {
             return 0;
         };
         let segment = &self.segments[at as usize];
         // Ids of a chain's segments follow each other, as do the segments.
-        segment.first - self.segments[chain[0] as usize].first + segment.columns.lower_bound(time)
+        segment.first - self.segments[chain[0] as usize].first + segment.lower_bound(time)
     }
 
     /// How many events happened before `time`, over all lanes.
@@ -275,7 +345,7 @@ impl EventCursor<'_> {
     #[must_use]
     pub fn time(&self, id: EventId) -> Timestamp {
         let (segment, index) = self.locate(id);
-        segment.columns.time(index)
+        segment.time(index)
     }
 
     /// What an event is. Panics if there is no such event.
@@ -283,7 +353,7 @@ impl EventCursor<'_> {
     #[must_use]
     pub fn kind(&self, id: EventId) -> KindId {
         let (segment, index) = self.locate(id);
-        segment.columns.kind(index)
+        segment.kind(index)
     }
 }
 
@@ -333,6 +403,7 @@ impl Iterator for InTimeOrder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::ThreadKey;
 
     fn segment(part: u32, lane: u32, times: &[i64]) -> Segment {
         let mut columns = EventColumns::new(0);
@@ -344,7 +415,8 @@ mod tests {
             lane,
             cpu: None,
             first: 0,
-            columns,
+            origin: None,
+            columns: Arc::new(columns),
         }
     }
 

@@ -45,6 +45,20 @@ pub struct Flows {
 }
 
 impl Flows {
+    /// Sorts the arrows, and notes which touch which slice.
+    #[must_use]
+    pub fn new(mut rows: Vec<Flow>) -> Flows {
+        rows.sort_by_key(|flow| flow.from.time);
+        let ends = |(index, flow): (usize, &Flow)| {
+            let slices = [flow.from.slice, flow.to.slice].into_iter().flatten();
+            slices.map(move |slice| (slice.0, index as u32))
+        };
+        let mut by_slice: Vec<(u32, u32)> = rows.iter().enumerate().flat_map(ends).collect();
+        by_slice.sort_unstable();
+        by_slice.dedup();
+        Flows { rows, by_slice }
+    }
+
     /// The arrows that leave or enter a slice.
     pub fn of_slice(&self, slice: SliceId) -> impl Iterator<Item = FlowId> {
         let first = self.by_slice.partition_point(|&(of, _)| of < slice.0);

@@ -13,23 +13,26 @@ pub mod instants;
 pub mod logs;
 pub mod runs;
 pub mod slices;
+pub mod sources;
 pub mod states;
 pub mod tracks;
 
 pub use counters::{CounterTrack, CounterTrackId, Counters};
 pub use entities::{Cpu, CpuId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
-pub use events::{EventCursor, EventId, Events, Segment};
+pub use events::{EventCursor, EventId, Events, Origin, Segment};
 pub use files::{FileUse, Files};
 pub use flows::{Flow, FlowId, Flows};
 pub use instants::{InstantId, Instants};
 pub use logs::{Log, Logs};
 pub use runs::{Run, RunId, Runs};
 pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
+pub use sources::{Source, SourceId};
 pub use states::{State, StateId, States, ThreadState};
 pub use tracks::{Track, TrackId, TrackKind};
 
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
+use std::ops::Range;
 
 /// Everything that was read of one file, ready to be asked.
 #[derive(Clone, Debug, Default)]
@@ -68,8 +71,10 @@ pub struct Trace {
     pub logs: Logs,
     /// What was done to files.
     pub files: Files,
-    /// Where the recorder lost events.
+    /// Where the recorder lost events; in a joined trace file by file, within a file by start.
     pub gaps: Vec<Gap>,
+    /// The files that share this trace's axis; empty where there is one file only.
+    pub sources: Vec<Source>,
     /// What was odd.
     pub diagnostics: Diagnostics,
 }
@@ -143,6 +148,31 @@ impl Trace {
                 let index = row.slices.start + after.checked_sub(1)? as u32;
                 (self.slices.ends[index as usize] > time.0).then_some(SliceId(index))
             })
+    }
+
+    /// The file that a row of a table lies in: `range` is the table's part of a [`Source`]. `None` where there
+    /// is one file only.
+    #[must_use]
+    pub fn source_of(&self, row: u32, range: impl Fn(&Source) -> &Range<u32>) -> Option<SourceId> {
+        let at = self
+            .sources
+            .iter()
+            .position(|source| range(source).contains(&row))?;
+        Some(SourceId(at as u32))
+    }
+
+    /// The holes in the recording of a CPU.
+    pub fn gaps_of(&self, cpu: CpuId) -> impl Iterator<Item = &Gap> {
+        let number = self.cpus.get(cpu.0 as usize).map(|cpu| cpu.number);
+        let source = self.source_of(cpu.0, |source| &source.cpus);
+        let gaps = match source.and_then(|id| self.sources.get(id.0 as usize)) {
+            None => &self.gaps[..],
+            Some(source) => self
+                .gaps
+                .get(source.gaps.start as usize..source.gaps.end as usize)
+                .unwrap_or_default(),
+        };
+        gaps.iter().filter(move |gap| gap.cpu == number)
     }
 
     /// The lost events that the file counts (holes without a number count as 0).

@@ -1,0 +1,561 @@
+//! Several traces, each with an offset, become one on a common axis.
+//!
+//! Tables are put one behind the other, file by file; ids are moved to where their rows went, and only what
+//! is sorted by time over all (flows, logs, files) is sorted again. Event columns are shared, not copied:
+//! their [`Origin`] says how to read them. Thread 0 is the idle task of everybody.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Nanos, StringId, Timestamp};
+use crate::event::{EventKind, KindId, TraceInfo};
+use crate::trace::counters::CounterScope;
+use crate::trace::flows::FlowPoint;
+use crate::trace::{
+    CounterTrack, CpuId, EventId, Events, FileUse, Flow, Flows, Log, Origin, Process, ProcessId,
+    ProgramImage, Segment, SliceId, Source, Thread, ThreadId, Trace, Track, TrackId, TrackKind,
+};
+use crate::trace::{SliceLabel, slices::SliceRow};
+
+/// A trace to be joined with others.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// For people: its file name.
+    pub name: String,
+    /// Its tables.
+    pub trace: Arc<Trace>,
+    /// Its reader's number of parts.
+    pub part_count: u32,
+    /// Added to its times.
+    pub offset: Nanos,
+    /// Why the offset is what it is.
+    pub evidence: String,
+}
+
+/// Puts `members` on one axis, which is the first one's clock.
+///
+/// Counts that do not fit the tables (2^32 events in all) end the list: the members that do not fit are
+/// left out, with a diagnostic.
+#[must_use]
+pub fn join(members: &[Member]) -> Trace {
+    let mut joined = Joined::default();
+    for member in members {
+        joined.add(member);
+    }
+    joined.finish()
+}
+
+/// Where the rows of one member went.
+struct Moves {
+    shift: Nanos,
+    strings: Vec<StringId>,
+    kinds: Vec<KindId>,
+    first_cpu: u32,
+    /// Thread `n` (from 1) became `first_thread + n - 1`.
+    first_thread: u32,
+    first_process: u32,
+    first_event: u32,
+    first_label: u32,
+}
+
+impl Moves {
+    fn time(&self, time: Timestamp) -> Timestamp {
+        // The ends of the axis mean "before all" and "after all".
+        if time == Timestamp::MIN || time == Timestamp::MAX {
+            time
+        } else {
+            time.saturating_add(self.shift)
+        }
+    }
+
+    fn times(&self, times: &[i64]) -> impl Iterator<Item = i64> {
+        times.iter().map(|&time| self.time(Timestamp(time)).0)
+    }
+
+    fn string(&self, id: StringId) -> StringId {
+        self.strings
+            .get(id.0 as usize)
+            .copied()
+            .unwrap_or(StringId::EMPTY)
+    }
+
+    fn thread(&self, id: ThreadId) -> ThreadId {
+        match id {
+            ThreadId::IDLE | ThreadId::NONE => id,
+            ThreadId(number) => ThreadId(self.first_thread + number - 1),
+        }
+    }
+
+    fn process(&self, id: ProcessId) -> ProcessId {
+        ProcessId(self.first_process + id.0)
+    }
+
+    fn cpu(&self, id: CpuId) -> CpuId {
+        CpuId(self.first_cpu + id.0)
+    }
+
+    fn event(&self, id: EventId) -> EventId {
+        EventId(self.first_event + id.0)
+    }
+
+    fn events(&self, ids: &[u32]) -> impl Iterator<Item = u32> {
+        ids.iter().map(|&id| moved(id, self.first_event))
+    }
+
+    fn track_kind(&self, kind: TrackKind) -> TrackKind {
+        match kind {
+            TrackKind::Cpu(cpu) => TrackKind::Cpu(self.cpu(cpu)),
+            TrackKind::Thread(thread) => TrackKind::Thread(self.thread(thread)),
+            TrackKind::Async(process) => TrackKind::Async(process.map(|id| self.process(id))),
+        }
+    }
+}
+
+/// A row number that may be `u32::MAX` for none.
+fn moved(id: u32, by: u32) -> u32 {
+    if id == u32::MAX { id } else { id + by }
+}
+
+fn moved_range(range: &Range<u32>, by: u32) -> Range<u32> {
+    range.start + by..range.end + by
+}
+
+/// The trace in the making, and what waits until all members are there.
+#[derive(Default)]
+struct Joined<'a> {
+    trace: Trace,
+    segments: Vec<Segment>,
+    event_count: u32,
+    part_count: u32,
+    lane_count: u32,
+    kinds: FxHashMap<EventKind, KindId>,
+    members: Vec<(&'a Trace, Moves)>,
+}
+
+impl<'a> Joined<'a> {
+    fn add(&mut self, member: &'a Member) {
+        let theirs = member.trace.as_ref();
+        let count = theirs.events.len() as u32;
+        let fits = self
+            .event_count
+            .checked_add(count)
+            .is_some_and(|it| it < u32::MAX)
+            && self.trace.slices.len() + theirs.slices.len() < u32::MAX as usize;
+        if !fits {
+            let words = || {
+                format!(
+                    "{} was left out: there are too many events together",
+                    member.name
+                )
+            };
+            self.trace.diagnostics.note_many(
+                "too_many_events",
+                crate::base::Severity::DataLoss,
+                None,
+                1,
+                words,
+            );
+            return;
+        }
+        if self.trace.threads.is_empty() {
+            self.trace.threads.extend(theirs.threads.first().cloned());
+            if let Some(idle) = self.trace.threads.first_mut() {
+                idle.name = self.trace.strings.intern(theirs.strings.bytes(idle.name));
+            }
+        }
+        let moves = self.moves_of(member);
+        let source = Source {
+            name: member.name.clone(),
+            info: theirs.info.clone(),
+            own_span: theirs.span,
+            offset: member.offset,
+            evidence: member.evidence.clone(),
+            cpus: moved_range(&(0..theirs.cpus.len() as u32), moves.first_cpu),
+            threads: moves.first_thread
+                ..self.trace.threads.len() as u32 + (theirs.threads.len() as u32).saturating_sub(1),
+            processes: moved_range(&(0..theirs.processes.len() as u32), moves.first_process),
+            loose_tracks: 0..0,
+            counters: moved_range(
+                &(0..theirs.counters.tracks.len() as u32),
+                self.trace.counters.tracks.len() as u32,
+            ),
+            events: self.event_count..self.event_count + count,
+            gaps: moved_range(&(0..theirs.gaps.len() as u32), self.trace.gaps.len() as u32),
+            parts: self.part_count..self.part_count.saturating_add(member.part_count),
+        };
+        self.add_people(theirs, &moves);
+        self.add_events(theirs, &moves);
+        self.add_scheduling(theirs, &moves);
+        self.add_counters(theirs, &moves);
+        self.add_sorted(theirs, &moves);
+        self.trace
+            .diagnostics
+            .add_named(&member.name, &theirs.diagnostics);
+        let span =
+            crate::base::TimeSpan::new(moves.time(theirs.span.start), moves.time(theirs.span.end));
+        self.trace.span = if self.trace.sources.is_empty() || self.trace.span.is_empty() {
+            span
+        } else if span.is_empty() {
+            self.trace.span
+        } else {
+            self.trace.span.union(span)
+        };
+        self.event_count += count;
+        self.part_count = source.parts.end;
+        self.trace.sources.push(source);
+        self.members.push((theirs, moves));
+    }
+
+    fn moves_of(&mut self, member: &Member) -> Moves {
+        let theirs = member.trace.as_ref();
+        let strings = self.trace.strings.absorb(&theirs.strings);
+        let string = |id: StringId| strings.get(id.0 as usize).copied().unwrap_or_default();
+        let kinds = theirs
+            .kinds
+            .iter()
+            .map(|kind| {
+                let kind = EventKind {
+                    name: string(kind.name),
+                    category: string(kind.category),
+                    role: kind.role,
+                };
+                let all = &mut self.trace.kinds;
+                *self.kinds.entry(kind).or_insert_with(|| {
+                    // A 65536th kind is called as the last one that has a number.
+                    if all.len() < usize::from(u16::MAX) {
+                        all.push(kind);
+                    }
+                    KindId((all.len() - 1) as u16)
+                })
+            })
+            .collect();
+        Moves {
+            shift: member.offset,
+            strings,
+            kinds,
+            first_cpu: self.trace.cpus.len() as u32,
+            first_thread: self.trace.threads.len() as u32,
+            first_process: self.trace.processes.len() as u32,
+            first_event: self.event_count,
+            first_label: self.trace.slices.labels.len() as u32,
+        }
+    }
+
+    fn add_people(&mut self, theirs: &Trace, moves: &Moves) {
+        self.trace.cpus.extend_from_slice(&theirs.cpus);
+        let threads = theirs.threads.iter().skip(1).map(|thread| Thread {
+            process: thread.process.map(|id| moves.process(id)),
+            name: moves.string(thread.name),
+            start: thread.start.map(|time| moves.time(time)),
+            end: thread.end.map(|time| moves.time(time)),
+            seen: (moves.time(thread.seen.0), moves.time(thread.seen.1)),
+            ..*thread
+        });
+        self.trace.threads.extend(threads);
+        let processes = theirs.processes.iter().map(|process| Process {
+            parent: process.parent.map(|id| moves.process(id)),
+            main_thread: process.main_thread.map(|id| moves.thread(id)),
+            name: moves.string(process.name),
+            start: process.start.map(|time| moves.time(time)),
+            end: process.end.map(|time| moves.time(time)),
+            images: process
+                .images
+                .iter()
+                .map(|image| ProgramImage {
+                    start: moves.time(image.start),
+                    program: moves.string(image.program),
+                    arguments: image.arguments.iter().map(|&it| moves.string(it)).collect(),
+                    directory: moves.string(image.directory),
+                    interpreter: moves.string(image.interpreter),
+                })
+                .collect(),
+            ..process.clone()
+        });
+        self.trace.processes.extend(processes);
+    }
+
+    fn add_events(&mut self, theirs: &Trace, moves: &Moves) {
+        let origin = Arc::new(Origin {
+            shift: moves.shift,
+            first_cpu: moves.first_cpu,
+            kinds: moves.kinds.clone(),
+            threads: theirs.events.threads.renamed(|id| moves.thread(id)),
+        });
+        let mut last_lane = 0;
+        for segment in theirs.events.segments() {
+            last_lane = last_lane.max(segment.lane + 1);
+            self.segments.push(Segment {
+                part: self.part_count.saturating_add(segment.part),
+                lane: self.lane_count + segment.lane,
+                cpu: segment.cpu.map(|cpu| cpu + moves.first_cpu),
+                first: 0,
+                origin: Some(Arc::clone(&origin)),
+                columns: Arc::clone(&segment.columns),
+            });
+        }
+        self.lane_count += last_lane;
+    }
+
+    fn add_scheduling(&mut self, theirs: &Trace, moves: &Moves) {
+        let (ours, runs) = (&mut self.trace.runs, &theirs.runs);
+        let (first_run, first_place) = (ours.len() as u32, ours.by_thread.len() as u32);
+        ours.starts.extend(moves.times(&runs.starts));
+        ours.ends.extend(moves.times(&runs.ends));
+        let threads = runs.threads.iter().map(|&id| moves.thread(ThreadId(id)).0);
+        ours.threads.extend(threads);
+        ours.priorities.extend_from_slice(&runs.priorities);
+        ours.end_states.extend_from_slice(&runs.end_states);
+        ours.events.extend(moves.events(&runs.events));
+        let cpu_ranges = (0..theirs.cpus.len() as u32).map(|cpu| runs.on(CpuId(cpu)));
+        ours.of_cpu
+            .extend(cpu_ranges.map(|range| moved_range(&range, first_run)));
+        ours.by_thread
+            .extend(runs.by_thread.iter().map(|&run| run + first_run));
+        let idle = usize::from(!ours.of_thread.is_empty());
+        let thread_ranges =
+            (idle..theirs.threads.len()).map(|id| runs.of_thread.get(id).cloned().unwrap_or(0..0));
+        ours.of_thread
+            .extend(thread_ranges.map(|range| moved_range(&range, first_place)));
+
+        let (ours, states) = (&mut self.trace.states, &theirs.states);
+        let first_state = ours.len() as u32;
+        ours.starts.extend(moves.times(&states.starts));
+        ours.ends.extend(moves.times(&states.ends));
+        ours.states.extend_from_slice(&states.states);
+        let partners = states.states.iter().zip(&states.partners);
+        ours.partners
+            .extend(partners.map(|(state, &partner)| match partner {
+                u32::MAX => partner,
+                cpu if *state == crate::trace::ThreadState::Running => moves.cpu(CpuId(cpu)).0,
+                waker => moves.thread(ThreadId(waker)).0,
+            }));
+        ours.events.extend(moves.events(&states.events));
+        let idle = usize::from(!ours.of_thread.is_empty());
+        let end = states.len() as u32;
+        let thread_ranges = (idle..theirs.threads.len())
+            .map(|id| states.of_thread.get(id).cloned().unwrap_or(end..end));
+        ours.of_thread
+            .extend(thread_ranges.map(|range| moved_range(&range, first_state)));
+    }
+
+    fn add_counters(&mut self, theirs: &Trace, moves: &Moves) {
+        let (ours, counters) = (&mut self.trace.counters, &theirs.counters);
+        let first_sample = ours.times.len() as u32;
+        ours.tracks
+            .extend(counters.tracks.iter().map(|track| CounterTrack {
+                name: moves.string(track.name),
+                scope: match track.scope {
+                    CounterScope::Global => CounterScope::Global,
+                    CounterScope::Cpu(cpu) => CounterScope::Cpu(moves.cpu(cpu)),
+                    CounterScope::Process(process) => CounterScope::Process(moves.process(process)),
+                    CounterScope::Thread(thread) => CounterScope::Thread(moves.thread(thread)),
+                },
+                samples: moved_range(&track.samples, first_sample),
+                range: track.range,
+            }));
+        ours.times.extend(moves.times(&counters.times));
+        ours.values.extend_from_slice(&counters.values);
+        ours.events.extend(moves.events(&counters.events));
+    }
+
+    /// What is sorted by time over all files: sorted in `finish`.
+    fn add_sorted(&mut self, theirs: &Trace, moves: &Moves) {
+        self.trace
+            .logs
+            .rows
+            .extend(theirs.logs.rows.iter().map(|log| Log {
+                time: moves.time(log.time),
+                thread: moves.thread(log.thread),
+                severity: moves.string(log.severity),
+                message: moves.string(log.message),
+                event: moves.event(log.event),
+            }));
+        self.trace
+            .files
+            .rows
+            .extend(theirs.files.rows.iter().map(|file| FileUse {
+                time: moves.time(file.time),
+                thread: moves.thread(file.thread),
+                path: moves.string(file.path),
+                other_path: moves.string(file.other_path),
+                event: moves.event(file.event),
+                ..*file
+            }));
+        let mut gaps = theirs.gaps.clone();
+        for gap in &mut gaps {
+            gap.start = moves.time(gap.start);
+            gap.end = moves.time(gap.end);
+        }
+        self.trace.gaps.append(&mut gaps);
+        self.trace
+            .slices
+            .labels
+            .extend(theirs.slices.labels.iter().map(|label| SliceLabel {
+                name: moves.string(label.name),
+                category: moves.string(label.category),
+                family: label.family,
+            }));
+    }
+
+    fn finish(mut self) -> Trace {
+        self.trace.events = Events::new(std::mem::take(&mut self.segments));
+        let slice_moves = self.place_tracks();
+        self.add_flows(&slice_moves);
+        let trace = &mut self.trace;
+        trace.logs.rows.sort_by_key(|log| log.time);
+        trace.files.rows.sort_by_key(|file| file.time);
+        trace.info = common_info(&trace.sources);
+        self.trace
+    }
+
+    /// Tracks are sorted by what they are of, so the files' tracks lie between each other's, and with them
+    /// their rows, slices and instants. The answer says, for each member, where its slices went: by its rows,
+    /// (first slice there, first slice here).
+    fn place_tracks(&mut self) -> Vec<Vec<(u32, u32)>> {
+        let mut order: Vec<(TrackKind, usize, u32)> = Vec::new();
+        for (number, (theirs, moves)) in self.members.iter().enumerate() {
+            let tracks = theirs.tracks.iter().enumerate();
+            order.extend(
+                tracks.map(|(at, track)| (moves.track_kind(track.kind), number, at as u32)),
+            );
+        }
+        order.sort_unstable();
+        let mut slice_moves: Vec<Vec<(u32, u32)>> = self
+            .members
+            .iter()
+            .map(|(theirs, _)| vec![(0, 0); theirs.slices.rows.len()])
+            .collect();
+        let mut slice_count = 0;
+        for &(kind, number, at) in &order {
+            let (theirs, moves) = &self.members[number];
+            let track = &theirs.tracks[at as usize];
+            let ours = &mut self.trace;
+            let id = TrackId(ours.tracks.len() as u32);
+            if kind == TrackKind::Async(None)
+                && let Some(source) = ours.sources.get_mut(number)
+            {
+                let loose = &mut source.loose_tracks;
+                let first = if loose.start == loose.end {
+                    id.0
+                } else {
+                    loose.start
+                };
+                *loose = first..id.0 + 1;
+            }
+            let first_row = ours.slices.rows.len() as u32;
+            for row in track.rows.clone() {
+                let row_there = &theirs.slices.rows[row as usize];
+                let length = row_there.slices.len() as u32;
+                slice_moves[number][row as usize] = (row_there.slices.start, slice_count);
+                ours.slices.rows.push(SliceRow {
+                    track: id,
+                    row: row_there.row,
+                    slices: slice_count..slice_count + length,
+                });
+                slice_count += length;
+            }
+            let first_instant = ours.instants.events.len() as u32;
+            let points = track.instants.start as usize..track.instants.end as usize;
+            ours.instants
+                .events
+                .extend(moves.events(&theirs.instants.events[points]));
+            ours.tracks.push(Track {
+                kind,
+                name: moves.string(track.name),
+                rows: first_row..ours.slices.rows.len() as u32,
+                instants: first_instant..ours.instants.events.len() as u32,
+            });
+        }
+        for &(_, number, at) in &order {
+            let (theirs, moves) = &self.members[number];
+            let (ours, there) = (&mut self.trace.slices, &theirs.slices);
+            for row in theirs.tracks[at as usize].rows.clone() {
+                let range = &there.rows[row as usize].slices;
+                let range = range.start as usize..range.end as usize;
+                ours.starts
+                    .extend(moves.times(&there.starts[range.clone()]));
+                ours.ends.extend(moves.times(&there.ends[range.clone()]));
+                let labels = there.label_ids[range.clone()].iter();
+                ours.label_ids
+                    .extend(labels.map(|&label| label + moves.first_label));
+                let parents = there.parents[range.clone()].iter();
+                ours.parents.extend(parents.map(|&parent| {
+                    slice_here(there, &slice_moves[number], SliceId(parent))
+                        .map_or(u32::MAX, |id| id.0)
+                }));
+                ours.begins
+                    .extend(moves.events(&there.begins[range.clone()]));
+                ours.finishes.extend(moves.events(&there.finishes[range]));
+            }
+        }
+        slice_moves
+    }
+
+    fn add_flows(&mut self, slice_moves: &[Vec<(u32, u32)>]) {
+        let mut rows = Vec::new();
+        for ((theirs, moves), slice_moves) in self.members.iter().zip(slice_moves) {
+            let point = |point: &FlowPoint| FlowPoint {
+                time: moves.time(point.time),
+                thread: moves.thread(point.thread),
+                slice: point
+                    .slice
+                    .and_then(|id| slice_here(&theirs.slices, slice_moves, id)),
+                event: moves.event(point.event),
+            };
+            rows.extend(theirs.flows.rows.iter().map(|flow| Flow {
+                key: flow.key,
+                name: moves.string(flow.name),
+                from: point(&flow.from),
+                to: point(&flow.to),
+            }));
+        }
+        self.trace.flows = Flows::new(rows);
+    }
+}
+
+/// Where a member's slice went.
+fn slice_here(
+    there: &crate::trace::Slices,
+    slice_moves: &[(u32, u32)],
+    id: SliceId,
+) -> Option<SliceId> {
+    if id.0 == u32::MAX {
+        return None;
+    }
+    let row = there
+        .rows
+        .partition_point(|row| row.slices.start <= id.0)
+        .checked_sub(1)?;
+    let (first_there, first_here) = slice_moves.get(row)?;
+    Some(SliceId(first_here + (id.0 - first_there)))
+}
+
+/// What the files say together: the axis is the first one's clock.
+fn common_info(sources: &[Source]) -> TraceInfo {
+    let mut formats: Vec<&str> = Vec::new();
+    for source in sources {
+        if !formats.contains(&source.info.format.as_str()) {
+            formats.push(&source.info.format);
+        }
+    }
+    let first = sources
+        .first()
+        .map(|source| source.info.clone())
+        .unwrap_or_default();
+    TraceInfo {
+        format: format!("{} files: {}", sources.len(), formats.join(", ")),
+        facts: sources
+            .iter()
+            .flat_map(|source| {
+                let named = |(name, value): &(String, String)| {
+                    (format!("{}: {name}", source.name), value.clone())
+                };
+                source.info.facts.iter().map(named)
+            })
+            .collect(),
+        cpu_count: None,
+        ..first
+    }
+}

@@ -1,0 +1,43 @@
+//! Sources: the files that were put on one axis, and which rows of the tables came from which.
+//!
+//! Rows of one file lie together in every table that is not sorted by time over all files.
+
+use std::ops::Range;
+
+use crate::base::{Nanos, TimeSpan};
+use crate::event::TraceInfo;
+
+/// Row number of a file in [`Trace::sources`](super::Trace::sources).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// One of several files on one axis.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// For people: its file name.
+    pub name: String,
+    /// What it says about itself.
+    pub info: TraceInfo,
+    /// Its span on its own clock.
+    pub own_span: TimeSpan,
+    /// Added to its own times to put it on the axis.
+    pub offset: Nanos,
+    /// Why the offset is what it is, for people.
+    pub evidence: String,
+    /// Its CPUs.
+    pub cpus: Range<u32>,
+    /// Its threads (the idle one, which is everybody's, left out).
+    pub threads: Range<u32>,
+    /// Its processes.
+    pub processes: Range<u32>,
+    /// Its tracks that belong to nobody.
+    pub loose_tracks: Range<u32>,
+    /// Its counters.
+    pub counters: Range<u32>,
+    /// Its events, as event numbers.
+    pub events: Range<u32>,
+    /// Its gaps.
+    pub gaps: Range<u32>,
+    /// Its parts, as its reader counts them from 0.
+    pub parts: Range<u32>,
+}
