@@ -53,6 +53,11 @@ impl Job {
             .store(total_bytes, Ordering::Relaxed);
     }
 
+    /// Says that there are `bytes` more to do than was said before.
+    pub fn add_total(&self, bytes: u64) {
+        self.shared.total_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Says that `bytes` more are done.
     pub fn advance(&self, bytes: u64) {
         self.shared.done_bytes.fetch_add(bytes, Ordering::Relaxed);

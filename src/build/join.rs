@@ -127,10 +127,12 @@ fn moved_range(range: &Range<u32>, by: u32) -> Range<u32> {
 struct Joined<'a> {
     trace: Trace,
     segments: Vec<Segment>,
+    is_full: bool,
     event_count: u32,
     part_count: u32,
     lane_count: u32,
-    kinds: FxHashMap<EventKind, KindId>,
+    /// By what it is, and which of those that are alike in its file: a file's kinds stay apart.
+    kinds: FxHashMap<(EventKind, u16), KindId>,
     members: Vec<(&'a Trace, Moves)>,
 }
 
@@ -143,7 +145,8 @@ impl<'a> Joined<'a> {
             .checked_add(count)
             .is_some_and(|it| it < u32::MAX)
             && self.trace.slices.len() + theirs.slices.len() < u32::MAX as usize;
-        if !fits {
+        if !fits || self.is_full {
+            self.is_full = true;
             let words = || {
                 format!(
                     "{} was left out: there are too many events together",
@@ -166,11 +169,17 @@ impl<'a> Joined<'a> {
             }
         }
         let moves = self.moves_of(member);
+        let origin = Arc::new(Origin {
+            shift: moves.shift,
+            first_cpu: moves.first_cpu,
+            kinds: moves.kinds.clone(),
+            threads: theirs.events.threads.renamed(|id| moves.thread(id)),
+        });
         let source = Source {
             name: member.name.clone(),
             info: theirs.info.clone(),
             own_span: theirs.span,
-            offset: member.offset,
+            origin: Arc::clone(&origin),
             evidence: member.evidence.clone(),
             cpus: moved_range(&(0..theirs.cpus.len() as u32), moves.first_cpu),
             threads: moves.first_thread
@@ -186,7 +195,7 @@ impl<'a> Joined<'a> {
             parts: self.part_count..self.part_count.saturating_add(member.part_count),
         };
         self.add_people(theirs, &moves);
-        self.add_events(theirs, &moves);
+        self.add_events(theirs, &moves, &origin);
         self.add_scheduling(theirs, &moves);
         self.add_counters(theirs, &moves);
         self.add_sorted(theirs, &moves);
@@ -212,6 +221,7 @@ impl<'a> Joined<'a> {
         let theirs = member.trace.as_ref();
         let strings = self.trace.strings.absorb(&theirs.strings);
         let string = |id: StringId| strings.get(id.0 as usize).copied().unwrap_or_default();
+        let mut alike: FxHashMap<EventKind, u16> = FxHashMap::default();
         let kinds = theirs
             .kinds
             .iter()
@@ -221,8 +231,10 @@ impl<'a> Joined<'a> {
                     category: string(kind.category),
                     role: kind.role,
                 };
+                let count = alike.entry(kind).or_default();
+                *count += 1;
                 let all = &mut self.trace.kinds;
-                *self.kinds.entry(kind).or_insert_with(|| {
+                *self.kinds.entry((kind, *count)).or_insert_with(|| {
                     // A 65536th kind is called as the last one that has a number.
                     if all.len() < usize::from(u16::MAX) {
                         all.push(kind);
@@ -276,13 +288,7 @@ impl<'a> Joined<'a> {
         self.trace.processes.extend(processes);
     }
 
-    fn add_events(&mut self, theirs: &Trace, moves: &Moves) {
-        let origin = Arc::new(Origin {
-            shift: moves.shift,
-            first_cpu: moves.first_cpu,
-            kinds: moves.kinds.clone(),
-            threads: theirs.events.threads.renamed(|id| moves.thread(id)),
-        });
+    fn add_events(&mut self, theirs: &Trace, moves: &Moves, origin: &Arc<Origin>) {
         let mut last_lane = 0;
         for segment in theirs.events.segments() {
             last_lane = last_lane.max(segment.lane + 1);
@@ -291,7 +297,7 @@ impl<'a> Joined<'a> {
                 lane: self.lane_count + segment.lane,
                 cpu: segment.cpu.map(|cpu| cpu + moves.first_cpu),
                 first: 0,
-                origin: Some(Arc::clone(&origin)),
+                origin: Some(Arc::clone(origin)),
                 columns: Arc::clone(&segment.columns),
             });
         }

@@ -55,6 +55,10 @@ pub struct TraceInfo {
     pub clock_unit: ClockUnit,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, where the file tells.
     pub wall_clock_zero_ns: Option<i64>,
+    /// The recording's own number, by which others may name it.
+    pub trace_id: Option<u64>,
+    /// The number of the recording to whose clock this one's times were shifted (a guest's host).
+    pub shifted_to: Option<u64>,
     /// How many CPUs the machine has, where the file tells.
     pub cpu_count: Option<u32>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).

@@ -1,9 +1,12 @@
 //! The one conductor: a path becomes bytes, bytes find their format, parts are read in parallel, built and
-//! indexed. `background` does the same off the window's thread and publishes what it has on the way.
+//! indexed. `together` puts several files on one axis, at the places that `placing` finds for them.
+//! `background` does the same off the window's thread and publishes what it has on the way.
 
 pub mod background;
 mod guard;
+pub mod placing;
 pub mod source;
+pub mod together;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,6 +42,10 @@ pub struct LoadedTrace {
     pub is_complete: bool,
     /// How long it took.
     pub timings: Timings,
+    /// The traces that this one puts on one axis, in the order of `trace.sources`; empty for a file by itself.
+    pub members: Vec<Arc<LoadedTrace>>,
+    /// Files that were to be opened with it and could not be.
+    pub left_out: Vec<LoadError>,
 }
 
 impl fmt::Debug for LoadedTrace {
@@ -66,6 +73,27 @@ impl LoadedTrace {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.trace.memory_bytes() + self.index.memory_bytes() + self.reader.memory_bytes()
+            - self.shared_bytes()
+            + self
+                .members
+                .iter()
+                .map(|member| member.memory_bytes())
+                .sum::<u64>()
+    }
+
+    /// What a joined trace counts and its members hold.
+    fn shared_bytes(&self) -> u64 {
+        let events = |member: &Arc<LoadedTrace>| member.trace.events.memory_bytes();
+        self.members.iter().map(events).sum()
+    }
+
+    /// Its file's name without the folder; of several, the first one's.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        self.path.file_name().map_or_else(
+            || self.path.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        )
     }
 }
 
@@ -120,7 +148,7 @@ fn load(
     let source = source::read(path, job).map_err(fail)?;
     let reader = open_reader(source.input.clone(), job).map_err(fail)?;
     let reader: Arc<dyn Reader> = Arc::from(reader);
-    job.set_total(reader.parts().iter().map(|part| part.size_bytes).sum());
+    job.add_total(reader.parts().iter().map(|part| part.size_bytes).sum());
 
     let (coarse, density) = coarse_trace(reader.as_ref());
     let mut state = LoadedTrace {
@@ -135,6 +163,8 @@ fn load(
             coarse: begun.elapsed(),
             full: Duration::ZERO,
         },
+        members: Vec::new(),
+        left_out: Vec::new(),
     };
     if let Some(publish) = &mut listener {
         publish(state.clone());

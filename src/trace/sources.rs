@@ -3,7 +3,9 @@
 //! Rows of one file lie together in every table that is not sorted by time over all files.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::events::Origin;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 
@@ -20,8 +22,8 @@ pub struct Source {
     pub info: TraceInfo,
     /// Its span on its own clock.
     pub own_span: TimeSpan,
-    /// Added to its own times to put it on the axis.
-    pub offset: Nanos,
+    /// How its columns are read; its shift puts the file on the axis.
+    pub origin: Arc<Origin>,
     /// Why the offset is what it is, for people.
     pub evidence: String,
     /// Its CPUs.
@@ -40,4 +42,12 @@ pub struct Source {
     pub gaps: Range<u32>,
     /// Its parts, as its reader counts them from 0.
     pub parts: Range<u32>,
+}
+
+impl Source {
+    /// Added to its own times to put it on the axis.
+    #[must_use]
+    pub fn offset(&self) -> Nanos {
+        self.origin.shift
+    }
 }

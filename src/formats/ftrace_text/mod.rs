@@ -232,6 +232,7 @@ impl FtraceReader {
             wall_clock_zero_ns: None,
             cpu_count: None,
             facts,
+            ..TraceInfo::default()
         };
         Ok(FtraceReader {
             input,

@@ -166,6 +166,7 @@ impl FxtReader {
                 .and_then(|(base, wall)| i64::try_from(i128::from(wall) - i128::from(base)).ok()),
             cpu_count: None,
             facts,
+            ..TraceInfo::default()
         }
     }
 

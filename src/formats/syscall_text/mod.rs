@@ -103,6 +103,7 @@ impl TextReader {
             wall_clock_zero_ns: (scan.clock == Clock::Unix).then_some(0),
             cpu_count: None,
             facts: vec![("lines".to_owned(), scan.line_count.to_string())],
+            ..TraceInfo::default()
         };
         Ok(TextReader {
             input,

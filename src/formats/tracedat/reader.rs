@@ -527,6 +527,8 @@ fn info_of(file: &TraceFile) -> TraceInfo {
         clock: file.clock().to_owned(),
         clock_unit: file.clock_unit(),
         wall_clock_zero_ns: options.date_ns.map(|_| 0),
+        trace_id: options.trace_id,
+        shifted_to: options.time_shift.as_ref().map(|shift| shift.peer),
         cpu_count: options.cpu_count,
         facts,
     }

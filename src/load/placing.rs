@@ -1,0 +1,151 @@
+//! Where several traces lie on one axis: an offset for each, with the evidence for it in words.
+//!
+//! The axis is the first trace's clock. A later trace is held against all before it; what they have in
+//! common decides, the surest first: a recorded relation of the clocks (host and guest), the same clock on
+//! the same machine, the time of day, two clocks that both count from boot. Where nothing is in common, it
+//! starts where the first one starts.
+
+use super::LoadedTrace;
+use crate::base::{Nanos, TimeSpan};
+use crate::event::TraceInfo;
+use crate::event::part::ClockUnit;
+
+/// Where a trace lies on the common axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Added to its own times.
+    pub offset: Nanos,
+    /// Why, for people.
+    pub evidence: String,
+}
+
+impl Placed {
+    /// At the place that the user gave.
+    #[must_use]
+    pub fn by_user(offset: Nanos) -> Placed {
+        Placed {
+            offset,
+            evidence: "set by you".to_owned(),
+        }
+    }
+}
+
+/// Finds a place for each of `traces`.
+pub fn place<'a>(traces: impl IntoIterator<Item = &'a LoadedTrace>) -> Vec<Placed> {
+    let mut before: Vec<(&LoadedTrace, Placed)> = Vec::new();
+    for loaded in traces {
+        let placed = match before.first() {
+            None => Placed {
+                offset: Nanos(0),
+                evidence: match loaded.trace.info.clock.as_str() {
+                    "" => "its clock is the axis".to_owned(),
+                    clock => format!("its clock, {clock}, is the axis"),
+                },
+            },
+            Some((first, _)) => before
+                .iter()
+                .filter_map(|(other, there)| relation(other, there.offset, loaded))
+                .min_by_key(|(sureness, _)| *sureness)
+                .map_or_else(|| at_the_start_of(first, loaded), |(_, placed)| placed),
+        };
+        before.push((loaded, placed));
+    }
+    before.into_iter().map(|(_, placed)| placed).collect()
+}
+
+/// How sure a relation is, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sureness {
+    Recorded,
+    SameClock,
+    TimeOfDay,
+    SinceBoot,
+}
+
+/// What two clocks have in common, if anything.
+fn relation(
+    other: &LoadedTrace,
+    other_offset: Nanos,
+    loaded: &LoadedTrace,
+) -> Option<(Sureness, Placed)> {
+    let (a, b) = (&other.trace.info, &loaded.trace.info);
+    let name = other.file_name();
+    let found = |sureness, offset: Nanos, evidence: String| {
+        let offset = Nanos(other_offset.0.saturating_add(offset.0));
+        Some((sureness, Placed { offset, evidence }))
+    };
+    let is_shifted = |guest: &TraceInfo, host: &TraceInfo| {
+        guest.shifted_to.is_some() && guest.shifted_to == host.trace_id
+    };
+    if is_shifted(b, a) {
+        let words =
+            format!("its times were measured against those of {name} while recording (TIME_SHIFT)");
+        return found(Sureness::Recorded, Nanos(0), words);
+    }
+    if is_shifted(a, b) {
+        let words = format!(
+            "the times of {name} were measured against its own while recording (TIME_SHIFT)"
+        );
+        return found(Sureness::Recorded, Nanos(0), words);
+    }
+    if a.clock_unit != ClockUnit::Nanoseconds || b.clock_unit != ClockUnit::Nanoseconds {
+        return None;
+    }
+    let is_near = is_near(other.trace.span, loaded.trace.span);
+    let is_same_machine = match (fact(a, "uname"), fact(b, "uname")) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    if !a.clock.is_empty() && a.clock == b.clock && is_near && is_same_machine {
+        let words = format!("it has the same clock as {name}: {}", a.clock);
+        return found(Sureness::SameClock, Nanos(0), words);
+    }
+    if let (Some(zero_a), Some(zero_b)) = (a.wall_clock_zero_ns, b.wall_clock_zero_ns) {
+        let words = format!(
+            "both it and {name} tell the time of day; the clocks of two machines can be some ms apart"
+        );
+        return found(
+            Sureness::TimeOfDay,
+            Nanos(zero_b.saturating_sub(zero_a)),
+            words,
+        );
+    }
+    if counts_from_boot(&a.clock) && counts_from_boot(&b.clock) && is_near && is_same_machine {
+        let words = format!(
+            "its clock, {}, and that of {name}, {}, both count from boot; they can be some ms apart",
+            b.clock, a.clock
+        );
+        return found(Sureness::SinceBoot, Nanos(0), words);
+    }
+    None
+}
+
+fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
+    let found = info.facts.iter().find(|(fact, _)| fact == name)?;
+    Some(&found.1)
+}
+
+fn counts_from_boot(clock: &str) -> bool {
+    matches!(
+        clock,
+        "local" | "global" | "uptime" | "perf" | "mono" | "mono_raw" | "boot"
+    )
+}
+
+/// Recordings that lie further apart on a clock that both claim to have were hardly made together.
+const NEAR: i64 = 600_000_000_000;
+
+fn is_near(a: TimeSpan, b: TimeSpan) -> bool {
+    a.start.0.saturating_sub(NEAR) < b.end.0 && b.start.0.saturating_sub(NEAR) < a.end.0
+}
+
+fn at_the_start_of(first: &LoadedTrace, loaded: &LoadedTrace) -> Placed {
+    let (there, here) = (first.trace.span.start, loaded.trace.span.start);
+    Placed {
+        offset: Nanos(there.0.saturating_sub(here.0)),
+        evidence: format!(
+            "nothing tells how its clock and that of {} are related: they were made to start together",
+            first.file_name()
+        ),
+    }
+}

@@ -1,0 +1,264 @@
+//! Several files on one axis: each is loaded by itself, then their tables are joined.
+//!
+//! The members stay: another offset means joining them again, not reading them again. What describes events
+//! of the joined trace asks the reader of the file that they came from.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::placing::{Placed, place};
+use super::{LoadError, LoadedTrace, Timings, open_with};
+use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
+use crate::build::join::{Member, join};
+use crate::event::{
+    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo,
+};
+use crate::formats::Reader;
+use crate::formats::format::EventRef;
+use crate::index::Index;
+use crate::trace::{Source, Trace};
+use rustc_hash::FxHashMap;
+
+/// Opens `paths` on one axis, behind those that are `already` loaded. `publish` gets a trace whenever there is
+/// more to show; the last is also the answer. A file that cannot be opened is left out and named in
+/// [`LoadedTrace::left_out`].
+///
+/// # Errors
+/// If there is nothing to show at all, or the job was cancelled.
+pub fn open_together(
+    paths: &[PathBuf],
+    already: &[Arc<LoadedTrace>],
+    job: &Job,
+    publish: &mut dyn FnMut(LoadedTrace),
+) -> Result<LoadedTrace, LoadError> {
+    let mut members = already.to_vec();
+    let mut left_out: Vec<LoadError> = Vec::new();
+    let mut whole = None;
+    for (number, path) in paths.iter().enumerate() {
+        let is_first = members.is_empty();
+        let is_last = number + 1 == paths.len();
+        // The only file publishes its own generations; others are shown when they are whole.
+        let result = open_with(path, job, &mut |loaded| {
+            if is_first && !(is_last && loaded.is_complete) {
+                publish(LoadedTrace {
+                    is_complete: false,
+                    ..loaded
+                });
+            }
+        });
+        match result {
+            Ok(loaded) => {
+                members.push(Arc::new(loaded));
+                let places = place(members.iter().map(Arc::as_ref));
+                let mut joined = join_at(&members, &places);
+                joined.is_complete = is_last;
+                joined.left_out.clone_from(&left_out);
+                publish(joined.clone());
+                whole = Some(joined);
+            }
+            Err(error) if job.is_cancelled() => return Err(error),
+            Err(error) => left_out.push(error),
+        }
+    }
+    match whole {
+        Some(whole) => {
+            let is_published = whole.is_complete;
+            let whole = LoadedTrace {
+                is_complete: true,
+                left_out,
+                ..whole
+            };
+            if !is_published {
+                publish(whole.clone());
+            }
+            Ok(whole)
+        }
+        None => Err(left_out.into_iter().next().unwrap_or_else(|| {
+            let problem = Problem::Other("no file was named".to_owned());
+            LoadError {
+                path: PathBuf::new(),
+                error: ReadError::at_byte(0, "file", problem),
+            }
+        })),
+    }
+}
+
+/// Puts loaded traces on one axis at the given places; one trace at its own place is that trace.
+#[must_use]
+pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
+    if let [only] = members
+        && places
+            .first()
+            .is_none_or(|placed| placed.offset == Nanos(0))
+    {
+        return only.as_ref().clone();
+    }
+    let list: Vec<Member> = members
+        .iter()
+        .enumerate()
+        .map(|(at, loaded)| Member {
+            name: unlike_the_others(members, at),
+            trace: Arc::clone(&loaded.trace),
+            part_count: loaded.reader.parts().len() as u32,
+            offset: places.get(at).map_or(Nanos(0), |placed| placed.offset),
+            evidence: places
+                .get(at)
+                .map(|placed| placed.evidence.clone())
+                .unwrap_or_default(),
+        })
+        .collect();
+    let trace = join(&list);
+    let index = Index::new(&trace);
+    let reader = JoinedReader::new(members, &trace);
+    let sum =
+        |time: fn(&Timings) -> Duration| members.iter().map(|loaded| time(&loaded.timings)).sum();
+    LoadedTrace {
+        trace: Arc::new(trace),
+        index: Arc::new(index),
+        reader: Arc::new(reader),
+        path: members
+            .first()
+            .map(|it| it.path.clone())
+            .unwrap_or_default(),
+        file_bytes: members.iter().map(|it| it.file_bytes).sum(),
+        generation: members.iter().map(|it| it.generation).sum(),
+        is_complete: true,
+        timings: Timings {
+            coarse: members
+                .first()
+                .map(|it| it.timings.coarse)
+                .unwrap_or_default(),
+            full: sum(|timings| timings.full),
+        },
+        members: members.to_vec(),
+        left_out: Vec::new(),
+    }
+}
+
+/// A file's name, with as much of its folders as tells it from the others.
+fn unlike_the_others(members: &[Arc<LoadedTrace>], at: usize) -> String {
+    let tail = |loaded: &LoadedTrace, count: usize| {
+        let parts: Vec<_> = loaded.path.components().rev().take(count).collect();
+        let path: PathBuf = parts.into_iter().rev().collect();
+        path.display().to_string()
+    };
+    let depth = members[at].path.components().count();
+    for count in 1..=depth {
+        let name = tail(&members[at], count);
+        let is_taken = members
+            .iter()
+            .enumerate()
+            .any(|(other, loaded)| other != at && tail(loaded, count) == name);
+        if !is_taken {
+            return name;
+        }
+    }
+    // The same file twice.
+    format!("{} ({})", tail(&members[at], 1), at + 1)
+}
+
+/// Describes the events of a joined trace by asking the readers of its files. It has no parts of its own:
+/// its files were read by themselves.
+struct JoinedReader {
+    files: Vec<File>,
+    info: TraceInfo,
+}
+
+struct File {
+    reader: Arc<dyn Reader>,
+    parts: Range<u32>,
+    shift: Nanos,
+    /// The file's kinds by the joined trace's.
+    kinds: FxHashMap<KindId, KindId>,
+}
+
+impl JoinedReader {
+    fn new(members: &[Arc<LoadedTrace>], trace: &Trace) -> JoinedReader {
+        let file = |(loaded, source): (&Arc<LoadedTrace>, &Source)| File {
+            reader: Arc::clone(&loaded.reader),
+            parts: source.parts.clone(),
+            shift: source.offset(),
+            kinds: (0..=u16::MAX)
+                .zip(&source.origin.kinds)
+                .map(|(theirs, &ours)| (ours, KindId(theirs)))
+                .collect(),
+        };
+        JoinedReader {
+            files: members.iter().zip(&trace.sources).map(file).collect(),
+            info: trace.info.clone(),
+        }
+    }
+
+    /// The file that an event is from, and the event as that file has it.
+    fn file_of(&self, event: EventRef) -> Option<(&File, EventRef)> {
+        let file = self
+            .files
+            .iter()
+            .find(|file| file.parts.contains(&event.part))?;
+        let back = Nanos(file.shift.0.saturating_neg());
+        let own = EventRef {
+            part: event.part - file.parts.start,
+            time: event.time.saturating_add(back),
+            kind: file.kinds.get(&event.kind).copied().unwrap_or(event.kind),
+            ..event
+        };
+        Some((file, own))
+    }
+}
+
+impl Reader for JoinedReader {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &[]
+    }
+
+    fn parts(&self) -> &[Part] {
+        &[]
+    }
+
+    fn coarse(&self) -> Coarse {
+        Coarse::default()
+    }
+
+    fn read_part(&self, part: u32, _job: &Job) -> Result<LaneColumns, ReadError> {
+        let problem = Problem::BadReference {
+            table: "parts",
+            index: u64::from(part),
+        };
+        Err(ReadError::at_byte(0, "part", problem))
+    }
+
+    fn directory(&self) -> Directory {
+        Directory::default()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        let Some((file, own)) = self.file_of(event) else {
+            return EventDetail::default();
+        };
+        EventDetail {
+            time: event.time,
+            ..file.reader.describe(own)
+        }
+    }
+
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        self.file_of(event)
+            .map(|(file, own)| file.reader.fields(own))
+            .unwrap_or_default()
+    }
+
+    fn has_fields(&self, event: EventRef) -> bool {
+        self.file_of(event)
+            .is_some_and(|(file, own)| file.reader.has_fields(own))
+    }
+}
