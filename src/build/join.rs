@@ -13,6 +13,7 @@ use crate::base::{Nanos, StringId, Timestamp};
 use crate::event::{EventKind, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
 use crate::trace::flows::FlowPoint;
+use crate::trace::sources::PlacedBy;
 use crate::trace::{
     CounterTrack, CpuId, EventId, Events, FileUse, Flow, Flows, Log, Origin, Process, ProcessId,
     ProgramImage, Segment, SliceId, Source, Thread, ThreadId, Trace, Track, TrackId, TrackKind,
@@ -32,6 +33,8 @@ pub struct Member {
     pub offset: Nanos,
     /// Why the offset is what it is.
     pub evidence: String,
+    /// Who decided it.
+    pub placed_by: PlacedBy,
 }
 
 /// Puts `members` on one axis, which is the first one's clock.
@@ -181,6 +184,7 @@ impl<'a> Joined<'a> {
             own_span: theirs.span,
             origin: Arc::clone(&origin),
             evidence: member.evidence.clone(),
+            placed_by: member.placed_by,
             cpus: moved_range(&(0..theirs.cpus.len() as u32), moves.first_cpu),
             threads: moves.first_thread
                 ..self.trace.threads.len() as u32 + (theirs.threads.len() as u32).saturating_sub(1),

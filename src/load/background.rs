@@ -4,8 +4,40 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use super::{LoadError, LoadedTrace, open_with};
-use crate::base::{Job, Location, Problem, ReadError};
+use super::placing::place;
+use super::together::{join_at, open_together};
+use super::{LoadError, LoadedTrace};
+use crate::base::{Job, Location, Nanos, Problem, ReadError};
+
+/// What is to be loaded.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files to read.
+    pub paths: Vec<PathBuf>,
+    /// Traces that are there already, before the files on the axis.
+    pub already: Vec<Arc<LoadedTrace>>,
+    /// The offsets that the user gave them.
+    pub fixed: Vec<Option<Nanos>>,
+}
+
+impl Request {
+    /// These files, and nothing that was there before.
+    #[must_use]
+    pub fn open(paths: Vec<PathBuf>) -> Request {
+        Request {
+            paths,
+            ..Request::default()
+        }
+    }
+
+    fn carry_out(&self, job: &Job, publish: &mut dyn FnMut(LoadedTrace)) -> Result<(), LoadError> {
+        if self.paths.is_empty() {
+            publish(join_at(&self.already, &place(&self.already, &self.fixed)));
+            return Ok(());
+        }
+        open_together(&self.paths, &self.already, &self.fixed, job, publish).map(|_published| ())
+    }
+}
 
 /// What a load has to say.
 #[derive(Clone, Debug)]
@@ -19,19 +51,19 @@ pub enum Update {
 /// A load under way. Dropping it cancels it.
 #[derive(Debug)]
 pub struct Loading {
-    path: PathBuf,
+    request: Request,
     job: Job,
     updates: Receiver<Update>,
     is_over: bool,
 }
 
 impl Loading {
-    /// Starts to load `path`; `wake` is called, on the loader's thread, whenever there is something to poll.
+    /// Starts to carry out `request`; `wake` is called, on the loader's thread, whenever there is something to poll.
     #[must_use]
-    pub fn start(path: PathBuf, wake: impl Fn() + Send + Sync + 'static) -> Loading {
+    pub fn start(request: Request, wake: impl Fn() + Send + Sync + 'static) -> Loading {
         let (sender, updates) = channel();
         let job = Job::default();
-        let (its_job, its_path) = (job.clone(), path.clone());
+        let (its_job, its_request) = (job.clone(), request.clone());
         let spawned = std::thread::Builder::new()
             .name("loader".to_owned())
             .spawn(move || {
@@ -40,7 +72,7 @@ impl Loading {
                     let _gone = sender.send(Update::Generation(Arc::new(loaded)));
                     wake();
                 };
-                if let Err(error) = open_with(&its_path, &its_job, &mut publish) {
+                if let Err(error) = its_request.carry_out(&its_job, &mut publish) {
                     let _gone = sender.send(Update::Failed(error));
                     wake();
                 }
@@ -54,28 +86,34 @@ impl Loading {
                 problem,
             };
             let _kept = sender.send(Update::Failed(LoadError {
-                path: path.clone(),
+                path: first_path(&request),
                 error,
             }));
             return Loading {
-                path,
+                request,
                 job,
                 updates: failed,
                 is_over: false,
             };
         }
         Loading {
-            path,
+            request,
             job,
             updates,
             is_over: false,
         }
     }
 
-    /// The file.
+    /// The file; the first of several.
     #[must_use]
-    pub fn path(&self) -> &PathBuf {
-        &self.path
+    pub fn path(&self) -> PathBuf {
+        first_path(&self.request)
+    }
+
+    /// What is loaded.
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.request
     }
 
     /// What came since the last call, if something did.
@@ -103,7 +141,7 @@ impl Loading {
                     problem,
                 };
                 Some(Update::Failed(LoadError {
-                    path: self.path.clone(),
+                    path: self.path(),
                     error,
                 }))
             }
@@ -126,6 +164,12 @@ impl Loading {
     pub fn cancel(&self) {
         self.job.cancel();
     }
+}
+
+fn first_path(request: &Request) -> PathBuf {
+    let own = request.paths.first().cloned();
+    own.or_else(|| request.already.first().map(|loaded| loaded.path.clone()))
+        .unwrap_or_default()
 }
 
 impl Drop for Loading {

@@ -5,10 +5,13 @@
 //! the same machine, the time of day, two clocks that both count from boot. Where nothing is in common, it
 //! starts where the first one starts.
 
+use std::sync::Arc;
+
 use super::LoadedTrace;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 use crate::event::part::ClockUnit;
+use crate::trace::sources::PlacedBy;
 
 /// Where a trace lies on the common axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub struct Placed {
     pub offset: Nanos,
     /// Why, for people.
     pub evidence: String,
+    /// Who decided.
+    pub by: PlacedBy,
 }
 
 impl Placed {
@@ -26,23 +31,27 @@ impl Placed {
         Placed {
             offset,
             evidence: "set by you".to_owned(),
+            by: PlacedBy::User,
         }
     }
 }
 
-/// Finds a place for each of `traces`.
-pub fn place<'a>(traces: impl IntoIterator<Item = &'a LoadedTrace>) -> Vec<Placed> {
+/// Finds a place for each of `traces`; what the user has `fixed` stays.
+#[must_use]
+pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed> {
     let mut before: Vec<(&LoadedTrace, Placed)> = Vec::new();
-    for loaded in traces {
-        let placed = match before.first() {
-            None => Placed {
+    for (at, loaded) in traces.iter().enumerate() {
+        let placed = match (fixed.get(at).copied().flatten(), before.first()) {
+            (Some(offset), _) => Placed::by_user(offset),
+            (None, None) => Placed {
                 offset: Nanos(0),
                 evidence: match loaded.trace.info.clock.as_str() {
                     "" => "its clock is the axis".to_owned(),
                     clock => format!("its clock, {clock}, is the axis"),
                 },
+                by: PlacedBy::Evidence,
             },
-            Some((first, _)) => before
+            (None, Some((first, _))) => before
                 .iter()
                 .filter_map(|(other, there)| relation(other, there.offset, loaded))
                 .min_by_key(|(sureness, _)| *sureness)
@@ -72,7 +81,15 @@ fn relation(
     let name = other.file_name();
     let found = |sureness, offset: Nanos, evidence: String| {
         let offset = Nanos(other_offset.0.saturating_add(offset.0));
-        Some((sureness, Placed { offset, evidence }))
+        let by = PlacedBy::Evidence;
+        Some((
+            sureness,
+            Placed {
+                offset,
+                evidence,
+                by,
+            },
+        ))
     };
     let is_shifted = |guest: &TraceInfo, host: &TraceInfo| {
         guest.shifted_to.is_some() && guest.shifted_to == host.trace_id
@@ -147,5 +164,6 @@ fn at_the_start_of(first: &LoadedTrace, loaded: &LoadedTrace) -> Placed {
             "nothing tells how its clock and that of {} are related: they were made to start together",
             first.file_name()
         ),
+        by: PlacedBy::Evidence,
     }
 }

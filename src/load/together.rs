@@ -18,10 +18,11 @@ use crate::event::{
 use crate::formats::Reader;
 use crate::formats::format::EventRef;
 use crate::index::Index;
+use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, Trace};
 use rustc_hash::FxHashMap;
 
-/// Opens `paths` on one axis, behind those that are `already` loaded. `publish` gets a trace whenever there is
+/// Opens `paths` on one axis, behind those that are `already` loaded, of which some offsets are `fixed`. `publish` gets a trace whenever there is
 /// more to show; the last is also the answer. A file that cannot be opened is left out and named in
 /// [`LoadedTrace::left_out`].
 ///
@@ -30,6 +31,7 @@ use rustc_hash::FxHashMap;
 pub fn open_together(
     paths: &[PathBuf],
     already: &[Arc<LoadedTrace>],
+    fixed: &[Option<Nanos>],
     job: &Job,
     publish: &mut dyn FnMut(LoadedTrace),
 ) -> Result<LoadedTrace, LoadError> {
@@ -51,7 +53,7 @@ pub fn open_together(
         match result {
             Ok(loaded) => {
                 members.push(Arc::new(loaded));
-                let places = place(members.iter().map(Arc::as_ref));
+                let places = place(&members, fixed);
                 let mut joined = join_at(&members, &places);
                 joined.is_complete = is_last;
                 joined.left_out.clone_from(&left_out);
@@ -85,7 +87,21 @@ pub fn open_together(
     }
 }
 
-/// Puts loaded traces on one axis at the given places; one trace at its own place is that trace.
+/// The traces that `loaded` puts on one axis (itself, if it is a file by itself), and the offsets that the
+/// user gave them.
+#[must_use]
+pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
+    if loaded.members.is_empty() {
+        return (vec![Arc::clone(loaded)], vec![None]);
+    }
+    let fixed = |source: &Source| (source.placed_by == PlacedBy::User).then(|| source.offset());
+    (
+        loaded.members.clone(),
+        loaded.trace.sources.iter().map(fixed).collect(),
+    )
+}
+
+/// Puts loaded traces on one axis, a place for each; one trace at its own place is that trace.
 #[must_use]
 pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     if let [only] = members
@@ -98,15 +114,14 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     let list: Vec<Member> = members
         .iter()
         .enumerate()
-        .map(|(at, loaded)| Member {
+        .zip(places)
+        .map(|((at, loaded), placed)| Member {
             name: unlike_the_others(members, at),
             trace: Arc::clone(&loaded.trace),
             part_count: loaded.reader.parts().len() as u32,
-            offset: places.get(at).map_or(Nanos(0), |placed| placed.offset),
-            evidence: places
-                .get(at)
-                .map(|placed| placed.evidence.clone())
-                .unwrap_or_default(),
+            offset: placed.offset,
+            evidence: placed.evidence.clone(),
+            placed_by: placed.by,
         })
         .collect();
     let trace = join(&list);

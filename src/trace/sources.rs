@@ -13,6 +13,16 @@ use crate::event::TraceInfo;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
 
+/// Who decided where a file lies on the axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlacedBy {
+    /// What the files say.
+    #[default]
+    Evidence,
+    /// The user.
+    User,
+}
+
 /// One of several files on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -26,6 +36,8 @@ pub struct Source {
     pub origin: Arc<Origin>,
     /// Why the offset is what it is, for people.
     pub evidence: String,
+    /// Who decided it.
+    pub placed_by: PlacedBy,
     /// Its CPUs.
     pub cpus: Range<u32>,
     /// Its threads (the idle one, which is everybody's, left out).

@@ -4,10 +4,14 @@
 //! Keys name things as the file does, so that what the user closed stays closed in the next generation.
 
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
+use crate::base::Nanos;
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, CpuId, ProcessId, Source, SourceId, ThreadId, Trace, TrackId, TrackKind,
+};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 /// A track or a group of tracks.
 #[derive(Clone, Debug)]
@@ -71,41 +75,31 @@ const MANY_THREADS: usize = 60;
 const OPEN_PROCESSES: usize = 4;
 
 impl Outline {
-    /// Puts the tree of `trace` together.
+    /// Puts the tree of `trace` together; where several files share the axis, each is a group of its own.
     #[must_use]
     pub fn new(trace: &Trace) -> Outline {
-        let owners = Owners::new(trace);
-        let mut nodes = Vec::new();
-        let cpus: Vec<Node> = (0..trace.cpus.len() as u32)
-            .map(|cpu| owners.cpu_node(CpuId(cpu)))
-            .collect();
-        if !cpus.is_empty() {
-            nodes.push(Node::group(RowKey::Cpus, "CPUs", cpus));
-        }
-        let counters = owners.counter_nodes(CounterScope::Global);
-        if !counters.is_empty() {
-            nodes.push(Node::group(RowKey::Counters, "Counters", counters));
-        }
-        let asyncs = owners.track_nodes(TrackKind::Async(None), TrackNames::All);
-        if !asyncs.is_empty() {
-            nodes.push(Node::group(RowKey::Asyncs, "Asynchronous", asyncs));
-        }
-        let (mut processes, loose) = owners.process_nodes();
-        if !loose.is_empty() {
-            if processes.is_empty() {
-                nodes.push(Node::group(RowKey::Loose, "Threads", loose));
-            } else {
-                processes.push(Node::group(RowKey::Loose, "Other threads", loose));
-            }
-        }
-        nodes.append(&mut processes);
+        let mut owners = Owners::new(trace);
+        let nodes = if trace.sources.is_empty() {
+            owners.nodes()
+        } else {
+            (0..trace.sources.len() as u32)
+                .map(|source| owners.source_node(SourceId(source)))
+                .collect()
+        };
         let track_count = nodes.iter().map(count_tracks).sum();
         Outline { nodes, track_count }
     }
 }
 
+fn hash_of(value: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn count_tracks(node: &Node) -> usize {
-    usize::from(node.kind != RowKind::Group) + node.children.iter().map(count_tracks).sum::<usize>()
+    usize::from(!matches!(node.kind, RowKind::Group | RowKind::Source(_)))
+        + node.children.iter().map(count_tracks).sum::<usize>()
 }
 
 /// Which tracks of an owner become rows of their own.
@@ -120,6 +114,8 @@ enum TrackNames {
 /// What belongs to whom.
 struct Owners<'a> {
     trace: &'a Trace,
+    /// The file whose nodes are made, where there are several.
+    source: Option<SourceId>,
     tracks: FxHashMap<TrackKind, Vec<TrackId>>,
     counters: FxHashMap<CounterScope, Vec<CounterTrackId>>,
 }
@@ -140,8 +136,83 @@ impl<'a> Owners<'a> {
         }
         Owners {
             trace,
+            source: None,
             tracks,
             counters,
+        }
+    }
+
+    fn source_node(&mut self, id: SourceId) -> Node {
+        self.source = Some(id);
+        let source = self.trace.sources.get(id.0 as usize);
+        let mut node = Node::group(
+            RowKey::Source(id.0),
+            source.map_or("", |source| &source.name),
+            self.nodes(),
+        );
+        node.kind = RowKind::Source(id);
+        node.note = source.map_or_else(String::new, |source| match source.offset() {
+            Nanos(0) => source.info.format.clone(),
+            offset if offset.0 < 0 => format!("{} · {offset}", source.info.format),
+            offset => format!("{} · +{offset}", source.info.format),
+        });
+        node
+    }
+
+    /// The uppermost nodes of the trace, or of the file whose nodes are made.
+    fn nodes(&self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        let cpus: Vec<Node> = self
+            .rows(self.trace.cpus.len(), |source| &source.cpus)
+            .map(|cpu| self.cpu_node(CpuId(cpu)))
+            .collect();
+        if !cpus.is_empty() {
+            nodes.push(Node::group(self.group_key(RowKey::Cpus), "CPUs", cpus));
+        }
+        let counters = self.counter_nodes(CounterScope::Global);
+        if !counters.is_empty() {
+            let key = self.group_key(RowKey::Counters);
+            nodes.push(Node::group(key, "Counters", counters));
+        }
+        let asyncs = self.track_nodes(TrackKind::Async(None), TrackNames::All);
+        if !asyncs.is_empty() {
+            let key = self.group_key(RowKey::Asyncs);
+            nodes.push(Node::group(key, "Asynchronous", asyncs));
+        }
+        let (mut processes, loose) = self.process_nodes();
+        if !loose.is_empty() {
+            let key = self.group_key(RowKey::Loose);
+            if processes.is_empty() {
+                nodes.push(Node::group(key, "Threads", loose));
+            } else {
+                processes.push(Node::group(key, "Other threads", loose));
+            }
+        }
+        nodes.append(&mut processes);
+        nodes
+    }
+
+    /// The rows of a table that are of the file whose nodes are made; all rows where there is one file.
+    fn rows(&self, count: usize, range: impl Fn(&Source) -> &Range<u32>) -> Range<u32> {
+        let source = self
+            .source
+            .and_then(|id| self.trace.sources.get(id.0 as usize));
+        source.map_or(0..count as u32, |source| range(source).clone())
+    }
+
+    /// What a group is called: in the first file as in a file by itself.
+    fn group_key(&self, key: RowKey) -> RowKey {
+        match self.source {
+            None | Some(SourceId(0)) => key,
+            Some(source) => RowKey::Group(hash_of((source.0, key))),
+        }
+    }
+
+    /// The file's own number for a thing, told apart from that of another file.
+    fn own_key(&self, key: u64) -> u64 {
+        match self.source {
+            None | Some(SourceId(0)) => key,
+            Some(source) => hash_of((source.0, key)),
         }
     }
 
@@ -177,7 +248,11 @@ impl<'a> Owners<'a> {
 
     fn track_nodes(&self, kind: TrackKind, which: TrackNames) -> Vec<Node> {
         let mut nodes = Vec::new();
+        let loose = self.rows(self.trace.tracks.len(), |source| &source.loose_tracks);
         for &id in self.tracks_of(kind) {
+            if kind == TrackKind::Async(None) && !loose.contains(&id.0) {
+                continue;
+            }
             let name = self.trace.text(self.trace.tracks[id.0 as usize].name);
             if which == TrackNames::Named && name.is_empty() {
                 continue;
@@ -208,7 +283,9 @@ impl<'a> Owners<'a> {
 
     fn counter_nodes(&self, scope: CounterScope) -> Vec<Node> {
         let ids = self.counters.get(&scope).map_or(&[][..], Vec::as_slice);
+        let ours = self.rows(self.trace.counters.tracks.len(), |source| &source.counters);
         ids.iter()
+            .filter(|id| ours.contains(&id.0))
             .map(|&id| {
                 let track = &self.trace.counters.tracks[id.0 as usize];
                 let name = self.trace.text(track.name);
@@ -238,11 +315,15 @@ impl<'a> Owners<'a> {
     fn hash_of(&self, owner: TrackKind, name: &str) -> u64 {
         let mut hasher = FxHasher::default();
         match owner {
-            TrackKind::Cpu(cpu) => (0_u8, u64::from(self.cpu_number(cpu))).hash(&mut hasher),
-            TrackKind::Thread(thread) => (1_u8, self.trace.thread(thread).key).hash(&mut hasher),
+            TrackKind::Cpu(cpu) => {
+                (0_u8, self.own_key(u64::from(self.cpu_number(cpu)))).hash(&mut hasher)
+            }
+            TrackKind::Thread(thread) => {
+                (1_u8, self.own_key(self.trace.thread(thread).key)).hash(&mut hasher)
+            }
             TrackKind::Async(process) => {
                 let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
-                (2_u8, process.map_or(u64::MAX, |it| it.key)).hash(&mut hasher);
+                (2_u8, self.own_key(process.map_or(u64::MAX, |it| it.key))).hash(&mut hasher);
             }
         }
         name.hash(&mut hasher);
@@ -264,14 +345,17 @@ impl<'a> Owners<'a> {
         let mut children = self.track_nodes(TrackKind::Cpu(cpu), TrackNames::Named);
         children.extend(self.counter_nodes(CounterScope::Cpu(cpu)));
         Node {
-            key: RowKey::Cpu(number),
+            key: RowKey::Cpu(number | self.source.map_or(0, |source| source.0 << 16)),
             kind: RowKind::Cpu(cpu),
             title: format!("CPU {number}"),
             note: String::new(),
             closed_lanes: first_lanes(&lanes),
             lanes,
             children,
-            is_open_at_first: self.trace.cpus.len() <= MANY_CPUS,
+            is_open_at_first: self
+                .rows(self.trace.cpus.len(), |source| &source.cpus)
+                .len()
+                <= MANY_CPUS,
             activity,
         }
     }
@@ -290,7 +374,7 @@ impl<'a> Owners<'a> {
             return None;
         }
         Some(Node {
-            key: RowKey::Thread(row.key),
+            key: RowKey::Thread(self.own_key(row.key)),
             kind: RowKind::Thread(thread),
             title: self.trace.thread_name(thread),
             note: row.tid.to_string(),
@@ -307,7 +391,7 @@ impl<'a> Owners<'a> {
         let mut of_process: FxHashMap<ProcessId, Vec<Node>> = FxHashMap::default();
         let mut loose = Vec::new();
         let mut thread_count = 0_usize;
-        for index in 0..self.trace.threads.len() as u32 {
+        for index in self.rows(self.trace.threads.len(), |source| &source.threads) {
             let thread = ThreadId(index);
             if let Some(node) = self.thread_node(thread) {
                 thread_count += 1;
@@ -317,7 +401,8 @@ impl<'a> Owners<'a> {
                 }
             }
         }
-        let mut nodes: Vec<Node> = (0..self.trace.processes.len() as u32)
+        let mut nodes: Vec<Node> = self
+            .rows(self.trace.processes.len(), |source| &source.processes)
             .filter_map(|id| {
                 let threads = of_process.remove(&ProcessId(id)).unwrap_or_default();
                 self.process_node(ProcessId(id), threads)
@@ -368,7 +453,7 @@ impl<'a> Owners<'a> {
             many => format!(" · {many} threads"),
         };
         Some(Node {
-            key: RowKey::Process(process.key),
+            key: RowKey::Process(self.own_key(process.key)),
             kind: RowKind::Process(id),
             title: if name.is_empty() {
                 format!("pid {}", process.pid)

@@ -3,7 +3,7 @@
 //! Heights are points. A row is a header at the left and, at the right, lanes one below the other.
 
 use super::outline::{Node, Outline};
-use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, TrackId};
+use crate::trace::{CounterTrackId, CpuId, ProcessId, SourceId, ThreadId, TrackId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -19,7 +19,11 @@ pub enum RowKey {
     Asyncs,
     /// The group of threads of no process.
     Loose,
-    /// A CPU by its number.
+    /// One of several files, by its place among them.
+    Source(u32),
+    /// A group within one of the later files, by a hash of the file and the group.
+    Group(u64),
+    /// A CPU by its number (of a later file: with the file's place in the upper half).
     Cpu(u32),
     /// A process by the file's key.
     Process(u64),
@@ -36,6 +40,8 @@ pub enum RowKey {
 pub enum RowKind {
     /// A group that is nothing by itself.
     Group,
+    /// One of several files on the axis.
+    Source(SourceId),
     /// A CPU.
     Cpu(CpuId),
     /// A process.
@@ -289,7 +295,7 @@ impl Flat<'_> {
             offset += lane.kind.height() + LANE_GAP;
         }
         let least = match node.kind {
-            RowKind::Group => GROUP_HEIGHT,
+            RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
             _ => MIN_HEIGHT,
         };
         if let [lane] = lanes.as_mut_slice() {

@@ -81,7 +81,7 @@ impl Timeline {
 
 pub(super) fn item_of_row(row: &Row) -> Option<Item> {
     match row.kind {
-        RowKind::Group => None,
+        RowKind::Group | RowKind::Source(_) => None,
         RowKind::Cpu(id) => Some(Item::Cpu(id)),
         RowKind::Process(id) => Some(Item::Process(id)),
         RowKind::Thread(id) => Some(Item::Thread(id)),
