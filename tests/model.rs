@@ -342,7 +342,7 @@ fn a_reused_pid_is_two_threads() {
     };
     assert_eq!((parent(0), parent(1)), (Some(1), Some(2)));
     assert_eq!(processes[0].exit_status, Some(3));
-    let of = |time: i64| trace.events.thread_at(ThreadKey(50), Timestamp(time));
+    let of = |time: i64| trace.events.threads.at(ThreadKey(50), Timestamp(time));
     assert_ne!(of(20), of(110));
 }
 
@@ -376,7 +376,7 @@ fn a_wakeup_ends_the_sleep_and_the_waker_is_known() {
     first.wakeup(52, 0, 8, WakeupSort::Wakeup);
     first.switch(60, 0, 0, EndState::Runnable, 8);
     let trace = made(vec![first, second]);
-    let thread = trace.events.thread_at(ThreadKey(8), Timestamp(0));
+    let thread = trace.events.threads.at(ThreadKey(8), Timestamp(0));
     let states: Vec<_> = trace
         .states
         .of(thread)

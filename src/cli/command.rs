@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use crate::base::time::TimeArg;
-use crate::base::{Job, TimeSpan};
-use crate::load::{LoadedTrace, open};
+use crate::base::time::{TimeArg, parse_duration};
+use crate::base::{Job, Nanos, TimeSpan};
+use crate::load::LoadedTrace;
+use crate::load::together::open_together;
 use crate::trace::Trace;
 
 /// A row in `COMMANDS`.
@@ -74,6 +75,33 @@ pub fn file_argument() -> Arg {
         .value_parser(value_parser!(PathBuf))
 }
 
+/// The FILE arguments of commands that can put several traces on one axis, and `--offset`.
+pub fn files_arguments(command: clap::Command) -> clap::Command {
+    command
+        .arg(
+            file_argument()
+                .help("The trace; - for standard input; several share one time axis")
+                .num_args(1..),
+        )
+        .arg(
+            Arg::new("offset")
+                .long("offset")
+                .value_name("N=T")
+                .help("Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say")
+                .action(ArgAction::Append)
+                .value_parser(parse_offset),
+        )
+}
+
+/// `2=1.5ms`: the second file, 1.5 ms.
+fn parse_offset(text: &str) -> Result<(usize, Nanos), String> {
+    let expected = || format!("'{text}': expected the file's number and a time, such as 2=1.5ms");
+    let (number, time) = text.split_once('=').ok_or_else(expected)?;
+    let number: usize = number.trim().parse().map_err(|_| expected())?;
+    let index = number.checked_sub(1).ok_or_else(expected)?;
+    Ok((index, parse_duration(time.trim().trim_start_matches('+'))?))
+}
+
 /// `--from` and `--until`.
 pub fn time_arguments(command: clap::Command) -> clap::Command {
     let time = |name: &'static str, help: &'static str| {
@@ -106,15 +134,34 @@ pub fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
     )
 }
 
-/// Loads the FILE argument whole, with progress on a terminal, and says on stderr what could not be read.
+/// Loads the FILE arguments whole, with progress on a terminal, and says on stderr what could not be read.
 pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
-    let path = matches
-        .get_one::<PathBuf>("file")
+    let paths: Vec<PathBuf> = matches
+        .get_many::<PathBuf>("file")
+        .unwrap_or_default()
         .cloned()
-        .unwrap_or_default();
+        .collect();
+    let mut fixed = vec![None; paths.len()];
+    for &(index, offset) in matches
+        .try_get_many::<(usize, Nanos)>("offset")
+        .ok()
+        .flatten()
+        .unwrap_or_default()
+    {
+        let place = fixed.get_mut(index).ok_or_else(|| {
+            let count = paths.len();
+            CliError::Usage(format!("--offset {}: there are {count} files", index + 1))
+        })?;
+        *place = Some(offset);
+    }
     let job = Job::default();
-    let loaded = with_progress("reading", &job, || open(&path, &job))
-        .map_err(|error| CliError::Input(error.to_string()))?;
+    let loaded = with_progress("reading", &job, || {
+        open_together(&paths, &[], &fixed, &job, None)
+    })
+    .map_err(|error| CliError::Input(error.to_string()))?;
+    if let Some(error) = loaded.left_out.first() {
+        return Err(CliError::Input(error.to_string()));
+    }
     warn_of_losses(&loaded);
     Ok(loaded)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, asked_span, file_argument, load, time_arguments, with_progress,
+    CliError, Command, asked_span, files_arguments, load, time_arguments, with_progress,
 };
 use crate::base::Job;
 use crate::export::tables::{self, TABLES};
@@ -31,8 +31,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             .action(ArgAction::Append)
             .value_parser(value_parser!(u64))
     };
-    time_arguments(command)
-        .arg(file_argument())
+    files_arguments(time_arguments(command))
         .arg(
             Arg::new("output")
                 .short('o')

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
-use super::command::{CliError, Command, file_argument, load};
+use super::command::{CliError, Command, files_arguments, load};
 use crate::base::Nanos;
 use crate::load::LoadedTrace;
 
@@ -14,14 +14,12 @@ pub const COMMAND: Command = Command {
     name: "info",
     about: "Say what a trace holds: format, span, counts, clocks, what was odd",
     arguments: |command| {
-        command
-            .arg(
-                Arg::new("json")
-                    .long("json")
-                    .help("Print one JSON object")
-                    .action(ArgAction::SetTrue),
-            )
-            .arg(file_argument())
+        files_arguments(command).arg(
+            Arg::new("json")
+                .long("json")
+                .help("Print one JSON object")
+                .action(ArgAction::SetTrue),
+        )
     },
     run: info,
 };
@@ -61,11 +59,25 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
         .iter()
         .map(|(name, value)| (name.clone(), json!(value)))
         .collect();
+    let sources: Vec<_> = trace
+        .sources
+        .iter()
+        .map(|source| {
+            json!({
+                "name": source.name,
+                "format": source.info.format,
+                "clock": source.info.clock,
+                "offset_ns": source.offset().0,
+                "evidence": source.evidence,
+            })
+        })
+        .collect();
     json!({
         "format": trace.info.format,
         "path": loaded.path.to_string_lossy(),
         "file_bytes": loaded.file_bytes,
         "clock": trace.info.clock,
+        "sources": sources,
         "start_ns": trace.span.start.0,
         "end_ns": trace.span.end.0,
         "events": trace.events.len(),
@@ -137,6 +149,12 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
         "memory",
         format!("{:.1} MB", loaded.memory_bytes() as f64 / 1e6),
     )?;
+    for source in &trace.sources {
+        row(
+            "on the axis",
+            format!("{} +{}: {}", source.name, source.offset(), source.evidence),
+        )?;
+    }
     for (name, value) in &trace.info.facts {
         let mut lines = value.lines();
         row(name, lines.next().unwrap_or_default().to_owned())?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, file_argument, load, time_arguments};
+use super::command::{CliError, Command, files_arguments, load, time_arguments};
 use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
 use crate::gui::{RenderOptions, render as draw};
@@ -23,8 +23,7 @@ pub const COMMAND: Command = Command {
                 .help(help)
                 .action(ArgAction::Set)
         };
-        time_arguments(command)
-            .arg(file_argument())
+        files_arguments(time_arguments(command))
             .arg(
                 Arg::new("out")
                     .short('o')

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use clap::{Arg, ArgMatches};
 
-use super::command::{CliError, Command, asked_span, file_argument, load, time_arguments};
+use super::command::{CliError, Command, asked_span, files_arguments, load, time_arguments};
 use crate::export::rows::RowFormat;
 use crate::export::tables::{self, TABLES};
 use crate::export::{Chosen, Selection};
@@ -14,23 +14,21 @@ pub const COMMAND: Command = Command {
     name: "table",
     about: "Print one of the trace's tables",
     arguments: |command| {
-        time_arguments(command)
-            .arg(
-                Arg::new("name")
-                    .value_name("NAME")
-                    .help("Which table")
-                    .required(true)
-                    .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
-            )
-            .arg(file_argument())
-            .arg(
-                Arg::new("format")
-                    .long("format")
-                    .value_name("FORMAT")
-                    .help("How to write it")
-                    .default_value("tsv")
-                    .value_parser(["tsv", "csv", "json"]),
-            )
+        let command = time_arguments(command).arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .help("Which table")
+                .required(true)
+                .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
+        );
+        files_arguments(command).arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .help("How to write it")
+                .default_value("tsv")
+                .value_parser(["tsv", "csv", "json"]),
+        )
     },
     run: table,
 };

@@ -3,23 +3,23 @@
 //! A frame draws, gathers actions, and hands each to `view::apply`; what that cannot do itself (open a file,
 //! bring a pane up) comes back as an effect and is done here. Nothing here reads files on the window's thread.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use egui::{Panel, RichText, Ui};
 
 use super::export_panel::ExportPanel;
 use super::keys::pressed;
+use super::opening::Dialog;
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
 use super::theme;
 use super::timeline::Timeline;
 use crate::load::LoadedTrace;
-use crate::load::background::{Loading, Update};
-use crate::view::saved::{RecentFile, Saved};
-use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
+use crate::load::background::{Loading, Request};
+use crate::view::saved::Saved;
+use crate::view::{Action, Effect, ThemeChoice, ViewState, apply};
 
 /// Everything the window holds.
 pub struct App {
@@ -28,8 +28,10 @@ pub struct App {
     pub(super) loading: Option<Loading>,
     /// The last thing that went wrong, in words.
     pub(super) notice: Option<String>,
-    dialog: Option<Receiver<Option<PathBuf>>>,
-    dialog_began: Instant,
+    /// A file dialog that is open.
+    pub(super) dialog: Option<Dialog>,
+    /// What was shown before the load that is under way.
+    pub(super) shown_before: Option<Arc<LoadedTrace>>,
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
@@ -58,7 +60,7 @@ impl App {
             loading: None,
             notice: None,
             dialog: None,
-            dialog_began: Instant::now(),
+            shown_before: None,
             saved,
             saved_path,
             timeline: Timeline::default(),
@@ -105,29 +107,6 @@ impl App {
                 .is_some_and(|pane| pane.is_waiting())
     }
 
-    /// Starts to load a file; what is shown stays until something of it is there.
-    pub fn open(&mut self, ctx: &egui::Context, path: &Path) {
-        let ctx = ctx.clone();
-        self.notice = None;
-        self.loading = Some(Loading::start(path.to_path_buf(), move || {
-            ctx.request_repaint()
-        }));
-    }
-
-    /// Shows a trace.
-    pub fn show(&mut self, loaded: Arc<LoadedTrace>) {
-        let is_same_file = self
-            .loaded
-            .as_ref()
-            .is_some_and(|old| old.path == loaded.path && !old.is_complete);
-        if is_same_file {
-            self.state.take(&loaded.trace);
-        } else {
-            self.state.show_new(&loaded.trace);
-        }
-        self.loaded = Some(loaded);
-    }
-
     /// Carries out an action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         let trace = self.loaded.as_ref().map(|loaded| loaded.trace.clone());
@@ -140,22 +119,19 @@ impl App {
             return;
         };
         match effect {
-            Effect::Open(path) => self.open(ctx, &path),
-            Effect::AskForFile => self.ask_for_file(ctx),
+            Effect::Open(paths) => self.load(ctx, Request::open(paths)),
+            Effect::Add(paths) => self.add(ctx, paths),
+            Effect::Place(source, offset) => self.place(ctx, source, offset),
+            Effect::Remove(source) => self.remove(ctx, source),
+            Effect::AskForFile(purpose) => self.ask_for_file(ctx, purpose),
             Effect::Close => {
                 self.loaded = None;
                 self.loading = None;
+                self.shown_before = None;
             }
             Effect::CancelLoad => {
                 self.loading = None;
-                // What was published of a cancelled load would look like a whole trace.
-                if self
-                    .loaded
-                    .as_ref()
-                    .is_some_and(|loaded| !loaded.is_complete)
-                {
-                    self.loaded = None;
-                }
+                self.back_to_what_was_shown();
             }
             Effect::Export(order) => {
                 if let Some(loaded) = &self.loaded {
@@ -175,95 +151,7 @@ impl App {
         }
     }
 
-    fn ask_for_file(&mut self, ctx: &egui::Context) {
-        if self.dialog.is_some() {
-            return;
-        }
-        let (sender, receiver) = channel();
-        let ctx = ctx.clone();
-        let spawned = std::thread::Builder::new()
-            .name("file dialog".to_owned())
-            .spawn(move || {
-                let mut dialog = rfd::FileDialog::new().set_title("Open a trace");
-                let known: Vec<&str> = crate::formats::FORMATS
-                    .iter()
-                    .flat_map(|format| format.extensions.iter().copied())
-                    .collect();
-                dialog = dialog
-                    .add_filter("All files", &["*"])
-                    .add_filter("Traces", &known);
-                let _closed = sender.send(dialog.pick_file());
-                ctx.request_repaint();
-            });
-        if spawned.is_ok() {
-            self.dialog = Some(receiver);
-            self.dialog_began = Instant::now();
-        }
-    }
-
-    fn poll(&mut self, ctx: &egui::Context) {
-        if let Some(dialog) = &self.dialog {
-            match dialog.try_recv() {
-                Ok(Some(path)) => {
-                    self.dialog = None;
-                    self.open(ctx, &path);
-                }
-                Ok(None) => {
-                    self.dialog = None;
-                    // No dialog can be closed by hand that fast: there was none.
-                    if self.dialog_began.elapsed() < Duration::from_millis(150) {
-                        self.notice = Some(
-                            "No file dialog is available here. Drop the file on the window, or name it on the command line."
-                                .to_owned(),
-                        );
-                    }
-                }
-                Err(TryRecvError::Empty) => {}
-                Err(TryRecvError::Disconnected) => self.dialog = None,
-            }
-        }
-        while let Some(update) = self.loading.as_mut().and_then(Loading::poll) {
-            match update {
-                Update::Generation(loaded) => {
-                    if loaded.is_complete {
-                        self.loading = None;
-                        self.remember(&loaded);
-                    }
-                    // A coarse picture without a span would only flash.
-                    if loaded.is_complete || !loaded.trace.span.is_empty() {
-                        self.show(loaded);
-                    }
-                }
-                Update::Failed(error) => {
-                    self.loading = None;
-                    if self
-                        .loaded
-                        .as_ref()
-                        .is_some_and(|loaded| !loaded.is_complete)
-                    {
-                        self.loaded = None;
-                    }
-                    self.notice = Some(error.to_string());
-                }
-            }
-        }
-        if self.loading.is_some() {
-            ctx.request_repaint_after(Duration::from_millis(100));
-        }
-    }
-
-    fn remember(&mut self, loaded: &LoadedTrace) {
-        let path = std::fs::canonicalize(&loaded.path).unwrap_or_else(|_| loaded.path.clone());
-        let length = ruler::length_text(loaded.trace.span.duration(), loaded.trace.info.clock_unit);
-        self.saved.note(RecentFile {
-            path,
-            format: loaded.trace.info.format.clone(),
-            length,
-        });
-        self.save();
-    }
-
-    fn save(&mut self) {
+    pub(super) fn save(&mut self) {
         self.saved.theme = self.state.theme;
         self.saved.time_format = self.state.time_format;
         if let Some(path) = self.saved_path.clone() {
@@ -277,7 +165,7 @@ impl App {
     pub fn ui(&mut self, ui: &mut Ui) {
         let frame_began = Instant::now();
         let ctx = ui.ctx().clone();
-        self.poll(&ctx);
+        self.poll_load(&ctx);
         self.export.poll(&ctx);
         let wanted = match self.state.theme {
             ThemeChoice::System => egui::ThemePreference::System,
@@ -298,7 +186,9 @@ impl App {
                 .map(|file| file.path().to_path_buf())
                 .collect()
         });
-        actions.extend(dropped.into_iter().map(Action::Open));
+        if !dropped.is_empty() {
+            actions.push(Action::Open(dropped));
+        }
         let palette = theme::palette(ctx.theme());
 
         Panel::top("menu").show(ui, |ui| self.menu_ui(ui, &mut actions));

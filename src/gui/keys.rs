@@ -3,6 +3,7 @@
 use egui::{Key, Modifiers};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::view::action::Purpose;
 use crate::view::{Action, Direction, Marker, ViewState};
 
 /// A row of the table.
@@ -22,6 +23,7 @@ pub struct KeyRow {
 const NONE: Modifiers = Modifiers::NONE;
 const CTRL: Modifiers = Modifiers::COMMAND;
 const SHIFT: Modifiers = Modifiers::SHIFT;
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 const ALT: Modifiers = Modifiers::ALT;
 
 /// The time that keys work around: under the pointer, else the middle.
@@ -197,11 +199,18 @@ pub const KEYS: &[KeyRow] = &[
         action: |_| Some(Action::ClearMarks),
     },
     KeyRow {
+        keys: &[(CTRL_SHIFT, Key::O)],
+        shown: "Ctrl+Shift+O",
+        about: "Add a trace to this axis",
+        group: "Window",
+        action: |_| Some(Action::AskForFile(Purpose::Add)),
+    },
+    KeyRow {
         keys: &[(CTRL, Key::O)],
         shown: "Ctrl+O",
         about: "Open a file",
         group: "Window",
-        action: |_| Some(Action::AskForFile),
+        action: |_| Some(Action::AskForFile(Purpose::Open)),
     },
     KeyRow {
         keys: &[(CTRL, Key::E)],

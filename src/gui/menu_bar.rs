@@ -1,6 +1,7 @@
 //! The menu bar: menus, the track filter, and how far a load is.
 
 use super::app::App;
+use crate::view::action::Purpose;
 use crate::view::{Action, ThemeChoice, TimeFormat};
 use egui::{RichText, Ui};
 
@@ -12,7 +13,12 @@ impl App {
                     .add(egui::Button::new("Open…").shortcut_text("Ctrl+O"))
                     .clicked()
                 {
-                    actions.push(Action::AskForFile);
+                    actions.push(Action::AskForFile(Purpose::Open));
+                }
+                let can_add = self.loaded.is_some();
+                let add = egui::Button::new("Add to this axis…").shortcut_text("Ctrl+Shift+O");
+                if ui.add_enabled(can_add, add).clicked() {
+                    actions.push(Action::AskForFile(Purpose::Add));
                 }
                 ui.menu_button("Recent", |ui| {
                     if self.saved.recent.is_empty() {
@@ -20,7 +26,7 @@ impl App {
                     }
                     for recent in &self.saved.recent {
                         if ui.button(recent.path.display().to_string()).clicked() {
-                            actions.push(Action::Open(recent.path.clone()));
+                            actions.push(Action::Open(vec![recent.path.clone()]));
                         }
                     }
                 });

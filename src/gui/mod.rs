@@ -6,6 +6,7 @@ mod export_panel;
 mod help;
 pub mod keys;
 mod menu_bar;
+mod opening;
 pub mod pane;
 pub mod panes;
 pub mod soft;
@@ -60,8 +61,8 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
         Box::new(move |context| {
             theme::install(&context.egui_ctx);
             let mut app = App::new(Saved::default_path());
-            if let Some(file) = files.first() {
-                app.open(&context.egui_ctx, file);
+            if !files.is_empty() {
+                app.open_together(&context.egui_ctx, files);
             }
             Ok(Box::new(Window { app }))
         }),

@@ -3,6 +3,7 @@
 use super::app::App;
 use super::theme;
 use crate::view::Action;
+use crate::view::action::Purpose;
 use egui::{Align2, FontId, RichText, Ui, vec2};
 use std::path::Path;
 
@@ -31,7 +32,7 @@ impl App {
                         let button = egui::Button::new(RichText::new("Open a trace…").size(15.0))
                             .min_size(vec2(180.0, 34.0));
                         if ui.add(button).clicked() {
-                            actions.push(Action::AskForFile);
+                            actions.push(Action::AskForFile(Purpose::Open));
                         }
                         let known: Vec<&str> = crate::formats::FORMATS
                             .iter()
@@ -125,7 +126,7 @@ pub(super) fn file_row(
             .on_hover_text(path.display().to_string())
             .clicked()
         {
-            actions.push(Action::Open(path.to_path_buf()));
+            actions.push(Action::Open(vec![path.to_path_buf()]));
         }
         ui.label(RichText::new(facts).color(palette.weak).size(12.0));
     });

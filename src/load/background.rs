@@ -35,7 +35,8 @@ impl Request {
             publish(join_at(&self.already, &place(&self.already, &self.fixed)));
             return Ok(());
         }
-        open_together(&self.paths, &self.already, &self.fixed, job, publish).map(|_published| ())
+        open_together(&self.paths, &self.already, &self.fixed, job, Some(publish))
+            .map(|_published| ())
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::placing::{Placed, place};
-use super::{LoadError, LoadedTrace, Timings, open_with};
+use super::{LoadError, LoadedTrace, Timings, load};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
 use crate::build::join::{Member, join};
 use crate::event::{
@@ -22,9 +22,9 @@ use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, Trace};
 use rustc_hash::FxHashMap;
 
-/// Opens `paths` on one axis, behind those that are `already` loaded, of which some offsets are `fixed`. `publish` gets a trace whenever there is
-/// more to show; the last is also the answer. A file that cannot be opened is left out and named in
-/// [`LoadedTrace::left_out`].
+/// Opens `paths` on one axis, behind those that are `already` loaded, of which some offsets are `fixed`. The
+/// listener gets a trace whenever there is more to show; the last is also the answer. A file that cannot be
+/// opened is left out and named in [`LoadedTrace::left_out`].
 ///
 /// # Errors
 /// If there is nothing to show at all, or the job was cancelled.
@@ -33,58 +33,50 @@ pub fn open_together(
     already: &[Arc<LoadedTrace>],
     fixed: &[Option<Nanos>],
     job: &Job,
-    publish: &mut dyn FnMut(LoadedTrace),
+    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
+    if let ([only], []) = (paths, already) {
+        return load(only, job, listener);
+    }
     let mut members = already.to_vec();
     let mut left_out: Vec<LoadError> = Vec::new();
-    let mut whole = None;
-    for (number, path) in paths.iter().enumerate() {
-        let is_first = members.is_empty();
-        let is_last = number + 1 == paths.len();
-        // The only file publishes its own generations; others are shown when they are whole.
-        let result = open_with(path, job, &mut |loaded| {
-            if is_first && !(is_last && loaded.is_complete) {
+    for path in paths {
+        // What is there of the first file is shown while it is read; the others are shown when they are whole.
+        let mut show_part = |loaded: LoadedTrace| {
+            if let Some(publish) = listener.as_mut() {
                 publish(LoadedTrace {
                     is_complete: false,
                     ..loaded
                 });
             }
-        });
-        match result {
-            Ok(loaded) => {
-                members.push(Arc::new(loaded));
-                let places = place(&members, fixed);
-                let mut joined = join_at(&members, &places);
-                joined.is_complete = is_last;
-                joined.left_out.clone_from(&left_out);
-                publish(joined.clone());
-                whole = Some(joined);
-            }
+        };
+        let parts: Option<&mut dyn FnMut(LoadedTrace)> = match members.is_empty() {
+            true => Some(&mut show_part),
+            false => None,
+        };
+        match load(path, job, parts) {
+            Ok(loaded) => members.push(Arc::new(loaded)),
             Err(error) if job.is_cancelled() => return Err(error),
             Err(error) => left_out.push(error),
         }
     }
-    match whole {
-        Some(whole) => {
-            let is_published = whole.is_complete;
-            let whole = LoadedTrace {
-                is_complete: true,
-                left_out,
-                ..whole
-            };
-            if !is_published {
-                publish(whole.clone());
-            }
-            Ok(whole)
-        }
-        None => Err(left_out.into_iter().next().unwrap_or_else(|| {
+    if members.is_empty() {
+        return Err(left_out.into_iter().next().unwrap_or_else(|| {
             let problem = Problem::Other("no file was named".to_owned());
             LoadError {
                 path: PathBuf::new(),
                 error: ReadError::at_byte(0, "file", problem),
             }
-        })),
+        }));
     }
+    let joined = LoadedTrace {
+        left_out,
+        ..join_at(&members, &place(&members, fixed))
+    };
+    if let Some(publish) = listener {
+        publish(joined.clone());
+    }
+    Ok(joined)
 }
 
 /// The traces that `loaded` puts on one axis (itself, if it is a file by itself), and the offsets that the

@@ -6,6 +6,7 @@ use super::ruler::TimeFormat;
 use super::state::ThemeChoice;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
+use crate::trace::SourceId;
 use std::path::PathBuf;
 
 /// One of the two markers.
@@ -24,6 +25,15 @@ pub enum Direction {
     Previous,
     /// To what comes after.
     Next,
+}
+
+/// What files are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// To be shown instead of what is shown.
+    Open,
+    /// To be shown beside it.
+    Add,
 }
 
 /// What is to be done. [`apply`](super::apply::apply) is the one place that does it.
@@ -92,10 +102,16 @@ pub enum Action {
     ToggleHelp,
     /// Put the keyboard into the track filter.
     FocusFilter,
-    /// Open a file.
-    Open(PathBuf),
-    /// Ask for a file and open it.
-    AskForFile,
+    /// Open files on one axis, in place of what is shown.
+    Open(Vec<PathBuf>),
+    /// Put files beside what is shown, on the same axis.
+    Add(Vec<PathBuf>),
+    /// Put one of several files at an offset from its own times; `None`: where the evidence says.
+    Place(SourceId, Option<Nanos>),
+    /// Take one of several files away.
+    Remove(SourceId),
+    /// Ask for files.
+    AskForFile(Purpose),
     /// Close the trace.
     Close,
     /// Stop the load.

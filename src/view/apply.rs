@@ -1,6 +1,6 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
-use super::action::{Action, Direction, Marker};
+use super::action::{Action, Direction, Marker, Purpose};
 use super::export_order::ExportOrder;
 use super::history::Step;
 use super::locate;
@@ -10,17 +10,23 @@ use super::scale::{held_within, with_margin, zoomed};
 use super::state::{Place, ViewState};
 use crate::base::{Nanos, TimeSpan};
 use crate::query::Item;
-use crate::trace::Trace;
+use crate::trace::{SourceId, Trace};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What an action asks of the program around the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Open a file.
-    Open(PathBuf),
-    /// Ask for a file and open it.
-    AskForFile,
+    /// Open files on one axis.
+    Open(Vec<PathBuf>),
+    /// Put files beside what is shown.
+    Add(Vec<PathBuf>),
+    /// Put one of several files at an offset; `None`: where the evidence says.
+    Place(SourceId, Option<Nanos>),
+    /// Take one of several files away.
+    Remove(SourceId),
+    /// Ask for files.
+    AskForFile(Purpose),
     /// Close the trace.
     Close,
     /// Stop the load.
@@ -117,8 +123,11 @@ pub fn apply(
         }
         Action::ToggleHelp => state.is_help_open = !state.is_help_open,
         Action::FocusFilter => state.wants_filter_focus = true,
-        Action::Open(path) => return Some(Effect::Open(path)),
-        Action::AskForFile => return Some(Effect::AskForFile),
+        Action::Open(paths) => return Some(Effect::Open(paths)),
+        Action::Add(paths) => return Some(Effect::Add(paths)),
+        Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
+        Action::Remove(source) => return Some(Effect::Remove(source)),
+        Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),
         Action::Close => return Some(Effect::Close),
         Action::CancelLoad => return Some(Effect::CancelLoad),
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
@@ -370,7 +379,7 @@ mod tests {
     #[test]
     fn what_is_not_the_views_to_do_goes_out() {
         let mut state = state();
-        let effect = apply(&mut state, Action::Open("a.dat".into()), None, at(0));
-        assert_eq!(effect, Some(Effect::Open("a.dat".into())));
+        let effect = apply(&mut state, Action::Open(vec!["a.dat".into()]), None, at(0));
+        assert_eq!(effect, Some(Effect::Open(vec!["a.dat".into()])));
     }
 }

@@ -232,7 +232,7 @@ fn narrow_by_filter(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
     let mut open: Vec<&Node> = matching(&state.outline, &state.filter);
     while let Some(node) = open.pop() {
         match node.kind {
-            RowKind::Group => open.extend(&node.children),
+            RowKind::Group | RowKind::Source(_) => open.extend(&node.children),
             RowKind::Cpu(id) => cpus.push(id),
             RowKind::Process(id) => order.processes.push(id),
             RowKind::Thread(id) => order.threads.push(id),

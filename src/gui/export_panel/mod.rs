@@ -549,7 +549,7 @@ fn summary_ui(
     ui.horizontal(|ui| {
         if can_open(path) && ui.button("Open it").clicked() {
             actions.push(Action::ToggleExport);
-            actions.push(Action::Open(path.to_path_buf()));
+            actions.push(Action::Open(vec![path.to_path_buf()]));
         }
         if ui.button("Copy path").clicked() {
             actions.push(Action::Copy(path.display().to_string()));

@@ -75,8 +75,7 @@ pub(super) fn paint_gaps(
     cpu: crate::trace::CpuId,
 ) {
     let trace = &scene.loaded.trace;
-    let number = trace.cpus.get(cpu.0 as usize).map(|cpu| cpu.number);
-    for gap in trace.gaps.iter().filter(|gap| gap.cpu == number) {
+    for gap in trace.gaps_of(cpu) {
         let start = gap.start.max(trace.span.start);
         let end = gap.end.min(trace.span.end);
         let left = area.left() + scale.x_from_time(start);

@@ -1,0 +1,231 @@
+//! How traces come into the window: named, dropped, picked in a dialog, put beside those that are shown.
+//!
+//! Loads run in the background; what is shown stays until something of the new trace is there, and comes
+//! back if nothing of it can be shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use super::app::App;
+use crate::base::Nanos;
+use crate::load::LoadedTrace;
+use crate::load::background::{Loading, Request, Update};
+use crate::load::together::members_of;
+use crate::trace::SourceId;
+use crate::view::action::Purpose;
+use crate::view::ruler;
+use crate::view::saved::RecentFile;
+
+/// A file dialog that is open.
+pub(super) struct Dialog {
+    answer: Receiver<Option<Vec<PathBuf>>>,
+    began: Instant,
+    purpose: Purpose,
+}
+
+impl App {
+    /// Starts to load a file; what is shown stays until something of it is there.
+    pub fn open(&mut self, ctx: &egui::Context, path: &Path) {
+        self.load(ctx, Request::open(vec![path.to_path_buf()]));
+    }
+
+    /// Starts to load files onto one axis.
+    pub fn open_together(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
+        self.load(ctx, Request::open(paths));
+    }
+
+    pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
+        let ctx = ctx.clone();
+        self.notice = None;
+        if self.loading.is_none() {
+            self.shown_before.clone_from(&self.loaded);
+        }
+        self.loading = Some(Loading::start(request, move || ctx.request_repaint()));
+    }
+
+    /// Puts files beside what is shown, on the same axis.
+    pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
+        let (already, fixed) = self.members();
+        self.load(
+            ctx,
+            Request {
+                paths,
+                already,
+                fixed,
+            },
+        );
+    }
+
+    /// Puts one of several files at an offset; `None`: where the evidence says.
+    pub(super) fn place(&mut self, ctx: &egui::Context, source: SourceId, offset: Option<Nanos>) {
+        let (already, mut fixed) = self.members();
+        if let Some(place) = fixed.get_mut(source.0 as usize) {
+            *place = offset;
+            self.load(
+                ctx,
+                Request {
+                    paths: Vec::new(),
+                    already,
+                    fixed,
+                },
+            );
+        }
+    }
+
+    /// Takes one of several files away.
+    pub(super) fn remove(&mut self, ctx: &egui::Context, source: SourceId) {
+        let (mut already, mut fixed) = self.members();
+        let at = source.0 as usize;
+        if already.len() > 1 && at < already.len() {
+            already.remove(at);
+            fixed.remove(at);
+            self.load(
+                ctx,
+                Request {
+                    paths: Vec::new(),
+                    already,
+                    fixed,
+                },
+            );
+        }
+    }
+
+    fn members(&self) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
+        self.loaded.as_ref().map(members_of).unwrap_or_default()
+    }
+
+    /// Shows a trace.
+    pub fn show(&mut self, loaded: Arc<LoadedTrace>) {
+        // More of the same file, or the same files at other places: the view stays where it is.
+        let is_same = self.loaded.as_ref().is_some_and(|old| {
+            old.path == loaded.path && (!old.is_complete || !loaded.members.is_empty())
+        });
+        if is_same {
+            self.state.take(&loaded.trace);
+        } else {
+            self.state.show_new(&loaded.trace);
+        }
+        self.loaded = Some(loaded);
+    }
+
+    /// After a load that came to nothing: what it published would look like a whole trace.
+    pub(super) fn back_to_what_was_shown(&mut self) {
+        let before = self.shown_before.take();
+        let is_partial = self
+            .loaded
+            .as_ref()
+            .is_some_and(|loaded| !loaded.is_complete);
+        if is_partial {
+            self.loaded = None;
+            if let Some(before) = before {
+                self.show(before);
+            }
+        }
+    }
+
+    pub(super) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: Purpose) {
+        if self.dialog.is_some() {
+            return;
+        }
+        let (sender, receiver) = channel();
+        let title = match purpose {
+            Purpose::Open => "Open a trace",
+            Purpose::Add => "Add a trace to this axis",
+        };
+        let ctx = ctx.clone();
+        let spawned = std::thread::Builder::new()
+            .name("file dialog".to_owned())
+            .spawn(move || {
+                let mut dialog = rfd::FileDialog::new().set_title(title);
+                let known: Vec<&str> = crate::formats::FORMATS
+                    .iter()
+                    .flat_map(|format| format.extensions.iter().copied())
+                    .collect();
+                dialog = dialog
+                    .add_filter("All files", &["*"])
+                    .add_filter("Traces", &known);
+                let _closed = sender.send(dialog.pick_files());
+                ctx.request_repaint();
+            });
+        if spawned.is_ok() {
+            self.dialog = Some(Dialog {
+                answer: receiver,
+                began: Instant::now(),
+                purpose,
+            });
+        }
+    }
+
+    fn poll_dialog(&mut self, ctx: &egui::Context) {
+        let Some(dialog) = &self.dialog else {
+            return;
+        };
+        match dialog.answer.try_recv() {
+            Ok(Some(paths)) => {
+                let purpose = dialog.purpose;
+                self.dialog = None;
+                match purpose {
+                    Purpose::Open => self.load(ctx, Request::open(paths)),
+                    Purpose::Add => self.add(ctx, paths),
+                }
+            }
+            Ok(None) => {
+                // No dialog can be closed by hand that fast: there was none.
+                if dialog.began.elapsed() < Duration::from_millis(150) {
+                    self.notice = Some(
+                        "No file dialog is available here. Drop the file on the window, or name it on the command line."
+                            .to_owned(),
+                    );
+                }
+                self.dialog = None;
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => self.dialog = None,
+        }
+    }
+
+    pub(super) fn poll_load(&mut self, ctx: &egui::Context) {
+        self.poll_dialog(ctx);
+        while let Some(update) = self.loading.as_mut().and_then(Loading::poll) {
+            match update {
+                Update::Generation(loaded) => {
+                    if loaded.is_complete {
+                        self.loading = None;
+                        self.shown_before = None;
+                        self.remember(&loaded);
+                        let left_out: Vec<String> =
+                            loaded.left_out.iter().map(ToString::to_string).collect();
+                        if !left_out.is_empty() {
+                            self.notice = Some(format!("Left out: {}", left_out.join("; ")));
+                        }
+                    }
+                    // A coarse picture without a span would only flash.
+                    if loaded.is_complete || !loaded.trace.span.is_empty() {
+                        self.show(loaded);
+                    }
+                }
+                Update::Failed(error) => {
+                    self.loading = None;
+                    self.back_to_what_was_shown();
+                    self.notice = Some(error.to_string());
+                }
+            }
+        }
+        if self.loading.is_some() {
+            ctx.request_repaint_after(Duration::from_millis(100));
+        }
+    }
+
+    fn remember(&mut self, loaded: &LoadedTrace) {
+        let path = std::fs::canonicalize(&loaded.path).unwrap_or_else(|_| loaded.path.clone());
+        let length = ruler::length_text(loaded.trace.span.duration(), loaded.trace.info.clock_unit);
+        self.saved.note(RecentFile {
+            path,
+            format: loaded.trace.info.format.clone(),
+            length,
+        });
+        self.save();
+    }
+}
