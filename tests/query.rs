@@ -7,13 +7,14 @@
 
 use std::path::Path;
 
-use threadline::base::Job;
+use threadline::base::{Job, TimeSpan};
 use threadline::event::Value;
 use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher};
+use threadline::query::search::{Place, Places, Query, Searching, search};
 use threadline::trace::{EventId, SliceId, StateId};
 
 fn sample(name: &str) -> LoadedTrace {
@@ -171,6 +172,113 @@ fn slices_states_and_threads_can_be_asked_too() {
         found += u32::from(is_meant);
     }
     assert!(found > 0);
+}
+
+#[test]
+fn a_search_finds_each_thing_once_in_time_order() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let find = |text: &str, places: &[Place]| {
+        let mut query = Query::new(Expression::parse(text).unwrap());
+        if !places.is_empty() {
+            query.places = Places::of(places);
+        }
+        search(trace, reader, &query, &Job::default(), &mut |_| {}).unwrap()
+    };
+    for text in [
+        "sched",
+        "cpu == 1",
+        "dur > 10us",
+        "/swapper.[01]/",
+        "prev_prio < 200",
+    ] {
+        let found = find(text, &[Place::Events]);
+        let ids = matching(&loaded, text);
+        assert_eq!(found.total(), ids.len() as u64, "{text}");
+        assert!(found.is_complete && found.lists_all());
+        assert!(found.hits.is_sorted_by_key(|hit| hit.time), "{text}");
+        let mut listed: Vec<u32> = found
+            .hits
+            .iter()
+            .map(|hit| match hit.item {
+                Item::Event(id) => id.0,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(listed, ids, "{text}");
+        for id in 0..trace.events.len() as u32 {
+            assert_eq!(
+                found.has(Item::Event(EventId(id))),
+                ids.binary_search(&id).is_ok()
+            );
+        }
+        let density = found.density(trace.span, 100);
+        assert_eq!(
+            density.iter().map(|&n| u64::from(n)).sum::<u64>(),
+            found.total()
+        );
+    }
+    // A call's slice stands for its two events; everything else is listed by itself.
+    let found = find("rcu", &[]);
+    let slices = found
+        .hits
+        .iter()
+        .filter(|hit| matches!(hit.item, Item::Slice(_)))
+        .count();
+    let events = found.counts[Place::Events as usize];
+    let all = find("rcu", &[Place::Events]).total();
+    assert!(
+        slices > 0 && events + 2 * slices as u64 >= all && events < all,
+        "{slices} {events} {all}"
+    );
+    for hit in &found.hits {
+        assert_eq!(hit.item.span(trace).map(|span| span.start), Some(hit.time));
+        assert!(found.position(hit.time, hit.item).is_some());
+    }
+}
+
+#[test]
+fn a_limit_keeps_the_earliest_and_counts_all() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let mut query = Query::new(Expression::parse("sched").unwrap());
+    let whole = search(trace, reader, &query, &Job::default(), &mut |_| {}).unwrap();
+    query.limit = 10;
+    let some = search(trace, reader, &query, &Job::default(), &mut |_| {}).unwrap();
+    assert_eq!((some.total(), some.hits.len()), (whole.total(), 10));
+    assert!(!some.lists_all());
+    assert_eq!(some.hits[..], whole.hits[..10]);
+    let sums: u32 = some.density(trace.span, 64).iter().sum();
+    assert_eq!(u64::from(sums), whole.total());
+    query.span = TimeSpan::new(whole.hits[20].time, whole.hits[30].time);
+    let part = search(trace, reader, &query, &Job::default(), &mut |_| {}).unwrap();
+    assert!(part.total() < whole.total() && part.total() >= 10);
+    let job = Job::default();
+    job.cancel();
+    let none = search(trace, reader, &query, &job, &mut |_| {}).unwrap();
+    assert!(!none.is_complete);
+}
+
+#[test]
+fn a_search_in_the_background_ends_and_says_so() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let query = Query::new(Expression::parse("sched").unwrap());
+    let (sender, woken) = std::sync::mpsc::channel();
+    let wake = move || sender.send(()).unwrap_or(());
+    let searching =
+        Searching::start(loaded.trace.clone(), loaded.reader.clone(), query, wake).unwrap();
+    while woken
+        .recv_timeout(std::time::Duration::from_secs(60))
+        .is_ok()
+    {}
+    assert!(searching.is_over());
+    let found = searching.found();
+    assert!(found.is_complete && found.total() > 0);
+    let (done, all) = searching.progress();
+    assert_eq!(done, all);
+    let wrong = Query::new(Expression::parse("no_such_field == 1").unwrap());
+    assert!(Searching::start(loaded.trace.clone(), loaded.reader.clone(), wrong, || {}).is_err());
 }
 
 #[test]

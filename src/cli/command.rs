@@ -11,6 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::base::time::{TimeArg, parse_duration};
 use crate::base::{Job, Nanos, TimeSpan};
+use crate::export::rows::RowFormat;
 use crate::load::LoadedTrace;
 use crate::load::together::open_together;
 use crate::trace::Trace;
@@ -119,6 +120,25 @@ pub fn time_arguments(command: clap::Command) -> clap::Command {
             "Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)",
         ))
         .arg(time("until", "Only what happens before T"))
+}
+
+/// `--format`, for commands that print a table.
+pub fn format_argument() -> Arg {
+    Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .help("How to write it")
+        .default_value("tsv")
+        .value_parser(["tsv", "csv", "json"])
+}
+
+/// What `--format` says.
+pub fn row_format(matches: &ArgMatches) -> RowFormat {
+    match matches.get_one::<String>("format").map(String::as_str) {
+        Some("csv") => RowFormat::Csv,
+        Some("json") => RowFormat::Json,
+        _ => RowFormat::Tsv,
+    }
 }
 
 /// The span that `--from` and `--until` mean; without them, all times there are.

@@ -10,6 +10,7 @@ mod info;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
+mod search;
 mod table;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub const COMMANDS: &[Command] = &[
     info::COMMAND,
     report::COMMAND,
     table::COMMAND,
+    search::COMMAND,
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,

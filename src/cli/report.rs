@@ -8,11 +8,15 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{
     CliError, Command, asked_span, file_argument, time_arguments, warn_of_losses, with_progress,
 };
+use super::search::{parse, usage};
 use crate::base::time::TimeArg;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::ReportOptions;
 use crate::load::{LoadedTrace, open, open_reader_only};
+use crate::query::Item;
 use crate::query::details::describe;
+use crate::query::expression::Matcher;
+use crate::trace::ThreadId;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -51,6 +55,16 @@ pub const COMMAND: Command = Command {
                     .action(ArgAction::Append)
                     .value_parser(value_parser!(u32)),
             )
+            .arg(
+                Arg::new("filter")
+                    .long("filter")
+                    .value_name("EXPR")
+                    .help(
+                        "Only events that this text, /regex/ or expression means (see search); \
+                         lines then have no latency-flags column",
+                    )
+                    .allow_hyphen_values(true),
+            )
             .arg(file_argument())
     },
     run: report,
@@ -77,8 +91,10 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         until: None,
     };
     let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+    let filter = matches.get_one::<String>("filter");
+    let filter = filter.map(|text| parse(text)).transpose()?;
     let reader = open_reader_only(&path, &job).map_err(fail)?;
-    if let Some(tool) = reader.report() {
+    if let Some(tool) = reader.report().filter(|_| filter.is_none()) {
         // Times since the start need the first event's time: the coarse picture knows it.
         let start = reader.coarse().span.start;
         let time = |name: &str| {
@@ -95,12 +111,15 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     drop(reader);
     let loaded = with_progress("reading", &job, || open(&path, &job)).map_err(fail)?;
     warn_of_losses(&loaded);
-    write_events(
-        &loaded,
-        asked_span(matches, &loaded.trace),
-        &options,
-        &mut out,
-    )?;
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let matcher = filter
+        .as_ref()
+        .map(|filter| {
+            Matcher::new(filter, trace, reader).map_err(|error| usage(filter.text(), &error))
+        })
+        .transpose()?;
+    let span = asked_span(matches, trace);
+    write_events(&loaded, span, &options, matcher.as_ref(), &mut out)?;
     out.flush()?;
     Ok(())
 }
@@ -110,20 +129,32 @@ fn write_events(
     loaded: &LoadedTrace,
     span: TimeSpan,
     options: &ReportOptions,
+    filter: Option<&Matcher<'_>>,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let trace = &loaded.trace;
+    let mut filter = filter.map(Matcher::probe);
     for id in trace.events.from_time(span.start) {
         let time = trace.events.time(id);
         if time >= span.end && span.end != Timestamp::MAX {
             break;
+        }
+        if filter
+            .as_mut()
+            .is_some_and(|probe| !probe.is_match(Item::Event(id)))
+        {
+            continue;
         }
         let detail = describe(trace, loaded.reader.as_ref(), id);
         if !options.cpus.is_empty() && !detail.cpu.is_some_and(|cpu| options.cpus.contains(&cpu)) {
             continue;
         }
         let thread = trace.events.thread(id);
-        let name = trace.thread_name(thread);
+        let name = if thread == ThreadId::IDLE {
+            "<idle>".to_owned()
+        } else {
+            trace.thread_name(thread)
+        };
         let cpu = detail
             .cpu
             .map_or_else(|| "---".to_owned(), |cpu| format!("{cpu:03}"));
@@ -140,8 +171,8 @@ fn write_events(
         };
         write!(
             out,
-            "{name:>16}-{tid:<5} [{cpu}] {stamp:>12}: {:<20} ",
-            format!("{}:", detail.name)
+            "{name:>16}-{tid:<5} [{cpu}] {stamp:>12}: {:<22}",
+            format!("{}: ", detail.name)
         )?;
         if detail.text.is_empty() {
             let fields: Vec<String> = detail

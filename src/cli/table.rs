@@ -4,8 +4,10 @@ use std::io::{BufWriter, Write};
 
 use clap::{Arg, ArgMatches};
 
-use super::command::{CliError, Command, asked_span, files_arguments, load, time_arguments};
-use crate::export::rows::RowFormat;
+use super::command::{
+    CliError, Command, asked_span, files_arguments, format_argument, load, row_format,
+    time_arguments,
+};
 use crate::export::tables::{self, TABLES};
 use crate::export::{Chosen, Selection};
 
@@ -21,14 +23,7 @@ pub const COMMAND: Command = Command {
                 .required(true)
                 .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
         );
-        files_arguments(command).arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
-                .help("How to write it")
-                .default_value("tsv")
-                .value_parser(["tsv", "csv", "json"]),
-        )
+        files_arguments(command).arg(format_argument())
     },
     run: table,
 };
@@ -37,11 +32,7 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     let name = matches.get_one::<String>("name").map_or("", String::as_str);
     let table =
         tables::find(name).ok_or_else(|| CliError::Usage(format!("there is no table '{name}'")))?;
-    let format = match matches.get_one::<String>("format").map(String::as_str) {
-        Some("csv") => RowFormat::Csv,
-        Some("json") => RowFormat::Json,
-        _ => RowFormat::Tsv,
-    };
+    let format = row_format(matches);
     let loaded = load(matches)?;
     let span = asked_span(matches, &loaded.trace);
     let selection = Selection::range(span);

@@ -13,7 +13,7 @@ use super::{LoadError, LoadedTrace, Timings, load};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
 use crate::build::join::{Member, join};
 use crate::event::{
-    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo,
+    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
 };
 use crate::formats::Reader;
 use crate::formats::format::EventRef;
@@ -262,6 +262,29 @@ impl Reader for JoinedReader {
         self.file_of(event)
             .map(|(file, own)| file.reader.fields(own))
             .unwrap_or_default()
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        let (file, own) = self.file_of(event)?;
+        file.reader.value(own, name)
+    }
+
+    fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
+        let mut names = Vec::new();
+        for file in &self.files {
+            if let Some(&own) = file.kinds.get(&kind) {
+                names.extend(file.reader.field_names(own)?);
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Some(names)
+    }
+
+    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
+        if let Some((file, own)) = self.file_of(event) {
+            file.reader.push_text(own, out);
+        }
     }
 
     fn has_fields(&self, event: EventRef) -> bool {

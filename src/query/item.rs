@@ -1,6 +1,8 @@
 //! What can be pointed at, selected, linked to.
 
 use crate::base::{TimeSpan, Timestamp};
+use crate::formats::EventRef;
+use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId,
     ThreadId, Trace, TrackId, TrackKind,
@@ -119,4 +121,155 @@ impl Item {
         }
         .filter(|id| *id != ThreadId::NONE)
     }
+}
+
+/// The word for what an item is.
+#[must_use]
+pub fn type_word(item: Item) -> &'static str {
+    match item {
+        Item::Slice(_) => "slice",
+        Item::Run(_) => "run",
+        Item::State(_) => "state",
+        Item::Instant(_) => "instant",
+        Item::Event(_) => "event",
+        Item::Flow(_) => "flow",
+        Item::Sample(..) => "counter",
+        Item::Thread(_) => "thread",
+        Item::Process(_) => "process",
+        Item::Cpu(_) => "cpu",
+        Item::Track(_) => "track",
+    }
+}
+
+fn label_name(trace: &Trace, id: SliceId) -> String {
+    let label = trace.slices.label_ids.get(id.0 as usize);
+    let label = label.and_then(|label| trace.slices.labels.get(*label as usize));
+    label.map_or_else(String::new, |label| trace.text(label.name).into_owned())
+}
+
+/// What an item is called; empty if there is no such item or it has no name.
+#[must_use]
+pub fn title(trace: &Trace, item: Item) -> String {
+    match item {
+        Item::Thread(id) => trace.thread_name(id),
+        Item::Run(id) => {
+            let thread = trace.runs.threads.get(id.0 as usize);
+            thread.map_or_else(String::new, |id| trace.thread_name(ThreadId(*id)))
+        }
+        Item::State(id) => {
+            let state = trace.states.states.get(id.0 as usize);
+            state.map_or_else(String::new, |state| state.word().to_owned())
+        }
+        Item::Flow(id) => {
+            let flow = trace.flows.rows.get(id.0 as usize);
+            flow.map_or_else(String::new, |flow| trace.text(flow.name).into_owned())
+        }
+        Item::Process(id) => trace.text(trace.processes[id.0 as usize].name).into_owned(),
+        Item::Sample(track, _) => {
+            let track = trace.counters.tracks.get(track.0 as usize);
+            track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
+        }
+        Item::Track(id) => track_title(trace, id),
+        Item::Cpu(id) => trace
+            .cpus
+            .get(id.0 as usize)
+            .map_or_else(String::new, |cpu| format!("CPU {}", cpu.number)),
+        Item::Slice(id) => label_name(trace, id),
+        Item::Event(_) | Item::Instant(_) => event_of(trace, item).map_or_else(String::new, |id| {
+            trace.kind_name(trace.events.kind(id)).into_owned()
+        }),
+    }
+}
+
+/// What a track is called: by its own name, or its owner's.
+#[must_use]
+pub fn track_title(trace: &Trace, id: TrackId) -> String {
+    let Some(track) = trace.tracks.get(id.0 as usize) else {
+        return String::new();
+    };
+    if track.name != crate::base::StringId::EMPTY {
+        return trace.text(track.name).into_owned();
+    }
+    match track.kind {
+        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Cpu(cpu) => {
+            let number = trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number);
+            format!("CPU {number}")
+        }
+        TrackKind::Async(Some(process)) => {
+            let process = trace.processes.get(process.0 as usize);
+            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
+        }
+        TrackKind::Async(None) => String::new(),
+    }
+}
+
+/// The event that an item is, or that began it.
+#[must_use]
+pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
+    let id = match item {
+        Item::Event(id) => Some(id),
+        Item::Instant(id) => trace
+            .instants
+            .events
+            .get(id.0 as usize)
+            .copied()
+            .map(EventId),
+        Item::Slice(id) => trace.slices.begins.get(id.0 as usize).copied().map(EventId),
+        Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
+        Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),
+        Item::Sample(_, row) => trace
+            .counters
+            .events
+            .get(row as usize)
+            .copied()
+            .map(EventId),
+        Item::Flow(id) => trace
+            .flows
+            .rows
+            .get(id.0 as usize)
+            .map(|flow| flow.from.event),
+        _ => None,
+    };
+    id.filter(|id| (id.0 as usize) < trace.events.len())
+}
+
+/// How the reader knows an event.
+#[must_use]
+pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
+    let event = trace.events.get(id);
+    EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
+    }
+}
+
+/// The number of the CPU where it happened, if it happened on one.
+#[must_use]
+pub fn cpu_number(trace: &Trace, item: Item) -> Option<u32> {
+    let index = match item {
+        Item::Cpu(id) => Some(id.0),
+        Item::Run(id) => Some(trace.runs.get(id).cpu.0),
+        Item::State(id) => trace.states.get(id).cpu,
+        Item::Sample(track, _) => match trace.counters.tracks.get(track.0 as usize)?.scope {
+            CounterScope::Cpu(cpu) => Some(cpu.0),
+            _ => None,
+        },
+        Item::Slice(id) => {
+            let track = trace.tracks.get(trace.slices.row_of(id).track.0 as usize)?;
+            match track.kind {
+                TrackKind::Cpu(cpu) => Some(cpu.0),
+                _ => trace.events.get(event_of(trace, item)?).cpu,
+            }
+        }
+        Item::Event(_) | Item::Instant(_) => trace.events.get(event_of(trace, item)?).cpu,
+        _ => None,
+    };
+    trace.cpus.get(index? as usize).map(|cpu| cpu.number)
 }

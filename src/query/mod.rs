@@ -5,6 +5,7 @@ pub mod details;
 pub mod expression;
 pub mod item;
 pub mod process_tree;
+pub mod search;
 pub mod stats;
 pub mod visible;
 

@@ -6,7 +6,8 @@ use super::comparison::{NumberTest, TextTest, ValueTest};
 use super::parse::{Field, Literal, Node, Number, Op, Pattern};
 use crate::event::KindId;
 use crate::formats::Reader;
-use crate::trace::{ProcessId, ThreadId, ThreadState, Trace, TrackId, TrackKind};
+use crate::query::item::track_title;
+use crate::trace::{ProcessId, ThreadId, ThreadState, Trace, TrackId};
 
 /// What is known of all events of a kind, or all slices of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,32 +363,6 @@ fn is_like(text: &str, pattern: &str) -> bool {
         }
     }
     rest.ends_with(tail)
-}
-
-/// What a track is called: by its own name, or its owner's.
-#[must_use]
-pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
-    let Some(track) = trace.tracks.get(id.0 as usize) else {
-        return String::new();
-    };
-    if track.name != crate::base::StringId::EMPTY {
-        return trace.text(track.name).into_owned();
-    }
-    match track.kind {
-        TrackKind::Thread(thread) => trace.thread_name(thread),
-        TrackKind::Cpu(cpu) => {
-            let number = trace
-                .cpus
-                .get(cpu.0 as usize)
-                .map_or(cpu.0, |cpu| cpu.number);
-            format!("CPU {number}")
-        }
-        TrackKind::Async(Some(process)) => {
-            let process = trace.processes.get(process.0 as usize);
-            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
-        }
-        TrackKind::Async(None) => String::new(),
-    }
 }
 
 #[cfg(test)]

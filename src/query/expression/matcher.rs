@@ -3,13 +3,13 @@
 //! Columns answer where they can; an event is decoded only if its kind does not settle the question, and then
 //! only the field that is asked for.
 
-use super::compiled::{About, ByLabel, Compiler, Scope, Test, Verdict, track_title};
+use super::compiled::{About, ByLabel, Compiler, Scope, Test, Verdict};
 use super::{Expression, ExpressionError};
 use crate::event::KindId;
-use crate::formats::{EventRef, Reader};
+use crate::formats::Reader;
 use crate::query::Item;
-use crate::trace::counters::CounterScope;
-use crate::trace::{EventId, ThreadId, Trace, TrackKind};
+use crate::query::item::{cpu_number, event_of, event_ref, title};
+use crate::trace::{EventId, Trace};
 
 /// An expression put to one trace. Shared by threads; each asks through a [`Probe`] of its own.
 pub struct Matcher<'a> {
@@ -136,14 +136,14 @@ impl Probe<'_> {
             },
             Test::Name(test, by) => match self.by_label(by, item) {
                 Some(known) => known,
-                None => test.holds(own_name(trace, item).as_bytes()),
+                None => test.holds(title(trace, item).as_bytes()),
             },
             Test::Category(by) => self.by_label(by, item).unwrap_or(false),
             Test::Whose(threads, processes) => match item {
                 Item::Process(id) => in_list(processes, id.0),
                 _ => item.thread(trace).is_some_and(|id| in_list(threads, id.0)),
             },
-            Test::Cpu(test) => cpu_of(trace, item).is_some_and(|cpu| test.holds(cpu.into())),
+            Test::Cpu(test) => cpu_number(trace, item).is_some_and(|cpu| test.holds(cpu.into())),
             Test::Time(test) => item
                 .span(trace)
                 .is_some_and(|span| test.holds(span.start.0.into())),
@@ -164,7 +164,7 @@ impl Probe<'_> {
             Test::Track(test, tracks) => match item {
                 Item::Slice(id) => in_list(tracks, trace.slices.row_of(id).track.0),
                 Item::Track(id) => in_list(tracks, id.0),
-                Item::Sample(..) => test.holds(own_name(trace, item).as_bytes()),
+                Item::Sample(..) => test.holds(title(trace, item).as_bytes()),
                 _ => false,
             },
             Test::Text(test) => self.with_text(item, |text| test.holds(text)),
@@ -241,48 +241,6 @@ impl Probe<'_> {
     }
 }
 
-/// How the reader knows an event.
-#[must_use]
-pub(crate) fn event_ref(trace: &Trace, id: EventId) -> EventRef {
-    let event = trace.events.get(id);
-    EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    }
-}
-
-/// The event that an item is, or that began it.
-fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
-    let id = match item {
-        Item::Event(id) => Some(id),
-        Item::Instant(id) => trace
-            .instants
-            .events
-            .get(id.0 as usize)
-            .copied()
-            .map(EventId),
-        Item::Slice(id) => trace.slices.begins.get(id.0 as usize).copied().map(EventId),
-        Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
-        Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),
-        Item::Sample(_, row) => trace
-            .counters
-            .events
-            .get(row as usize)
-            .copied()
-            .map(EventId),
-        Item::Flow(id) => trace
-            .flows
-            .rows
-            .get(id.0 as usize)
-            .map(|flow| flow.from.event),
-        _ => None,
-    };
-    id.filter(|id| (id.0 as usize) < trace.events.len())
-}
-
 /// The event that ended a slice.
 fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
     let Item::Slice(id) = item else { return None };
@@ -295,32 +253,9 @@ fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
     finish.filter(|id| (id.0 as usize) < trace.events.len())
 }
 
-/// The name of what has neither a kind nor a label.
-fn own_name(trace: &Trace, item: Item) -> String {
-    match item {
-        Item::Thread(id) => trace.thread_name(id),
-        Item::Run(id) => trace.thread_name(ThreadId(trace.runs.threads[id.0 as usize])),
-        Item::State(id) => trace.states.states[id.0 as usize].word().to_owned(),
-        Item::Flow(id) => trace
-            .text(trace.flows.rows[id.0 as usize].name)
-            .into_owned(),
-        Item::Process(id) => trace.text(trace.processes[id.0 as usize].name).into_owned(),
-        Item::Sample(track, _) => {
-            let track = trace.counters.tracks.get(track.0 as usize);
-            track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
-        }
-        Item::Track(id) => track_title(trace, id),
-        Item::Cpu(id) => trace
-            .cpus
-            .get(id.0 as usize)
-            .map_or_else(String::new, |cpu| format!("CPU {}", cpu.number)),
-        Item::Slice(_) | Item::Event(_) | Item::Instant(_) => String::new(),
-    }
-}
-
 /// The same with the numbers that people know it by, and what it ran.
 fn own_text(trace: &Trace, item: Item) -> String {
-    let name = own_name(trace, item);
+    let name = title(trace, item);
     match item {
         Item::Thread(id) => format!("{name} {}", trace.thread(id).tid),
         Item::Process(id) => {
@@ -338,27 +273,4 @@ fn own_text(trace: &Trace, item: Item) -> String {
         }
         _ => name,
     }
-}
-
-/// The number of the CPU where it happened.
-fn cpu_of(trace: &Trace, item: Item) -> Option<u32> {
-    let index = match item {
-        Item::Cpu(id) => Some(id.0),
-        Item::Run(id) => Some(trace.runs.get(id).cpu.0),
-        Item::State(id) => trace.states.get(id).cpu,
-        Item::Sample(track, _) => match trace.counters.tracks.get(track.0 as usize)?.scope {
-            CounterScope::Cpu(cpu) => Some(cpu.0),
-            _ => None,
-        },
-        Item::Slice(id) => {
-            let track = trace.tracks.get(trace.slices.row_of(id).track.0 as usize)?;
-            match track.kind {
-                TrackKind::Cpu(cpu) => Some(cpu.0),
-                _ => trace.events.get(event_of(trace, item)?).cpu,
-            }
-        }
-        Item::Event(_) | Item::Instant(_) => trace.events.get(event_of(trace, item)?).cpu,
-        _ => None,
-    };
-    trace.cpus.get(index? as usize).map(|cpu| cpu.number)
 }

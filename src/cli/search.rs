@@ -1,0 +1,163 @@
+//! `threadline search`: what an expression finds in a trace, as a table.
+
+use std::io::{BufWriter, Write};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::{
+    CliError, Command, asked_span, files_arguments, format_argument, load, row_format,
+    time_arguments, with_progress,
+};
+use crate::base::Job;
+use crate::export::rows::{Cell, RowWriter};
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::details::describe;
+use crate::query::expression::{Expression, ExpressionError, FIELDS};
+use crate::query::item::{cpu_number, event_of, title, type_word};
+use crate::query::search::{Hit, Place, Places, Query, search};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "search",
+    about: "Find events, slices, threads ... by text, /regex/ or expression",
+    arguments,
+    run,
+};
+
+const COLUMNS: &[&str] = &[
+    "ts", "dur", "type", "name", "cpu", "tid", "thread", "id", "text",
+];
+
+fn arguments(command: clap::Command) -> clap::Command {
+    let places: Vec<&str> = Place::ALL.iter().map(|(_, word)| *word).collect();
+    let fields: Vec<String> = FIELDS
+        .iter()
+        .map(|(name, _, about)| format!("  {name:<10} {about}"))
+        .collect();
+    files_arguments(time_arguments(command).arg(expression_argument()))
+        .arg(
+            Arg::new("in")
+                .long("in")
+                .value_name("PLACE")
+                .help("Look only in these; may be given again")
+                .action(ArgAction::Append)
+                .value_delimiter(',')
+                .value_parser(places),
+        )
+        .arg(
+            Arg::new("limit")
+                .long("limit")
+                .value_name("N")
+                .help("Print only the first N")
+                .value_parser(value_parser!(usize)),
+        )
+        .arg(
+            Arg::new("count")
+                .long("count")
+                .help("Print only how many there are")
+                .action(ArgAction::SetTrue),
+        )
+        .arg(format_argument())
+        .after_help(format!(
+            "An expression compares fields: name ~ \"sched.*\" && prev_prio < 100 && dur > 1ms\n\
+             with == != < <= > >= ~ !~ & and && || ! ( ); sched_switch: next_prio < 100 asks only that event.\n\
+             Fields, beside the arguments of events by their names:\n{}",
+            fields.join("\n")
+        ))
+}
+
+/// The EXPR argument.
+fn expression_argument() -> Arg {
+    Arg::new("expression")
+        .value_name("EXPR")
+        .help("A text, /regex/ or an expression")
+        .required(true)
+        .allow_hyphen_values(true)
+}
+
+/// Reads an expression; the error points to its place.
+pub fn parse(text: &str) -> Result<Expression, CliError> {
+    Expression::parse(text).map_err(|error| usage(text, &error))
+}
+
+/// An expression's error as a user of a terminal sees it.
+pub fn usage(text: &str, error: &ExpressionError) -> CliError {
+    CliError::Usage(format!("the expression is wrong:\n{}", error.pointed(text)))
+}
+
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let text = matches
+        .get_one::<String>("expression")
+        .map_or("", String::as_str);
+    let mut query = Query::new(parse(text)?);
+    let places: Vec<Place> = matches
+        .get_many::<String>("in")
+        .unwrap_or_default()
+        .filter_map(|word| Place::named(word))
+        .collect();
+    if !places.is_empty() {
+        query.places = Places::of(&places);
+    }
+    let loaded = load(matches)?;
+    query.span = asked_span(matches, &loaded.trace);
+    let is_count = matches.get_flag("count");
+    query.limit = match matches.get_one::<usize>("limit") {
+        _ if is_count => 0,
+        Some(limit) => *limit,
+        None => usize::MAX,
+    };
+    let job = Job::default();
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let found = with_progress("searching", &job, || {
+        search(trace, reader, &query, &job, &mut |_| {})
+    })
+    .map_err(|error| usage(text, &error))?;
+    let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+    if is_count {
+        writeln!(out, "{}", found.total())?;
+    } else {
+        let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
+        for hit in &found.hits {
+            rows.row(&cells(&loaded, *hit))?;
+        }
+        rows.finish()?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn cells(loaded: &LoadedTrace, hit: Hit) -> [Cell; 9] {
+    let trace = loaded.trace.as_ref();
+    let id = match hit.item {
+        Item::Slice(id) => id.0,
+        Item::Run(id) => id.0,
+        Item::State(id) => id.0,
+        Item::Instant(id) => id.0,
+        Item::Event(id) => id.0,
+        Item::Flow(id) => id.0,
+        Item::Sample(track, _) => track.0,
+        Item::Thread(id) => id.0,
+        Item::Process(id) => id.0,
+        Item::Cpu(id) => id.0,
+        Item::Track(id) => id.0,
+    };
+    let event = event_of(trace, hit.item);
+    let detail = event.map(|event| describe(trace, loaded.reader.as_ref(), event));
+    let length = match hit.item {
+        Item::Event(_) | Item::Instant(_) | Item::Track(_) | Item::Cpu(_) => None,
+        item => item.span(trace).map(|span| span.duration().0),
+    };
+    let thread = hit.item.thread(trace);
+    [
+        hit.time.0.into(),
+        length.into(),
+        type_word(hit.item).into(),
+        title(trace, hit.item).into(),
+        cpu_number(trace, hit.item).into(),
+        thread.map(|id| trace.thread(id).tid).into(),
+        thread.map(|id| trace.thread_name(id)).into(),
+        id.into(),
+        detail.map(|detail| detail.line()).into(),
+    ]
+}

@@ -1,0 +1,280 @@
+//! What a search has found so far: a sorted list, how many in all, and marks for each row of the tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::places::Place;
+use crate::base::{TimeSpan, Timestamp};
+use crate::query::Item;
+use crate::trace::Trace;
+
+/// Steps of the density over the whole trace.
+pub(super) const STEPS: usize = 2048;
+
+/// One thing that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// When it begins.
+    pub time: Timestamp,
+    /// What it is.
+    pub item: Item,
+}
+
+/// What was found up to now. The last one published is complete, unless the search was cancelled.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Sorted by time; the earliest, if there are more than are kept.
+    pub hits: Vec<Hit>,
+    /// How many there are in all, by [`Place`].
+    pub counts: [u64; 10],
+    /// Whether the search is through.
+    pub is_complete: bool,
+    /// All slices, events, states ... that were found, as marks.
+    pub marks: Arc<Marks>,
+    span: TimeSpan,
+    steps: Vec<u32>,
+}
+
+/// A mark for each row of the tables that can be searched.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// By `SliceId`.
+    pub slices: BitSet,
+    /// By `EventId`.
+    pub events: BitSet,
+    /// By `InstantId`: once the search is complete, those whose events are marked too.
+    pub instants: BitSet,
+    /// By `StateId`.
+    pub states: BitSet,
+    /// By `RunId`.
+    pub runs: BitSet,
+    /// By `FlowId`.
+    pub flows: BitSet,
+}
+
+/// Bits that several threads may set.
+#[derive(Debug, Default)]
+pub struct BitSet {
+    words: Vec<AtomicU64>,
+}
+
+impl BitSet {
+    /// Room for `count` bits, none set.
+    #[must_use]
+    pub fn new(count: usize) -> BitSet {
+        BitSet {
+            words: (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Sets a bit.
+    pub fn set(&self, at: u32) {
+        if let Some(word) = self.words.get(at as usize / 64) {
+            word.fetch_or(1 << (at % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a bit is set.
+    #[must_use]
+    pub fn has(&self, at: u32) -> bool {
+        let word = self.words.get(at as usize / 64);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (at % 64) & 1 != 0)
+    }
+
+    /// Whether any bit of `first..first + count` is set.
+    #[must_use]
+    pub fn has_any(&self, first: u32, count: u32) -> bool {
+        let end = u64::from(first) + u64::from(count);
+        let mut at = u64::from(first);
+        while at < end {
+            let Some(word) = self.words.get((at / 64) as usize) else {
+                return false;
+            };
+            let until = (at / 64 * 64 + 64).min(end);
+            let width = until - at;
+            let mask = if width == 64 {
+                u64::MAX
+            } else {
+                ((1 << width) - 1) << (at % 64)
+            };
+            if word.load(Ordering::Relaxed) & mask != 0 {
+                return true;
+            }
+            at = until;
+        }
+        false
+    }
+}
+
+impl Found {
+    pub(super) fn empty(span: TimeSpan, marks: Arc<Marks>) -> Found {
+        Found {
+            hits: Vec::new(),
+            counts: [0; 10],
+            is_complete: false,
+            marks,
+            span,
+            steps: vec![0; STEPS],
+        }
+    }
+
+    pub(super) fn count(&mut self, place: Place, hits: &[Hit]) {
+        self.counts[place as usize] += hits.len() as u64;
+        let length = i128::from(self.span.duration().0).max(1);
+        for hit in hits {
+            let into = i128::from(hit.time.0) - i128::from(self.span.start.0);
+            let step = (into * STEPS as i128 / length).clamp(0, STEPS as i128 - 1);
+            self.steps[step as usize] = self.steps[step as usize].saturating_add(1);
+        }
+    }
+
+    /// How many were found in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Whether [`Found::hits`] has all of them.
+    #[must_use]
+    pub fn lists_all(&self) -> bool {
+        self.hits.len() as u64 == self.total()
+    }
+
+    /// The number in the list of the first hit after `time`.
+    #[must_use]
+    pub fn after(&self, time: Timestamp) -> Option<usize> {
+        let at = self.hits.partition_point(|hit| hit.time <= time);
+        (at < self.hits.len()).then_some(at)
+    }
+
+    /// The number in the list of the last hit before `time`.
+    #[must_use]
+    pub fn before(&self, time: Timestamp) -> Option<usize> {
+        let at = self.hits.partition_point(|hit| hit.time < time);
+        at.checked_sub(1)
+    }
+
+    /// The number in the list of `item`, which begins at `time`.
+    #[must_use]
+    pub fn position(&self, time: Timestamp, item: Item) -> Option<usize> {
+        let from = self.hits.partition_point(|hit| hit.time < time);
+        let same = self.hits.get(from..)?.iter();
+        let at = same
+            .take_while(|hit| hit.time == time)
+            .position(|hit| hit.item == item)?;
+        Some(from + at)
+    }
+
+    /// How many hits begin in each of `columns` equal parts of `span`. Of what is not listed, about.
+    #[must_use]
+    pub fn density(&self, span: TimeSpan, columns: usize) -> Vec<u32> {
+        let mut counts = vec![0_u32; columns];
+        let length = i128::from(span.duration().0).max(1);
+        let column_of = |time: i128| {
+            let into = time - i128::from(span.start.0);
+            let column = into * columns as i128 / length;
+            usize::try_from(column).ok().filter(|at| *at < columns)
+        };
+        if self.lists_all() {
+            let from = self.hits.partition_point(|hit| hit.time < span.start);
+            let until = self.hits.partition_point(|hit| hit.time < span.end);
+            for hit in self.hits.get(from..until).unwrap_or(&[]) {
+                if let Some(column) = column_of(hit.time.0.into()) {
+                    counts[column] += 1;
+                }
+            }
+            return counts;
+        }
+        let whole = i128::from(self.span.duration().0).max(1);
+        for (step, &count) in self.steps.iter().enumerate() {
+            let middle = whole * (2 * step as i128 + 1) / (2 * STEPS as i128);
+            if let Some(column) = column_of(i128::from(self.span.start.0) + middle) {
+                counts[column] = counts[column].saturating_add(count);
+            }
+        }
+        counts
+    }
+
+    /// Whether an item was found (for what has marks: slices, events, instants, states, runs, flows).
+    #[must_use]
+    pub fn has(&self, item: Item) -> bool {
+        match item {
+            Item::Slice(id) => self.marks.slices.has(id.0),
+            Item::Event(id) => self.marks.events.has(id.0),
+            Item::Instant(id) => self.marks.instants.has(id.0),
+            Item::State(id) => self.marks.states.has(id.0),
+            Item::Run(id) => self.marks.runs.has(id.0),
+            Item::Flow(id) => self.marks.flows.has(id.0),
+            _ => self.hits.iter().any(|hit| hit.item == item),
+        }
+    }
+}
+
+impl Marks {
+    pub(super) fn new(trace: &Trace) -> Marks {
+        Marks {
+            slices: BitSet::new(trace.slices.len()),
+            events: BitSet::new(trace.events.len()),
+            instants: BitSet::new(trace.instants.len()),
+            states: BitSet::new(trace.states.len()),
+            runs: BitSet::new(trace.runs.len()),
+            flows: BitSet::new(trace.flows.rows.len()),
+        }
+    }
+
+    pub(super) fn set(&self, item: Item) {
+        match item {
+            Item::Slice(id) => self.slices.set(id.0),
+            Item::Event(id) => self.events.set(id.0),
+            Item::Instant(id) => self.instants.set(id.0),
+            Item::State(id) => self.states.set(id.0),
+            Item::Run(id) => self.runs.set(id.0),
+            Item::Flow(id) => self.flows.set(id.0),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::EventId;
+
+    #[test]
+    fn any_bit_of_a_range_is_seen() {
+        let bits = BitSet::new(300);
+        bits.set(130);
+        for first in 0..300_u32 {
+            for count in 0..(300 - first) {
+                let is_in = (first..first + count).contains(&130);
+                assert_eq!(bits.has_any(first, count), is_in, "{first} {count}");
+            }
+        }
+        assert!(!bits.has(299) && !bits.has(5000) && bits.has(130));
+    }
+
+    #[test]
+    fn hits_are_found_by_time() {
+        let span = TimeSpan::new(Timestamp(0), Timestamp(100));
+        let mut found = Found::empty(span, Arc::default());
+        found.hits = [5, 5, 9, 50]
+            .iter()
+            .zip(0..)
+            .map(|(&time, id)| Hit {
+                time: Timestamp(time),
+                item: Item::Event(EventId(id)),
+            })
+            .collect();
+        let hits = found.hits.clone();
+        found.count(Place::Events, &hits);
+        assert_eq!(found.after(Timestamp(5)), Some(2));
+        assert_eq!(found.after(Timestamp(50)), None);
+        assert_eq!(found.before(Timestamp(9)), Some(1));
+        assert_eq!(found.before(Timestamp(5)), None);
+        let second = Item::Event(EventId(1));
+        assert_eq!(found.position(Timestamp(5), second), Some(1));
+        assert_eq!(found.density(span, 10), [3, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+        found.hits.truncate(1);
+        assert_eq!(found.density(span, 10), [3, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,258 @@
+//! Search over a whole trace: an expression in, what it means out, in time order and in steps, so that the
+//! first hits are there at once.
+//!
+//! Names and slices come first, for their names are few; then raw events, in windows of time that all cores
+//! share. A raw event that begins or ends a slice that was found is not found again. At most
+//! [`Query::limit`] hits are kept as a list, the earliest; all are counted and marked.
+
+mod background;
+mod found;
+mod places;
+mod scan;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+pub use background::Searching;
+pub use found::{BitSet, Found, Hit, Marks};
+pub use places::{Place, Places};
+
+use scan::{Scan, windows};
+
+use super::Item;
+use super::expression::{Expression, ExpressionError, Matcher};
+use crate::base::{Job, TimeSpan, Timestamp};
+use crate::formats::Reader;
+use crate::trace::{
+    CounterTrackId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+};
+
+/// How many hits are kept as a list unless asked otherwise: 24 MB.
+pub const USUAL_LIMIT: usize = 1_000_000;
+/// Rows that a thread looks at in one go.
+const CHUNK: u32 = 1 << 14;
+/// How often an unfinished result is published.
+const PUBLISH_EVERY: Duration = Duration::from_millis(120);
+
+/// What to look for, and where.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// What.
+    pub expression: Expression,
+    /// In what.
+    pub places: Places,
+    /// Only what happens in this span.
+    pub span: TimeSpan,
+    /// How many hits to keep as a list.
+    pub limit: usize,
+}
+
+impl Query {
+    /// Everywhere, at all times.
+    #[must_use]
+    pub fn new(expression: Expression) -> Query {
+        Query {
+            places: Places::usual(&expression),
+            expression,
+            span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+            limit: USUAL_LIMIT,
+        }
+    }
+}
+
+/// Searches; `publish` gets what was found whenever there is more. The job's progress counts rows; when it is
+/// cancelled, the answer is what was found until then, and not `is_complete`.
+///
+/// # Errors
+/// If the expression asks for what the trace cannot have.
+pub fn search(
+    trace: &Trace,
+    reader: &dyn Reader,
+    query: &Query,
+    job: &Job,
+    publish: &mut dyn FnMut(Found),
+) -> Result<Found, ExpressionError> {
+    let matcher = Matcher::new(&query.expression, trace, reader)?;
+    let marks = Arc::new(Marks::new(trace));
+    let mut search = Search {
+        scan: Scan {
+            trace,
+            matcher: &matcher,
+            query,
+            job,
+            marks: marks.clone(),
+            covered: BitSet::default(),
+        },
+        found: Found::empty(trace.span, marks),
+        rows: Vec::new(),
+        publish,
+        published: None,
+    };
+    search.scan.set_total();
+    search.names();
+    search.tables();
+    search.rows.sort_by_key(|hit| hit.time);
+    search.rows.truncate(query.limit);
+    search.events();
+    search.found.is_complete = !job.is_cancelled();
+    if search.found.is_complete {
+        search.scan.mark_instants();
+    }
+    Ok(search.snapshot())
+}
+
+struct Search<'a> {
+    scan: Scan<'a>,
+    /// Counts and marks of all; its hits are those of raw events only.
+    found: Found,
+    /// Hits that are no raw events.
+    rows: Vec<Hit>,
+    publish: &'a mut dyn FnMut(Found),
+    published: Option<Instant>,
+}
+
+impl Search<'_> {
+    /// Processes, threads, tracks.
+    fn names(&mut self) {
+        let trace = self.scan.trace;
+        let processes = (0..trace.processes.len() as u32).map(|id| Item::Process(ProcessId(id)));
+        self.few(Place::Processes, processes);
+        // The idle thread is nobody's.
+        let threads = (1..trace.threads.len() as u32).map(|id| Item::Thread(ThreadId(id)));
+        self.few(Place::Threads, threads);
+        // Tracks without a name of their own are found as their threads.
+        let tracks = (0..trace.tracks.len() as u32)
+            .filter(|&id| trace.tracks[id as usize].name != crate::base::StringId::EMPTY)
+            .map(|id| Item::Track(TrackId(id)));
+        let counters = trace.counters.tracks.iter().zip(0..);
+        let counters = counters
+            .filter(|(track, _)| !track.samples.is_empty())
+            .map(|(track, id)| Item::Sample(CounterTrackId(id), track.samples.start));
+        self.few(Place::Tracks, tracks.chain(counters));
+    }
+
+    fn few(&mut self, place: Place, items: impl Iterator<Item = Item>) {
+        if !self.scan.query.places.has(place) {
+            return;
+        }
+        let mut probe = self.scan.matcher.probe();
+        let hits: Vec<Hit> = items
+            .filter(|item| self.scan.is_in_span(*item) && probe.is_match(*item))
+            .map(|item| self.scan.hit(item))
+            .collect();
+        self.keep(place, hits);
+    }
+
+    /// Slices, states, runs, instants, flows, logs.
+    fn tables(&mut self) {
+        let trace = self.scan.trace;
+        if self.scan.query.places.has(Place::Slices) && self.scan.query.places.has(Place::Events) {
+            self.scan.covered = BitSet::new(trace.events.len());
+        }
+        self.table(Place::Slices, trace.slices.len(), |id| {
+            Item::Slice(SliceId(id))
+        });
+        self.table(Place::States, trace.states.len(), |id| {
+            Item::State(StateId(id))
+        });
+        self.table(Place::Runs, trace.runs.len(), |id| Item::Run(RunId(id)));
+        self.table(Place::Instants, trace.instants.len(), |id| {
+            Item::Instant(InstantId(id))
+        });
+        self.table(Place::Flows, trace.flows.rows.len(), |id| {
+            Item::Flow(FlowId(id))
+        });
+        let logs = |id: u32| Item::Event(trace.logs.rows[id as usize].event);
+        self.table(Place::Logs, trace.logs.rows.len(), logs);
+    }
+
+    fn table(&mut self, place: Place, count: usize, item: impl Fn(u32) -> Item + Sync) {
+        if !self.scan.query.places.has(place) {
+            return;
+        }
+        let count = count as u32;
+        // Several steps, so that there is something to show while a long one goes on.
+        let step = CHUNK * 64;
+        for from in (0..count.div_ceil(step)).map(|step_number| step_number * step) {
+            let until = count.min(from.saturating_add(step));
+            if self.scan.job.is_cancelled() {
+                return;
+            }
+            let chunks = (from..until).step_by(CHUNK as usize).collect::<Vec<_>>();
+            let scan = &self.scan;
+            let hits: Vec<Vec<Hit>> = chunks
+                .into_par_iter()
+                .map(|first| scan.chunk(first..until.min(first + CHUNK), &item))
+                .collect();
+            self.keep(place, hits.concat());
+            self.scan.job.advance(u64::from(until - from));
+            self.publish_some();
+        }
+    }
+
+    /// Raw events, window by window.
+    fn events(&mut self) {
+        if !self.scan.query.places.has(Place::Events) {
+            return;
+        }
+        let windows = windows(self.scan.trace, self.scan.query.span);
+        let mut hits: Vec<Hit> = Vec::new();
+        // The first windows are few, so that their hits are there soon.
+        let mut step = rayon::current_num_threads().max(1);
+        let mut done = 0;
+        while let Some(some) = windows.get(done..).filter(|rest| !rest.is_empty()) {
+            let some = some.get(..step).unwrap_or(some);
+            if self.scan.job.is_cancelled() {
+                break;
+            }
+            let scan = &self.scan;
+            let scanned: Vec<(Vec<Hit>, u64)> =
+                some.par_iter().map(|window| scan.window(*window)).collect();
+            for (more, count) in scanned {
+                self.found.count(Place::Events, &more);
+                let room = self.scan.query.limit.saturating_sub(hits.len());
+                hits.extend(more.into_iter().take(room));
+                self.scan.job.advance(count);
+            }
+            done += some.len();
+            step = (step * 2).min(rayon::current_num_threads() * 4);
+            std::mem::swap(&mut self.found.hits, &mut hits);
+            self.publish_some();
+            std::mem::swap(&mut self.found.hits, &mut hits);
+        }
+        self.found.hits = hits;
+    }
+
+    fn keep(&mut self, place: Place, hits: Vec<Hit>) {
+        self.found.count(place, &hits);
+        self.rows.extend(hits);
+        // Memory stays bounded: the latest are let go now and then.
+        if self.rows.len() > self.scan.query.limit.saturating_mul(2) {
+            self.rows.sort_by_key(|hit| hit.time);
+            self.rows.truncate(self.scan.query.limit);
+        }
+    }
+
+    fn publish_some(&mut self) {
+        let is_time = self
+            .published
+            .is_none_or(|last| last.elapsed() >= PUBLISH_EVERY);
+        if is_time && self.found.total() > 0 {
+            let snapshot = self.snapshot();
+            (self.publish)(snapshot);
+            self.published = Some(Instant::now());
+        }
+    }
+
+    /// Rows and events together, by time.
+    fn snapshot(&self) -> Found {
+        let mut all = self.found.clone();
+        all.hits.extend_from_slice(&self.rows);
+        // Two sorted runs: the sort finds them and merges them.
+        all.hits.sort_by_key(|hit| hit.time);
+        all.hits.truncate(self.scan.query.limit);
+        all
+    }
+}

@@ -1,0 +1,184 @@
+//! The part of a search that all cores share: rows of a table in, those that are meant out.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::found::{BitSet, Hit, Marks};
+use super::places::Place;
+use super::{CHUNK, Query};
+use crate::base::{Job, TimeSpan, Timestamp};
+use crate::query::Item;
+use crate::query::expression::{Matcher, Verdict};
+use crate::trace::{EventId, Trace};
+
+/// Most windows of time.
+const MAX_WINDOWS: usize = 2048;
+
+/// What all threads look at.
+pub(super) struct Scan<'a> {
+    pub trace: &'a Trace,
+    pub matcher: &'a Matcher<'a>,
+    pub query: &'a Query,
+    pub job: &'a Job,
+    pub marks: Arc<Marks>,
+    /// Events that slices found stand for.
+    pub covered: BitSet,
+}
+
+impl Scan<'_> {
+    pub fn set_total(&self) {
+        let trace = self.trace;
+        let sizes = [
+            (Place::Slices, trace.slices.len()),
+            (Place::Instants, trace.instants.len()),
+            (Place::Flows, trace.flows.rows.len()),
+            (Place::Logs, trace.logs.rows.len()),
+            (Place::States, trace.states.len()),
+            (Place::Runs, trace.runs.len()),
+            (Place::Events, trace.events.len()),
+        ];
+        let wanted = sizes
+            .iter()
+            .filter(|(place, _)| self.query.places.has(*place));
+        self.job
+            .set_total(wanted.map(|(_, count)| *count as u64).sum());
+    }
+
+    pub fn chunk(
+        &self,
+        rows: std::ops::Range<u32>,
+        item: &(impl Fn(u32) -> Item + Sync),
+    ) -> Vec<Hit> {
+        let mut probe = self.matcher.probe();
+        let mut hits = Vec::new();
+        if self.job.is_cancelled() {
+            return hits;
+        }
+        let slices = &self.trace.slices;
+        for row in rows {
+            let item = item(row);
+            if let Item::Slice(_) = item
+                && self.matcher.of_label(slices.label_ids[row as usize]) == Verdict::No
+            {
+                continue;
+            }
+            if !self.is_in_span(item) || !probe.is_match(item) {
+                continue;
+            }
+            self.marks.set(item);
+            if let Item::Slice(id) = item {
+                self.covered.set(slices.begins[id.0 as usize]);
+                self.covered.set(slices.finishes[id.0 as usize]);
+            }
+            hits.push(self.hit(item));
+        }
+        hits
+    }
+
+    pub fn window(&self, span: TimeSpan) -> (Vec<Hit>, u64) {
+        let mut hits = Vec::new();
+        let mut count = 0;
+        if self.job.is_cancelled() {
+            return (hits, count);
+        }
+        let mut probe = self.matcher.probe();
+        for segment in self.trace.events.segments() {
+            let columns = &segment.columns;
+            let last = columns.time(columns.len() as u32 - 1);
+            if last < span.start || columns.time(0) >= span.end {
+                continue;
+            }
+            let range = columns.lower_bound(span.start)..columns.lower_bound(span.end);
+            count += range.len() as u64;
+            for index in range {
+                let id = segment.first + index;
+                let item = Item::Event(EventId(id));
+                let is_match = match self.matcher.of_kind(columns.kind(index)) {
+                    Verdict::No => false,
+                    _ if self.covered.has(id) => false,
+                    Verdict::Yes => true,
+                    Verdict::Ask => probe.is_match(item),
+                };
+                if is_match {
+                    self.marks.events.set(id);
+                    hits.push(Hit {
+                        time: columns.time(index),
+                        item,
+                    });
+                }
+            }
+        }
+        hits.sort_by_key(|hit| hit.time);
+        (hits, count)
+    }
+
+    pub fn mark_instants(&self) {
+        let marks = &self.marks;
+        let events = self.trace.instants.events.par_iter().enumerate();
+        events.for_each(|(id, &event)| {
+            if marks.events.has(event) {
+                marks.instants.set(id as u32);
+            }
+        });
+    }
+
+    pub fn is_in_span(&self, item: Item) -> bool {
+        let asked = self.query.span;
+        if asked.start == Timestamp::MIN && asked.end == Timestamp::MAX {
+            return true;
+        }
+        item.span(self.trace)
+            .is_none_or(|span| asked.overlaps(span))
+    }
+
+    pub fn hit(&self, item: Item) -> Hit {
+        let span = item.span(self.trace);
+        Hit {
+            time: span.map_or_else(|| self.first_time(item), |span| span.start),
+            item,
+        }
+    }
+
+    /// When something first happens on a track.
+    fn first_time(&self, item: Item) -> Timestamp {
+        let trace = self.trace;
+        let Item::Track(id) = item else {
+            return trace.span.start;
+        };
+        let track = &trace.tracks[id.0 as usize];
+        let rows = trace
+            .slices
+            .rows
+            .get(track.rows.start as usize..track.rows.end as usize);
+        let slices = rows.unwrap_or(&[]).iter();
+        let slices = slices.filter_map(|row| trace.slices.starts.get(row.slices.start as usize));
+        let first = slices.min().map(|time| Timestamp(*time));
+        first.unwrap_or(trace.span.start)
+    }
+}
+
+/// Spans of time with about as many events each, that cover `span` of the trace.
+pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
+    let stride = (trace.events.len() / MAX_WINDOWS).max(CHUNK as usize);
+    let mut edges: Vec<Timestamp> = trace
+        .events
+        .segments()
+        .iter()
+        .flat_map(|segment| {
+            let columns = &segment.columns;
+            (0..columns.len() as u32)
+                .step_by(stride)
+                .map(|at| columns.time(at))
+        })
+        .filter(|time| *time > span.start && *time < span.end)
+        .collect();
+    edges.push(span.start);
+    edges.push(span.end);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+        .windows(2)
+        .map(|pair| TimeSpan::new(pair[0], pair[1]))
+        .collect()
+}
