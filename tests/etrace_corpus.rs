@@ -46,6 +46,12 @@ fn recordings() -> Vec<(PathBuf, Value, Option<Value>)> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && name == "percpu-parts" {
+                let facts = json(&path.join("merged.facts.json")).unwrap();
+                let tree = json(&path.join("merged.tree.json"));
+                all.push((path, facts, tree));
+                continue;
+            }
             let Some(stem) = name
                 .strip_suffix(".etrace")
                 .or_else(|| name.strip_suffix(".etrace.zst"))
@@ -65,7 +71,17 @@ fn recordings() -> Vec<(PathBuf, Value, Option<Value>)> {
 }
 
 fn open(path: &Path) -> LoadedTrace {
-    load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"))
+    let job = Job::default();
+    let loaded = if path.is_dir() {
+        // One file a CPU; one of them is empty.
+        let parts: Vec<PathBuf> = (0..4)
+            .map(|n| path.join(format!("nfsdb_part_{n}")))
+            .collect();
+        load::together::open_together(&parts, &[], &[], &job, None)
+    } else {
+        load::open(path, &job)
+    };
+    loaded.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn events(loaded: &LoadedTrace) -> impl Iterator<Item = EventId> + '_ {

@@ -21,6 +21,13 @@ pub enum Location {
     Byte(u64),
     /// Line of a text file, the first is 1.
     Line(u64),
+    /// Line of one of the files that a recording was given in; both count from 1.
+    LineOfPart {
+        /// Which file.
+        part: u32,
+        /// Its line.
+        line: u64,
+    },
     /// Offset inside a block that was stored compressed at file offset `block`.
     InBlock {
         /// File offset of the compressed block.
@@ -104,6 +111,7 @@ impl fmt::Display for Location {
         match self {
             Location::Byte(byte) => write!(f, "byte {byte:#x}"),
             Location::Line(line) => write!(f, "line {line}"),
+            Location::LineOfPart { part, line } => write!(f, "line {line} of file {part}"),
             Location::InBlock { block, byte } => write!(
                 f,
                 "byte {byte:#x} of the block compressed at byte {block:#x}"

@@ -24,6 +24,18 @@ pub struct Format {
     pub sniff: fn(head: &[u8]) -> Sniff,
     /// Reads the head of the file: what it says of itself, its lanes and parts.
     pub open: fn(input: Input, job: &Job) -> Result<BoxedReader, ReadError>,
+    /// How several files that are parts of one recording become one trace; `None`: it has no such files.
+    pub together: Option<Together>,
+}
+
+/// Opens the parts of one recording as one trace.
+#[derive(Clone, Copy)]
+pub struct Together {
+    /// Whether files of this format (empty ones may be among them) are parts of one recording. Quick: looks at
+    /// their heads only.
+    pub are_parts: fn(inputs: &[Input]) -> bool,
+    /// Reads their heads, as `Format::open` does for one.
+    pub open: fn(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError>,
 }
 
 impl fmt::Debug for Format {

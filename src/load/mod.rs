@@ -1,9 +1,10 @@
 //! The one conductor: a path becomes bytes, bytes find their format, parts are read in parallel, built and
-//! indexed. `together` puts several files on one axis, at the places that `placing` finds for them.
+//! indexed. `parts` opens the files of one recording as one. `together` puts several files on one axis, at the places that `placing` finds for them.
 //! `background` does the same off the window's thread and publishes what it has on the way.
 
 pub mod background;
 mod guard;
+mod parts;
 pub mod placing;
 pub mod source;
 pub mod together;
@@ -19,6 +20,7 @@ use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity};
 use crate::build::preview::Preview;
 use crate::build::{PartColumns, build};
 use crate::event::LaneColumns;
+use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input, Reader, Sniff};
 use crate::index::Index;
 use crate::trace::Trace;
@@ -138,7 +140,7 @@ pub fn open_with(
 fn load(
     path: &Path,
     job: &Job,
-    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
+    listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
     let begun = Instant::now();
     let fail = |error| LoadError {
@@ -147,6 +149,22 @@ fn load(
     };
     let source = source::read(path, job).map_err(fail)?;
     let reader = open_reader(source.input.clone(), job).map_err(fail)?;
+    load_opened(path, &[source], reader, begun, job, listener)
+}
+
+/// Reads what was opened from `sources` at `begun`.
+fn load_opened(
+    path: &Path,
+    sources: &[source::Source],
+    reader: BoxedReader,
+    begun: Instant,
+    job: &Job,
+    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, LoadError> {
+    let fail = |error| LoadError {
+        path: path.to_path_buf(),
+        error,
+    };
     let reader: Arc<dyn Reader> = Arc::from(reader);
     job.add_total(reader.parts().iter().map(|part| part.size_bytes).sum());
 
@@ -156,7 +174,7 @@ fn load(
         index: Arc::new(density),
         reader: reader.clone(),
         path: path.to_path_buf(),
-        file_bytes: source.file_bytes,
+        file_bytes: sources.iter().map(|source| source.file_bytes).sum(),
         generation: 0,
         is_complete: false,
         timings: Timings {
@@ -178,7 +196,7 @@ fn load(
         reader.info().clone(),
         job,
     );
-    if source.was_changed() {
+    if sources.iter().any(source::Source::was_changed) {
         diagnostics.note("file_changed", Severity::DataLoss, Location::Byte(0), || {
             "the file was changed while it was read; what is shown may be incomplete: open it again"
                 .to_owned()

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::parts;
 use super::placing::{Placed, place};
 use super::{LoadError, LoadedTrace, Timings, load};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
@@ -37,6 +38,11 @@ pub fn open_together(
 ) -> Result<LoadedTrace, LoadError> {
     if let ([only], []) = (paths, already) {
         return load(only, job, listener);
+    }
+    if already.is_empty()
+        && let Some(parts) = parts::find(paths, job)
+    {
+        return parts.load(job, listener);
     }
     let mut members = already.to_vec();
     let mut left_out: Vec<LoadError> = Vec::new();

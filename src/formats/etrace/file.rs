@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::kinds::Kinds;
 use super::line::{Payload, parse_line};
+use super::parts::Pieces;
 use super::upids::Upids;
 use crate::base::Location;
 use crate::formats::Input;
@@ -24,6 +25,8 @@ pub struct File {
     pub cuts: Vec<usize>,
     /// The number of the first line of each part; counted when the first is asked for.
     pub first_lines: OnceLock<Vec<u64>>,
+    /// Where the text came from, if it was merged from several files.
+    pub pieces: Option<Pieces>,
 }
 
 impl File {
@@ -36,6 +39,14 @@ impl File {
     /// The place of a line as a number, for messages.
     #[must_use]
     pub fn location(&self, place: u64) -> Location {
+        let of_part = self
+            .pieces
+            .as_ref()
+            .zip(usize::try_from(place).ok())
+            .and_then(|(pieces, place)| pieces.location(place));
+        if let Some(location) = of_part {
+            return location;
+        }
         let first_lines = self.first_lines.get_or_init(|| {
             let mut number = 1;
             self.cuts

@@ -22,6 +22,7 @@ mod emit;
 mod file;
 mod kinds;
 mod line;
+mod parts;
 mod sniff;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use std::sync::OnceLock;
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
+use crate::formats::format::Together;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
@@ -47,6 +49,10 @@ pub const FORMAT: Format = Format {
     extensions: &["etrace", "nfsdb"],
     sniff: sniff::sniff,
     open,
+    together: Some(Together {
+        are_parts: parts::are_parts,
+        open: open_together,
+    }),
 };
 
 const PART_BYTES: usize = 4 << 20;
@@ -55,6 +61,19 @@ const HEAD_BYTES: usize = 1 << 16;
 
 fn open(input: Input, _job: &Job) -> Result<Box<dyn Reader>, ReadError> {
     Ok(Box::new(EtraceReader::open(input, PART_BYTES)))
+}
+
+/// The per-CPU files of one recording as one.
+fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
+    let (text, pieces) = parts::merge(inputs, job)?;
+    let merged = Input::from_vec(text, "parts of a recording");
+    let mut reader = EtraceReader::open(merged, PART_BYTES);
+    for (number, name) in pieces.names().enumerate() {
+        let fact = (format!("file {}", number + 1), name.to_owned());
+        reader.info.facts.push(fact);
+    }
+    reader.file.pieces = Some(pieces);
+    Ok(Box::new(reader))
 }
 
 /// An opened etrace file.
@@ -118,6 +137,7 @@ impl EtraceReader {
                 kinds: kinds::Kinds::default(),
                 cuts,
                 first_lines: OnceLock::new(),
+                pieces: None,
             },
             info,
             lanes: vec![Lane {
@@ -198,6 +218,11 @@ impl Reader for EtraceReader {
     }
 
     fn memory_bytes(&self) -> u64 {
+        let pieces = self.file.pieces.as_ref();
+        // A merged text is ours; a file's own is mapped.
         self.file.upids.memory_bytes()
+            + pieces.map_or(0, |pieces| {
+                pieces.memory_bytes() + self.file.text().len() as u64
+            })
     }
 }

@@ -48,6 +48,7 @@ pub const FORMAT: Format = Format {
     extensions: &["txt", "ftrace", "systrace"],
     sniff: sniff::sniff,
     open: |input, job| Ok(Box::new(FtraceReader::open(input, job)?)),
+    together: None,
 };
 
 const BLOCK_BYTES: usize = 4 << 20;

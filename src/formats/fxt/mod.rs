@@ -51,6 +51,7 @@ pub const FORMAT: Format = Format {
     extensions: &["fxt"],
     sniff: sniff::sniff,
     open,
+    together: None,
 };
 
 /// How many blobs the file's facts list.

@@ -42,6 +42,7 @@ pub const STRACE: Format = Format {
     extensions: &["strace"],
     sniff: sniff::sniff_strace,
     open: |input, job| Ok(Box::new(TextReader::open(input, Dialect::Strace, job)?)),
+    together: None,
 };
 
 /// MINIX's row in `FORMATS`.
@@ -50,6 +51,7 @@ pub const MINIX: Format = Format {
     extensions: &["trace"],
     sniff: sniff::sniff_minix,
     open: |input, job| Ok(Box::new(TextReader::open(input, Dialect::Minix, job)?)),
+    together: None,
 };
 
 /// An opened text.

@@ -47,6 +47,7 @@ pub const FORMAT: Format = Format {
     extensions: &["dat"],
     sniff,
     open: reader::open,
+    together: None,
 };
 
 fn sniff(head: &[u8]) -> Sniff {

@@ -1,0 +1,74 @@
+//! Files that are parts of one recording (one a CPU) are opened as one, not put beside each other.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::source::{self, Source};
+use super::{HEAD_BYTES, LoadError, LoadedTrace, detect, load_opened};
+use crate::base::Job;
+use crate::formats::Input;
+use crate::formats::format::Together;
+
+/// The parts of one recording, found among what is to be opened.
+pub struct Parts {
+    paths: Vec<PathBuf>,
+    sources: Vec<Source>,
+    together: Together,
+    begun: Instant,
+}
+
+/// All of `paths` as the parts of one recording, if that is what they are. (Files that were packed are taken
+/// each for itself: their heads cannot be seen without unpacking all of them.)
+pub fn find(paths: &[PathBuf], job: &Job) -> Option<Parts> {
+    let begun = Instant::now();
+    let mut together: Option<Together> = None;
+    for path in paths {
+        // Standard input can be read only once, and folders cannot be read at all.
+        if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+            return None;
+        }
+        let mut head = Vec::new();
+        let file = std::fs::File::open(path).ok()?;
+        file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+        if !head.is_empty() {
+            together = Some(detect(&head).ok()?.together?);
+        }
+    }
+    let together = together?;
+    let sources: Vec<Source> = paths
+        .iter()
+        .map(|path| source::read(path, job).ok())
+        .collect::<Option<_>>()?;
+    let inputs: Vec<Input> = sources.iter().map(|source| source.input.clone()).collect();
+    (together.are_parts)(&inputs).then(|| Parts {
+        paths: paths.to_vec(),
+        sources,
+        together,
+        begun,
+    })
+}
+
+impl Parts {
+    /// Loads them as one trace, named after the first.
+    ///
+    /// # Errors
+    /// If nothing of them can be shown.
+    pub fn load(
+        self,
+        job: &Job,
+        listener: Option<&mut dyn FnMut(LoadedTrace)>,
+    ) -> Result<LoadedTrace, LoadError> {
+        let path = self.paths.first().cloned().unwrap_or_default();
+        let inputs = self
+            .sources
+            .iter()
+            .map(|source| source.input.clone())
+            .collect();
+        let reader = (self.together.open)(inputs, job).map_err(|error| LoadError {
+            path: path.clone(),
+            error,
+        })?;
+        load_opened(&path, &self.sources, reader, self.begun, job, listener)
+    }
+}
