@@ -10,16 +10,19 @@ use std::time::Instant;
 use egui::{Panel, RichText, Ui};
 
 use super::export_panel::ExportPanel;
+use super::finder::FinderBox;
 use super::keys::pressed;
 use super::opening::Dialog;
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
+use super::settings::settings_ui;
 use super::theme;
 use super::timeline::Timeline;
 use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Request};
+use crate::query::details::details;
 use crate::view::saved::Saved;
-use crate::view::{Action, Effect, ThemeChoice, ViewState, apply};
+use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
 
 /// Everything the window holds.
 pub struct App {
@@ -36,6 +39,7 @@ pub struct App {
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
     export: ExportPanel,
+    finder: FinderBox,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) open_pane: usize,
     began: Instant,
@@ -52,6 +56,8 @@ impl App {
         let state = ViewState {
             theme: saved.theme,
             time_format: saved.time_format,
+            settings: saved.settings.held(),
+            layouts: saved.layouts.clone(),
             ..ViewState::default()
         };
         App {
@@ -65,6 +71,7 @@ impl App {
             saved_path,
             timeline: Timeline::default(),
             export: ExportPanel::default(),
+            finder: FinderBox::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
             open_pane: 0,
             began: Instant::now(),
@@ -139,6 +146,11 @@ impl App {
                 }
             }
             Effect::CancelExport => self.export.cancel(),
+            Effect::CopySelection => {
+                if let Some(loaded) = &self.loaded {
+                    ctx.copy_text(selection_text(loaded, &self.state));
+                }
+            }
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::OpenPane(name) => {
                 self.open_pane = PANES
@@ -154,6 +166,8 @@ impl App {
     pub(super) fn save(&mut self) {
         self.saved.theme = self.state.theme;
         self.saved.time_format = self.state.time_format;
+        self.saved.settings = self.state.settings;
+        self.saved.layouts.clone_from(&self.state.layouts);
         if let Some(path) = self.saved_path.clone() {
             let saved = self.saved.clone();
             // Settings are a convenience: where they cannot be kept, nothing else is lost.
@@ -173,6 +187,13 @@ impl App {
             ThemeChoice::Light => egui::ThemePreference::Light,
         };
         ctx.set_theme(wanted);
+        let zoom = f32::from(self.state.settings.ui_percent) / 100.0;
+        if (ctx.zoom_factor() - zoom).abs() > 0.001 {
+            ctx.set_zoom_factor(zoom);
+        }
+        if let Some(loaded) = &self.loaded {
+            self.state.refresh_active(&loaded.trace);
+        }
         let mut actions = pressed(ui, &self.state);
         if self.state.is_help_open {
             // The list of keys closes itself by Esc; closing it twice would open it again.
@@ -221,14 +242,33 @@ impl App {
         if self.state.is_help_open {
             super::help::help_ui(&ctx, &palette, &mut actions);
         }
+        settings_ui(&ctx, &self.state, &mut actions);
+        self.finder.ui(&ctx, &self.state, &palette, &mut actions);
         self.drop_target_ui(ui, &palette);
-        let before = (self.state.theme, self.state.time_format);
+        let before = self.state.choices();
         for action in actions {
             self.act(&ctx, action);
         }
-        if before != (self.state.theme, self.state.time_format) {
+        if before != self.state.choices() {
             self.save();
         }
         self.frame_ms = frame_began.elapsed().as_secs_f32() * 1e3;
     }
+}
+
+/// What is selected, as text: the item with all its fields, else the range.
+fn selection_text(loaded: &LoadedTrace, state: &ViewState) -> String {
+    if let Some(item) = state.selected {
+        return details(&loaded.trace, loaded.reader.as_ref(), item).text();
+    }
+    let Some(range) = state.range else {
+        return String::new();
+    };
+    let time = |time| ruler::full_text(time, state.time_format, state.origins);
+    format!(
+        "{} to {}, {}",
+        time(range.start),
+        time(range.end),
+        ruler::length_text(range.duration(), state.origins.unit)
+    )
 }

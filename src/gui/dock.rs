@@ -4,6 +4,7 @@ use super::app::App;
 use super::pane::Scene;
 use super::panes::PANES;
 use super::theme;
+use super::timeline::HEAD_HEIGHT;
 use crate::load::LoadedTrace;
 use crate::view::Action;
 use egui::{Panel, Ui};
@@ -47,8 +48,8 @@ impl App {
         }
         let frame = egui::Frame::new().fill(palette.panel);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
-            // Overview and ruler take the first 70 points.
-            self.state.page_height = (ui.available_height() - 70.0).max(40.0);
+            let room = ui.available_height() - HEAD_HEIGHT;
+            self.state.page_height = (room - self.state.pinned_shown(room)).max(40.0);
             let scene = Scene {
                 loaded,
                 state: &self.state,

@@ -1,13 +1,13 @@
 //! The list of keys and gestures.
 
-use super::keys::{GESTURES, KEYS};
+use super::keys::{GESTURES, GROUPS};
 use super::theme;
 use crate::view::Action;
 use egui::{RichText, Ui};
 
 pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &mut Vec<Action>) {
     let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
-        ui.set_max_width(760.0);
+        ui.set_max_width(1100.0);
         ui.label(RichText::new("Keys and mouse").size(17.0).strong());
         ui.separator();
         let room = (ui.ctx().content_rect().height() - 130.0).max(120.0);
@@ -26,22 +26,16 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
 
 pub(super) fn key_lists_ui(ui: &mut Ui, palette: &theme::Palette) {
     ui.horizontal_top(|ui| {
-        let mut groups: Vec<&str> = KEYS.iter().map(|row| row.group).collect();
-        groups.dedup();
-        for columns in [&groups[..1], &groups[1..]] {
+        for groups in [&GROUPS[..1], &GROUPS[1..3], &GROUPS[3..]] {
             ui.vertical(|ui| {
-                for group in columns {
-                    ui.label(RichText::new(*group).strong());
-                    egui::Grid::new(("keys", group))
+                for group in groups {
+                    ui.label(RichText::new(group.title).strong());
+                    egui::Grid::new(("keys", group.title))
                         .num_columns(2)
                         .spacing([16.0, 4.0])
                         .show(ui, |ui| {
-                            for row in KEYS.iter().filter(|row| row.group == *group) {
-                                ui.label(
-                                    RichText::new(row.shown).monospace().color(palette.accent),
-                                );
-                                ui.label(row.about);
-                                ui.end_row();
+                            for row in group.rows.iter().filter(|row| !row.shown.is_empty()) {
+                                key_ui(ui, row.shown, row.about, palette);
                             }
                         });
                     ui.add_space(8.0);
@@ -63,4 +57,17 @@ pub(super) fn key_lists_ui(ui: &mut Ui, palette: &theme::Palette) {
                 ui.end_row();
             }
         });
+}
+
+/// One row; the nine places are told in one.
+fn key_ui(ui: &mut Ui, shown: &str, about: &str, palette: &theme::Palette) {
+    let (shown, about) = match shown {
+        "Ctrl+1" => ("Ctrl+1 … 9", "Go to place 1 … 9"),
+        "Ctrl+Shift+1" => ("Ctrl+Shift+1 … 9", "Keep this as place 1 … 9"),
+        _ if about.contains(" place ") && about.ends_with(|c: char| c.is_ascii_digit()) => return,
+        _ => (shown, about),
+    };
+    ui.label(RichText::new(shown).monospace().color(palette.accent));
+    ui.label(about);
+    ui.end_row();
 }

@@ -1,8 +1,9 @@
 //! The menu bar: menus, the track filter, and how far a load is.
 
 use super::app::App;
+use super::view_menu::{command, view_menu};
+use crate::view::Action;
 use crate::view::action::Purpose;
-use crate::view::{Action, ThemeChoice, TimeFormat};
 use egui::{RichText, Ui};
 
 impl App {
@@ -45,66 +46,21 @@ impl App {
                     actions.push(Action::Quit);
                 }
             });
-            ui.menu_button("View", |ui| {
-                for (text, keys, action) in [
-                    ("Whole trace", "0", Action::Fit),
-                    ("Zoom to selection", "F", Action::Focus),
-                    ("Back", "Alt+←", Action::Back),
-                    ("Forward", "Alt+→", Action::Forward),
-                    ("Fold all", "", Action::FoldAll),
-                    ("Unfold all", "", Action::UnfoldAll),
-                    ("Panes", "Q", Action::ToggleDock),
-                ] {
-                    if ui
-                        .add(egui::Button::new(text).shortcut_text(keys))
-                        .clicked()
-                    {
-                        actions.push(action);
-                    }
-                }
-                ui.separator();
-                ui.menu_button("Times", |ui| {
-                    for format in TimeFormat::ALL {
-                        let has_wall = self.state.origins.unix_offset.is_some();
-                        ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
-                            if ui
-                                .radio(self.state.time_format == format, format.word())
-                                .clicked()
-                            {
-                                actions.push(Action::SetTimeFormat(format));
-                            }
-                        });
-                    }
-                });
-                ui.menu_button("Theme", |ui| {
-                    for (choice, word) in [
-                        (ThemeChoice::System, "System"),
-                        (ThemeChoice::Dark, "Dark"),
-                        (ThemeChoice::Light, "Light"),
-                    ] {
-                        if ui.radio(self.state.theme == choice, word).clicked() {
-                            actions.push(Action::SetTheme(choice));
-                        }
-                    }
-                });
-            });
+            ui.menu_button("View", |ui| view_menu(ui, &self.state, actions));
             ui.menu_button("Help", |ui| {
-                if ui
-                    .add(egui::Button::new("Keys and mouse").shortcut_text("?"))
-                    .clicked()
-                {
-                    actions.push(Action::ToggleHelp);
+                for about in ["Show or hide this list", "Find a command"] {
+                    command(ui, about, &self.state, actions);
                 }
             });
             ui.separator();
             let mut filter = self.state.filter.clone();
             let edit = egui::TextEdit::singleline(&mut filter)
                 .align(egui::Align2::LEFT_CENTER)
-                .hint_text("Find tracks (Ctrl+P)")
+                .hint_text("Filter tracks (Ctrl+T)")
                 .desired_width(190.0);
             let response = ui.add_enabled(self.loaded.is_some(), edit);
             response.widget_info(|| {
-                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Find tracks")
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter tracks")
             });
             if std::mem::take(&mut self.state.wants_filter_focus) {
                 response.request_focus();

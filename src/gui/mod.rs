@@ -3,16 +3,19 @@
 pub mod app;
 mod dock;
 mod export_panel;
+mod finder;
 mod help;
 pub mod keys;
 mod menu_bar;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod settings;
 pub mod soft;
 mod status_bar;
 pub mod theme;
 pub mod timeline;
+mod view_menu;
 mod welcome;
 
 use std::path::PathBuf;

@@ -175,6 +175,8 @@ fn hsl(hue: f32, saturation: f32, lightness: f32) -> Color32 {
 
 /// Sets the style of all widgets for both themes.
 pub fn install(ctx: &egui::Context) {
+    // The size of everything is a setting, with its own keys.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for theme in [egui::Theme::Dark, egui::Theme::Light] {
         let palette = palette(theme);
         let mut visuals = match theme {

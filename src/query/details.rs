@@ -38,6 +38,23 @@ pub struct DetailRow {
     pub link: Option<Item>,
 }
 
+impl Details {
+    /// All of it as text, a fact a line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("{} ({})\n", self.title, self.subtitle);
+        for section in &self.sections {
+            if !section.title.is_empty() {
+                text.push_str(&format!("\n{}\n", section.title));
+            }
+            for row in &section.rows {
+                text.push_str(&format!("{}\t{}\n", row.name, row.value));
+            }
+        }
+        text
+    }
+}
+
 impl Section {
     fn new(title: &str) -> Section {
         Section {

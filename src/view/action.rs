@@ -1,8 +1,10 @@
 //! Everything that a user can do, as values: menus, keys, mouse, CLI flags and tests all speak these.
 
 use super::export_order::ExportOrder;
+use super::layout::Arrange;
 use super::rows::RowKey;
 use super::ruler::TimeFormat;
+use super::settings::Settings;
 use super::state::ThemeChoice;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
@@ -36,6 +38,39 @@ pub enum Purpose {
     Add,
 }
 
+/// Up or down in nested slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// What it lies in.
+    Parent,
+    /// The first that lies in it.
+    FirstChild,
+}
+
+/// What the finder looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finder {
+    /// Something to do, by its name.
+    Commands,
+    /// A track, by letters of its name.
+    Tracks,
+    /// A time, in any format.
+    Time,
+}
+
+/// What lies under the pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pointed {
+    /// The time.
+    pub time: Option<Timestamp>,
+    /// An edge of a slice near it, where there is one and edges snap.
+    pub edge: Option<Timestamp>,
+    /// The item.
+    pub item: Option<Item>,
+    /// The row.
+    pub row: Option<RowKey>,
+}
+
 /// What is to be done. [`apply`](super::apply::apply) is the one place that does it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
@@ -64,14 +99,26 @@ pub enum Action {
     SelectRange(TimeSpan),
     /// Select the time that the selected item takes.
     RangeOfSelection,
+    /// Select a range of time on some tracks only.
+    SelectArea(TimeSpan, Vec<RowKey>),
+    /// Select these tracks, for all time.
+    SelectRows(Vec<RowKey>),
+    /// Select the whole track of what is selected or pointed at; the second time all tracks.
+    SelectTrack,
     /// Select nothing.
     Deselect,
     /// Select the neighbour of what is selected, on its track.
     Step(Direction),
+    /// Select the next or previous of the same name, on the same track.
+    StepSame(Direction),
+    /// Select the slice around or inside the selected one.
+    SelectAround(Level),
     /// Follow the flow that leaves or enters what is selected.
     Follow(Direction),
     /// Put a marker at a time.
     Mark(Marker, Timestamp),
+    /// Put both markers at the ends of a span.
+    MarkBoth(TimeSpan),
     /// Take both markers away.
     ClearMarks,
     /// Open a row if it is closed, else close it.
@@ -84,12 +131,34 @@ pub enum Action {
     Filter(String),
     /// Move the tracks by points, down if positive.
     ScrollBy(f32),
+    /// Do something to the tracks.
+    Arrange(Arrange),
+    /// Bring a row into view, opening what it lies in.
+    RevealRow(RowKey),
+    /// Keep what is seen as place 1 to 9.
+    SavePlace(u8),
+    /// Show place 1 to 9 again.
+    RecallPlace(u8),
+    /// Bring a time to the middle, at the same zoom.
+    Center(Timestamp),
+    /// Move the pinned tracks by points, down if positive.
+    ScrollPinned(f32),
+    /// The pointer is over this on the timeline.
+    Point(Pointed),
     /// The pointer is over this time.
     Hover(Option<Timestamp>),
     /// Write times this way.
     SetTimeFormat(TimeFormat),
     /// Use these colours.
     SetTheme(ThemeChoice),
+    /// Choose this for good.
+    Configure(Settings),
+    /// Show or hide the choices.
+    ToggleSettings,
+    /// Look for a command, a track or a time by typing.
+    Find(Finder),
+    /// Stop looking.
+    CloseFinder,
     /// Bring a pane to the front.
     OpenPane(&'static str),
     /// Show or hide the panes.
@@ -122,6 +191,8 @@ pub enum Action {
     Export(Box<ExportOrder>),
     /// Stop the export.
     CancelExport,
+    /// Put what is selected on the clipboard, as text.
+    CopySelection,
     /// Put a text on the clipboard.
     Copy(String),
     /// Take away a notice.

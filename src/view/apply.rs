@@ -1,12 +1,13 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
-use super::action::{Action, Direction, Marker, Purpose};
+use super::action::{Action, Marker, Purpose};
+use super::arrange::{arrange, reveal_row, show_lane};
 use super::export_order::ExportOrder;
 use super::history::Step;
 use super::locate;
-use super::outline::Node;
 use super::rows::{Fold, RowKey};
 use super::scale::{held_within, with_margin, zoomed};
+use super::settings::Motion;
 use super::state::{Place, ViewState};
 use crate::base::{Nanos, TimeSpan};
 use crate::query::Item;
@@ -35,6 +36,8 @@ pub enum Effect {
     Export(Box<ExportOrder>),
     /// Stop the export.
     CancelExport,
+    /// Put what is selected on the clipboard, as text.
+    CopySelection,
     /// Put a text on the clipboard.
     Copy(String),
     /// Bring a pane to the front.
@@ -52,9 +55,30 @@ pub fn apply(
     trace: Option<&Trace>,
     now: Duration,
 ) -> Option<Effect> {
+    let selected = state.selected;
+    let effect = carry_out(state, action, trace, now);
+    if state.selected != selected {
+        state.selected_time = trace.and_then(|trace| locate::span_of(trace, state.selected?));
+    }
+    effect
+}
+
+#[expect(
+    clippy::too_many_lines,
+    reason = "one line an action, and nothing else"
+)]
+fn carry_out(
+    state: &mut ViewState,
+    action: Action,
+    trace: Option<&Trace>,
+    now: Duration,
+) -> Option<Effect> {
     match action {
         Action::Show(span) => go(state, span, Step::Jump, now),
-        Action::Drag(span) => go(state, span, Step::Drift, now),
+        Action::Drag(span) => {
+            go(state, span, Step::Drift, now);
+            state.motion = Motion::Jump;
+        }
         Action::ZoomBy { factor, around } => {
             let span = zoomed(state.span, factor, around);
             go(state, span, Step::Drift, now);
@@ -67,7 +91,24 @@ pub fn apply(
             state.selected = Some(item);
             reveal(state, item, trace, now);
         }
-        Action::SelectRange(span) => state.range = Some(span.intersection(state.bounds())),
+        Action::Center(time) => {
+            let half = Nanos(state.span.duration().0 / 2);
+            let span = TimeSpan::new(time - half, time - half + state.span.duration());
+            go(state, span, Step::Jump, now);
+        }
+        Action::SelectRange(span) => {
+            state.range = Some(span.intersection(state.bounds()));
+            state.area_rows = None;
+        }
+        Action::SelectArea(span, rows) => {
+            state.range = Some(span.intersection(state.bounds()));
+            state.area_rows = Some(rows);
+        }
+        Action::SelectRows(rows) => {
+            state.range = None;
+            state.area_rows = Some(rows);
+        }
+        Action::SelectTrack => select_track(state, trace),
         Action::RangeOfSelection => {
             let span = trace.and_then(|trace| locate::span_of(trace, state.selected?));
             state.range = span.or(state.range);
@@ -80,18 +121,25 @@ pub fn apply(
             } else {
                 state.selected = None;
                 state.range = None;
+                state.area_rows = None;
             }
         }
-        Action::Step(direction) => step(state, direction, trace, now),
+        Action::Step(direction) => step(state, trace, now, |trace, item| {
+            locate::neighbour(trace, item, direction)
+        }),
+        Action::StepSame(direction) => step(state, trace, now, |trace, item| {
+            locate::same_name(trace, item, direction)
+        }),
+        Action::SelectAround(level) => step(state, trace, now, |trace, item| {
+            locate::around(trace, item, level)
+        }),
         Action::Follow(direction) => {
-            if let (Some(trace), Some(item)) = (trace, state.selected)
-                && let Some(next) = locate::followed(trace, item, direction)
-            {
-                state.selected = Some(next);
-                reveal(state, next, Some(trace), now);
-            }
+            step(state, trace, now, |trace, item| {
+                locate::followed(trace, item, direction)
+            });
         }
         Action::Mark(marker, time) => state.marks[index_of(marker)] = Some(time),
+        Action::MarkBoth(span) => state.marks = [Some(span.start), Some(span.end)],
         Action::ClearMarks => state.marks = [None, None],
         Action::Toggle(key) => toggle(state, key),
         Action::FoldAll => fold_all(state, Fold::Closed),
@@ -103,9 +151,42 @@ pub fn apply(
         Action::ScrollBy(points) => {
             state.scroll = (state.scroll + points).clamp(0.0, state.max_scroll());
         }
+        Action::Arrange(what) => arrange(state, what, trace),
+        Action::RevealRow(key) => reveal_row(state, key),
+        Action::SavePlace(number) => {
+            let place = state.place();
+            if let Some(kept) = state.places.get_mut(usize::from(number).wrapping_sub(1)) {
+                *kept = Some(place);
+            }
+        }
+        Action::RecallPlace(number) => {
+            let kept = state.places.get(usize::from(number).wrapping_sub(1));
+            if let Some(place) = kept.copied().flatten() {
+                go(state, place.span, Step::Jump, now);
+                state.scroll = place.scroll.clamp(0.0, state.max_scroll());
+            }
+        }
+        Action::ScrollPinned(points) => {
+            let most = state.rows.pinned_height();
+            state.pinned_scroll = (state.pinned_scroll + points).clamp(0.0, most);
+        }
+        Action::Point(at) => {
+            (state.hover, state.edge) = (at.time, at.edge);
+            (state.pointed, state.pointed_row) = (at.item, at.row);
+        }
         Action::Hover(time) => state.hover = time,
         Action::SetTimeFormat(format) => state.time_format = format,
         Action::SetTheme(theme) => state.theme = theme,
+        Action::Configure(settings) => {
+            let percent = state.settings.row_percent;
+            state.settings = settings.held();
+            if state.settings.row_percent != percent {
+                state.rebuild_rows();
+            }
+        }
+        Action::ToggleSettings => state.is_settings_open = !state.is_settings_open,
+        Action::Find(finder) => state.finder = Some(finder),
+        Action::CloseFinder => state.finder = None,
         Action::OpenPane(name) => {
             state.is_dock_hidden = false;
             return Some(Effect::OpenPane(name));
@@ -133,6 +214,7 @@ pub fn apply(
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
         Action::Export(order) => return Some(Effect::Export(order)),
         Action::CancelExport => return Some(Effect::CancelExport),
+        Action::CopySelection => return Some(Effect::CopySelection),
         Action::Copy(text) => return Some(Effect::Copy(text)),
         Action::Dismiss => return Some(Effect::Dismiss),
         Action::Quit => return Some(Effect::Quit),
@@ -159,11 +241,13 @@ fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
     if span != state.span {
         state.history.leave(state.place(), step, now);
         state.span = span;
+        state.motion = Motion::Glide;
     }
 }
 
 fn arrive(state: &mut ViewState, place: Place) {
     state.span = held_within(place.span, state.bounds());
+    state.motion = Motion::Glide;
     state.scroll = place.scroll.clamp(0.0, state.max_scroll());
 }
 
@@ -184,12 +268,37 @@ fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
     go(state, target, Step::Jump, now);
 }
 
-fn step(state: &mut ViewState, direction: Direction, trace: Option<&Trace>, now: Duration) {
+/// Selects what `next` finds from the selected item, and brings it into view.
+fn step(
+    state: &mut ViewState,
+    trace: Option<&Trace>,
+    now: Duration,
+    next: impl Fn(&Trace, Item) -> Option<Item>,
+) {
     if let (Some(trace), Some(item)) = (trace, state.selected)
-        && let Some(next) = locate::neighbour(trace, item, direction)
+        && let Some(next) = next(trace, item)
     {
         state.selected = Some(next);
         reveal(state, next, Some(trace), now);
+    }
+}
+
+/// The row of what is selected or pointed at, for all time; if it is selected so already, all rows.
+fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
+    if state.range.is_none() && state.area_rows.is_some() {
+        state.area_rows = None;
+        state.range = Some(state.trace_span);
+        return;
+    }
+    let of_selected = trace.and_then(|trace| {
+        let (row, _) = state
+            .rows
+            .of_lane(locate::lane_of(trace, state.selected?)?)?;
+        Some(row.key)
+    });
+    if let Some(key) = of_selected.or(state.pointed_row) {
+        state.range = None;
+        state.area_rows = Some(vec![key]);
     }
 }
 
@@ -211,40 +320,7 @@ fn reveal(state: &mut ViewState, item: Item, trace: Option<&Trace>, now: Duratio
     let Some(lane) = locate::lane_of(trace, item) else {
         return;
     };
-    if state.rows.of_lane(lane).is_none() {
-        let mut path = Vec::new();
-        if find_lane(&state.outline.nodes, lane, &mut path) {
-            for key in path {
-                state.folds.insert(key, Fold::Open);
-            }
-            state.rebuild_rows();
-            if state.rows.of_lane(lane).is_none() && !state.filter.is_empty() {
-                state.filter.clear();
-                state.rebuild_rows();
-            }
-        }
-    }
-    if let Some((row, lane)) = state.rows.of_lane(lane) {
-        let top = row.top + lane.offset;
-        let bottom = top + lane.kind.height();
-        if top < state.scroll || bottom > state.scroll + state.page_height {
-            let middle = (top + bottom - state.page_height) / 2.0;
-            state.scroll = middle.clamp(0.0, state.max_scroll());
-        }
-    }
-}
-
-/// The keys of the nodes from the top down to the one that draws `lane`.
-fn find_lane(nodes: &[Node], lane: super::rows::LaneKind, path: &mut Vec<RowKey>) -> bool {
-    for node in nodes {
-        path.push(node.key);
-        let is_here = node.lanes.iter().any(|it| it.kind == lane);
-        if is_here || find_lane(&node.children, lane, path) {
-            return true;
-        }
-        path.pop();
-    }
-    false
+    show_lane(state, lane);
 }
 
 fn toggle(state: &mut ViewState, key: RowKey) {
@@ -253,22 +329,17 @@ fn toggle(state: &mut ViewState, key: RowKey) {
         Some(Fold::Closed) => Fold::Open,
         Some(Fold::None) | None => return,
     };
-    state.folds.insert(key, fold);
+    state.layout.folds.insert(key, fold);
     state.rebuild_rows();
 }
 
 fn fold_all(state: &mut ViewState, fold: Fold) {
-    fn visit(nodes: &[Node], fold: Fold, folds: &mut rustc_hash::FxHashMap<RowKey, Fold>) {
-        for node in nodes {
-            if node.can_close() {
-                folds.insert(node.key, fold);
-            }
-            visit(&node.children, fold, folds);
+    let folds = &mut state.layout.folds;
+    state.outline.visit(&mut |_, node| {
+        if node.can_close() {
+            folds.insert(node.key, fold);
         }
-    }
-    let mut folds = std::mem::take(&mut state.folds);
-    visit(&state.outline.nodes, fold, &mut folds);
-    state.folds = folds;
+    });
     state.rebuild_rows();
 }
 

@@ -1,6 +1,6 @@
 //! Where an item is: its time, its lane, its neighbours.
 
-use super::action::Direction;
+use super::action::{Direction, Level};
 use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
@@ -204,4 +204,99 @@ pub fn followed(trace: &Trace, item: Item, direction: Direction) -> Option<Item>
             _ => None,
         })
         .map(Item::Slice)
+}
+
+/// How far is looked for the next of the same name.
+const FAR: usize = 5_000_000;
+
+/// The next or previous of the same name on the same track.
+#[must_use]
+pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
+    let name = |item: Item| -> Option<u64> {
+        Some(match item {
+            Item::Slice(id) => u64::from(trace.slices.label(id).name.0),
+            Item::Run(id) => u64::from(trace.runs.get(id).thread.0),
+            Item::State(id) => trace.states.get(id).state as u64,
+            Item::Instant(id) => u64::from(trace.events.get(trace.instants.event(id)).row.kind.0),
+            Item::Event(id) => u64::from(trace.events.get(id).row.kind.0),
+            _ => return None,
+        })
+    };
+    if let Item::Event(id) = item {
+        return same_event(trace, id, direction).map(Item::Event);
+    }
+    let wanted = name(item)?;
+    let mut at = item;
+    for _ in 0..FAR {
+        at = neighbour(trace, at, direction)?;
+        if name(at)? == wanted {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The next or previous event of the same kind, over all lanes.
+fn same_event(trace: &Trace, id: EventId, direction: Direction) -> Option<EventId> {
+    let kind = trace.events.get(id).row.kind;
+    let mut rank = rank_of_event(trace, id)?;
+    match direction {
+        Direction::Next => trace
+            .events
+            .from_rank(rank.checked_add(1)?)
+            .take(FAR)
+            .find(|&id| trace.events.get(id).row.kind == kind),
+        Direction::Previous => {
+            // Backwards in steps: the list is walked forwards only.
+            const STEP: u32 = 4_096;
+            let lowest = rank.saturating_sub(FAR as u32);
+            while rank > lowest {
+                let from = rank.saturating_sub(STEP);
+                let found = trace
+                    .events
+                    .from_rank(from)
+                    .take((rank - from) as usize)
+                    .filter(|&id| trace.events.get(id).row.kind == kind)
+                    .last();
+                if found.is_some() {
+                    return found;
+                }
+                rank = from;
+            }
+            None
+        }
+    }
+}
+
+/// The slice that a slice lies in, or the first that lies in it.
+#[must_use]
+pub fn around(trace: &Trace, item: Item, level: Level) -> Option<Item> {
+    let Item::Slice(id) = item else { return None };
+    if id.0 as usize >= trace.slices.len() {
+        return None;
+    }
+    match level {
+        Level::Parent => trace.slices.get(id).parent.map(Item::Slice),
+        Level::FirstChild => children(trace, id).next().map(Item::Slice),
+    }
+}
+
+/// The slices right inside a slice, in order of time.
+pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
+    let slice = trace.slices.get(id);
+    let end = slice.end.unwrap_or(trace.span.end);
+    let row = trace
+        .slices
+        .rows
+        .partition_point(|row| row.slices.start <= id.0);
+    // The next row of the same track holds what lies one deeper.
+    let track = trace.slices.row_of(id).track;
+    let below = trace.slices.rows.get(row).filter(|row| row.track == track);
+    let range = below.map_or(0..0, |row| row.slices.clone());
+    let starts = &trace.slices.starts[range.start as usize..range.end as usize];
+    let first = starts.partition_point(|start| *start < slice.start.0) as u32;
+    (range.start + first..range.end)
+        .map(SliceId)
+        .take_while(move |&child| trace.slices.get(child).start < end)
+        .filter(move |&child| trace.slices.get(child).parent == Some(id))
 }

@@ -1,22 +1,32 @@
 //! What is looked at and how it is changed, without a screen: `ViewState`, `Action`, and `apply`, the one door.
 
 pub mod action;
+pub mod active;
 pub mod apply;
+pub mod arrange;
 pub mod export_order;
+pub mod fuzzy;
+pub mod grouping;
 pub mod history;
+pub mod jump;
+pub mod layout;
 pub mod locate;
 pub mod outline;
 pub mod rows;
 pub mod ruler;
 pub mod saved;
 pub mod scale;
+pub mod settings;
 pub mod state;
 
-pub use action::{Action, Direction, Marker};
+pub use action::{Action, Direction, Finder, Level, Marker, Pointed};
 pub use apply::{Effect, apply};
 pub use export_order::{Existing, ExportOrder};
+pub use grouping::{GroupBy, SortBy};
+pub use layout::{Arrange, Layout};
 pub use outline::Outline;
 pub use rows::{Fold, Lane, LaneKind, Row, RowKey, RowKind, Rows};
 pub use ruler::{Origins, TimeFormat};
 pub use scale::Scale;
+pub use settings::{ColorBy, FlowsShown, Motion, Settings, Snapping, Wheel};
 pub use state::{Place, ThemeChoice, ViewState};

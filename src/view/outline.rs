@@ -12,6 +12,7 @@ use crate::trace::{
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A track or a group of tracks.
 #[derive(Clone, Debug)]
@@ -21,9 +22,9 @@ pub struct Node {
     /// What it is.
     pub kind: RowKind,
     /// Shown at the left.
-    pub title: String,
+    pub title: Arc<str>,
     /// Shown small behind the title.
-    pub note: String,
+    pub note: Arc<str>,
     /// What it draws when it is open.
     pub lanes: Vec<Lane>,
     /// What it draws when it is closed.
@@ -37,12 +38,12 @@ pub struct Node {
 }
 
 impl Node {
-    fn group(key: RowKey, title: &str, children: Vec<Node>) -> Node {
+    pub(super) fn group(key: RowKey, title: &str, children: Vec<Node>) -> Node {
         Node {
             key,
             kind: RowKind::Group,
-            title: title.to_owned(),
-            note: children.len().to_string(),
+            title: title.into(),
+            note: children.len().to_string().into(),
             lanes: Vec::new(),
             closed_lanes: Vec::new(),
             activity: children.iter().map(|child| child.activity).sum(),
@@ -95,6 +96,57 @@ fn hash_of(value: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+impl Outline {
+    /// Walks through all nodes from top to bottom; each comes with the path down to it, itself included.
+    pub fn visit<'a>(&'a self, each: &mut dyn FnMut(&[&'a Node], &'a Node)) {
+        fn walk<'a>(
+            nodes: &'a [Node],
+            path: &mut Vec<&'a Node>,
+            each: &mut dyn FnMut(&[&'a Node], &'a Node),
+        ) {
+            for node in nodes {
+                path.push(node);
+                each(path, node);
+                walk(&node.children, path, each);
+                path.pop();
+            }
+        }
+        walk(&self.nodes, &mut Vec::new(), each);
+    }
+
+    /// The node of that name.
+    #[must_use]
+    pub fn node(&self, key: RowKey) -> Option<&Node> {
+        fn find(nodes: &[Node], key: RowKey) -> Option<&Node> {
+            nodes.iter().find_map(|node| {
+                if node.key == key {
+                    return Some(node);
+                }
+                find(&node.children, key)
+            })
+        }
+        find(&self.nodes, key)
+    }
+
+    /// The group that `key` lies in, and all that lies in it.
+    #[must_use]
+    pub fn family(&self, key: RowKey) -> Option<(Option<RowKey>, &[Node])> {
+        fn find(
+            parent: Option<RowKey>,
+            nodes: &[Node],
+            key: RowKey,
+        ) -> Option<(Option<RowKey>, &[Node])> {
+            if nodes.iter().any(|node| node.key == key) {
+                return Some((parent, nodes));
+            }
+            nodes
+                .iter()
+                .find_map(|node| find(Some(node.key), &node.children, key))
+        }
+        find(None, &self.nodes, key)
+    }
 }
 
 fn count_tracks(node: &Node) -> usize {
@@ -151,11 +203,12 @@ impl<'a> Owners<'a> {
             self.nodes(),
         );
         node.kind = RowKind::Source(id);
-        node.note = source.map_or_else(String::new, |source| match source.offset() {
+        let note = source.map_or_else(String::new, |source| match source.offset() {
             Nanos(0) => source.info.format.clone(),
             offset if offset.0 < 0 => format!("{} · {offset}", source.info.format),
             offset => format!("{} · +{offset}", source.info.format),
         });
+        node.note = note.into();
         node
     }
 
@@ -266,11 +319,11 @@ impl<'a> Owners<'a> {
                 key: RowKey::Track(self.hash_of(kind, &name)),
                 kind: RowKind::Track(id),
                 title: if name.is_empty() {
-                    "Events".to_owned()
+                    "Events".into()
                 } else {
-                    name.into_owned()
+                    name.into()
                 },
-                note: String::new(),
+                note: "".into(),
                 closed_lanes: first_lanes(&lanes),
                 lanes,
                 children: Vec::new(),
@@ -299,8 +352,8 @@ impl<'a> Owners<'a> {
                 Node {
                     key: RowKey::Counter(self.hash_of(owner, &name)),
                     kind: RowKind::Counter(id),
-                    title: name.into_owned(),
-                    note: String::new(),
+                    title: name.into(),
+                    note: "".into(),
                     closed_lanes: lanes.clone(),
                     lanes,
                     children: Vec::new(),
@@ -347,8 +400,8 @@ impl<'a> Owners<'a> {
         Node {
             key: RowKey::Cpu(number | self.source.map_or(0, |source| source.0 << 16)),
             kind: RowKind::Cpu(cpu),
-            title: format!("CPU {number}"),
-            note: String::new(),
+            title: format!("CPU {number}").into(),
+            note: "".into(),
             closed_lanes: first_lanes(&lanes),
             lanes,
             children,
@@ -376,8 +429,8 @@ impl<'a> Owners<'a> {
         Some(Node {
             key: RowKey::Thread(self.own_key(row.key)),
             kind: RowKind::Thread(thread),
-            title: self.trace.thread_name(thread),
-            note: row.tid.to_string(),
+            title: self.trace.thread_name(thread).into(),
+            note: row.tid.to_string().into(),
             closed_lanes: first_lanes(&lanes),
             lanes,
             activity: activity + children.iter().map(|child| child.activity).sum::<u64>(),
@@ -456,11 +509,11 @@ impl<'a> Owners<'a> {
             key: RowKey::Process(self.own_key(process.key)),
             kind: RowKind::Process(id),
             title: if name.is_empty() {
-                format!("pid {}", process.pid)
+                format!("pid {}", process.pid).into()
             } else {
-                name.into_owned()
+                name.into()
             },
-            note: format!("{}{threads_word}", process.pid),
+            note: format!("{}{threads_word}", process.pid).into(),
             lanes: Vec::new(),
             closed_lanes,
             activity: children.iter().map(|child| child.activity).sum(),

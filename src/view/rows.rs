@@ -1,12 +1,16 @@
-//! The rows of the timeline, from top to bottom: what of the outline is open and passes the filter.
+//! The rows of the timeline, from top to bottom: what of the outline is open and passes the filter; and the
+//! pinned ones, which are shown above the others once more.
 //!
-//! Heights are points. A row is a header at the left and, at the right, lanes one below the other.
+//! Heights are points. A row is a header at the left and, at the right, lanes one below the other. Rows are
+//! made when something about them changes, never for a frame.
 
+use super::layout::Layout;
 use super::outline::{Node, Outline};
 use crate::trace::{CounterTrackId, CpuId, ProcessId, SourceId, ThreadId, TrackId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Names a row as the file names it: the same in the next generation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,6 +37,8 @@ pub enum RowKey {
     Track(u64),
     /// A counter by a hash of its owner and name.
     Counter(u64),
+    /// A group of threads of one name, by a hash of it.
+    Named(u64),
 }
 
 /// What a row is of.
@@ -70,7 +76,7 @@ pub enum LaneKind {
 }
 
 impl LaneKind {
-    /// How high it is.
+    /// How high it is unless the user says otherwise.
     #[must_use]
     pub fn height(self) -> f32 {
         match self {
@@ -90,13 +96,19 @@ pub struct Lane {
     pub kind: LaneKind,
     /// From the row's top.
     pub offset: f32,
+    /// How high it is.
+    pub height: f32,
 }
 
 impl Lane {
     /// A lane that has no place yet.
     #[must_use]
     pub fn new(kind: LaneKind) -> Lane {
-        Lane { kind, offset: 0.0 }
+        Lane {
+            kind,
+            offset: 0.0,
+            height: kind.height(),
+        }
     }
 }
 
@@ -121,9 +133,9 @@ pub struct Row {
     /// How deep it lies in groups.
     pub depth: u8,
     /// Shown at the left.
-    pub title: String,
+    pub title: Arc<str>,
     /// Shown small behind the title.
-    pub note: String,
+    pub note: Arc<str>,
     /// Open or closed.
     pub fold: Fold,
     /// What it draws.
@@ -151,30 +163,68 @@ const PADDING: f32 = 3.0;
 /// Space between lanes.
 const LANE_GAP: f32 = 1.0;
 
+/// What of the outline is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// What the user did to the tracks.
+    pub layout: &'a Layout,
+    /// Matched against titles and notes, upper or lower case alike.
+    pub filter: &'a str,
+    /// Only these and what they lie in; `None`: all.
+    pub active: Option<&'a FxHashSet<RowKey>>,
+    /// The height of all, in percent.
+    pub percent: u16,
+}
+
 /// All rows, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     rows: Vec<Row>,
     height: f32,
+    pinned: Vec<Row>,
+    pinned_height: f32,
+    by_key: FxHashMap<RowKey, u32>,
+    by_lane: FxHashMap<LaneKind, (u32, u32)>,
+    /// The closed row that hides a lane.
+    covers: FxHashMap<LaneKind, u32>,
+    hidden_count: usize,
 }
 
 impl Rows {
-    /// Flattens `outline`: what the user opened or closed is in `folds`; `filter` is matched against
-    /// titles and notes, upper or lower case alike.
+    /// Flattens `outline`.
     #[must_use]
-    pub fn new(outline: &Outline, folds: &FxHashMap<RowKey, Fold>, filter: &str) -> Rows {
-        let mut flat = Flat {
-            folds,
-            words: filter.split_whitespace().map(str::to_lowercase).collect(),
-            rows: Vec::new(),
-            height: 0.0,
-        };
-        for node in &outline.nodes {
-            flat.add(node, 0, Passed::NotYet);
+    pub fn new<'a>(outline: &'a Outline, wanted: Wanted<'a>) -> Rows {
+        let mut flat = Flat::new(wanted);
+        flat.add_all(None, &outline.nodes, 0, Passed::NotYet);
+        let covers = flat.covers();
+        let (rows, height, hidden_count) = (flat.rows, flat.height, flat.hidden_count);
+        // What is pinned is shown whatever the filters say.
+        let mut flat = Flat::new(Wanted {
+            filter: "",
+            active: None,
+            ..wanted
+        });
+        for key in &wanted.layout.pinned {
+            if let Some(node) = outline.node(*key) {
+                flat.add(node, 0, Passed::NotYet);
+            }
+        }
+        let by_key = (0..).zip(&rows).map(|(at, row)| (row.key, at)).collect();
+        let mut by_lane = FxHashMap::default();
+        for (at, row) in (0..).zip(&rows) {
+            for (number, lane) in (0..).zip(&row.lanes) {
+                by_lane.entry(lane.kind).or_insert((at, number));
+            }
         }
         Rows {
-            rows: flat.rows,
-            height: flat.height,
+            rows,
+            height,
+            pinned: flat.rows,
+            pinned_height: flat.height,
+            by_key,
+            by_lane,
+            covers,
+            hidden_count,
         }
     }
 
@@ -188,6 +238,24 @@ impl Rows {
     #[must_use]
     pub fn height(&self) -> f32 {
         self.height
+    }
+
+    /// The rows that are shown above the others.
+    #[must_use]
+    pub fn pinned(&self) -> &[Row] {
+        &self.pinned
+    }
+
+    /// How high the pinned ones are together.
+    #[must_use]
+    pub fn pinned_height(&self) -> f32 {
+        self.pinned_height
+    }
+
+    /// How many tracks are not shown because the user hid them or what they lie in.
+    #[must_use]
+    pub fn hidden_count(&self) -> usize {
+        self.hidden_count
     }
 
     /// The rows that are seen between two heights.
@@ -208,13 +276,27 @@ impl Rows {
     /// The row of that name.
     #[must_use]
     pub fn of_key(&self, key: RowKey) -> Option<&Row> {
-        self.rows.iter().find(|row| row.key == key)
+        self.rows.get(*self.by_key.get(&key)? as usize)
     }
 
     /// The row and lane that draw `kind`, if they are shown.
     #[must_use]
     pub fn of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
-        self.rows.iter().find_map(|row| {
+        let &(row, lane) = self.by_lane.get(&kind)?;
+        let row = self.rows.get(row as usize)?;
+        Some((row, row.lanes.get(lane as usize)?))
+    }
+
+    /// The closed row that `kind` is folded away in.
+    #[must_use]
+    pub fn cover_of_lane(&self, kind: LaneKind) -> Option<&Row> {
+        self.rows.get(*self.covers.get(&kind)? as usize)
+    }
+
+    /// The pinned row and lane that draw `kind`, if there are some.
+    #[must_use]
+    pub fn pinned_of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
+        self.pinned.iter().find_map(|row| {
             let lane = row.lanes.iter().find(|lane| lane.kind == kind)?;
             Some((row, lane))
         })
@@ -224,13 +306,13 @@ impl Rows {
 /// The nodes that `filter` names, each without those that lie in it.
 #[must_use]
 pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
-    let folds = FxHashMap::default();
-    let flat = Flat {
-        folds: &folds,
-        words: filter.split_whitespace().map(str::to_lowercase).collect(),
-        rows: Vec::new(),
-        height: 0.0,
-    };
+    let layout = Layout::default();
+    let flat = Flat::new(Wanted {
+        layout: &layout,
+        filter,
+        active: None,
+        percent: 100,
+    });
     let mut found = Vec::new();
     let mut open: Vec<&Node> = outline.nodes.iter().rev().collect();
     while let Some(node) = open.pop() {
@@ -251,15 +333,57 @@ enum Passed {
 }
 
 struct Flat<'a> {
-    folds: &'a FxHashMap<RowKey, Fold>,
+    wanted: Wanted<'a>,
     words: Vec<String>,
     rows: Vec<Row>,
     height: f32,
+    hidden_count: usize,
+    /// Closed rows, with what they hide.
+    closed: Vec<(u32, &'a Node)>,
 }
 
-impl Flat<'_> {
+impl<'a> Flat<'a> {
+    /// Which closed row hides which lane.
+    fn covers(&self) -> FxHashMap<LaneKind, u32> {
+        fn note(node: &Node, row: u32, covers: &mut FxHashMap<LaneKind, u32>) {
+            for lane in &node.lanes {
+                covers.insert(lane.kind, row);
+            }
+            for child in &node.children {
+                note(child, row, covers);
+            }
+        }
+        let mut covers = FxHashMap::default();
+        for (row, node) in &self.closed {
+            note(node, *row, &mut covers);
+        }
+        covers
+    }
+
+    fn new(wanted: Wanted<'a>) -> Flat<'a> {
+        let words = wanted.filter.split_whitespace().map(str::to_lowercase);
+        Flat {
+            wanted,
+            words: words.collect(),
+            rows: Vec::new(),
+            height: 0.0,
+            hidden_count: 0,
+            closed: Vec::new(),
+        }
+    }
+
+    fn title<'n>(&'n self, node: &'n Node) -> &'n str {
+        match self.wanted.layout.names.get(&node.key) {
+            Some(name) => name,
+            None => &node.title,
+        }
+    }
+
     fn matches(&self, node: &Node) -> bool {
-        let title = node.title.to_lowercase();
+        if self.words.is_empty() {
+            return true;
+        }
+        let title = self.title(node).to_lowercase();
         self.words
             .iter()
             .all(|word| title.contains(word.as_str()) || node.note.contains(word.as_str()))
@@ -271,13 +395,39 @@ impl Flat<'_> {
             .any(|child| self.matches(child) || self.any_below(child))
     }
 
-    fn add(&mut self, node: &Node, depth: u8, passed: Passed) {
+    fn is_active(&self, node: &Node) -> bool {
+        let Some(active) = self.wanted.active else {
+            return true;
+        };
+        active.contains(&node.key) || node.children.iter().any(|child| self.is_active(child))
+    }
+
+    fn add_all(&mut self, parent: Option<RowKey>, nodes: &'a [Node], depth: u8, passed: Passed) {
+        let Some(order) = self.wanted.layout.order.get(&parent) else {
+            for node in nodes {
+                self.add(node, depth, passed);
+            }
+            return;
+        };
+        let place: FxHashMap<RowKey, usize> = order.iter().copied().zip(0..).collect();
+        let mut sorted: Vec<&'a Node> = nodes.iter().collect();
+        sorted.sort_by_key(|node| place.get(&node.key).copied().unwrap_or(usize::MAX));
+        for node in sorted {
+            self.add(node, depth, passed);
+        }
+    }
+
+    fn add(&mut self, node: &'a Node, depth: u8, passed: Passed) {
+        if self.wanted.layout.hidden.contains(&node.key) {
+            self.hidden_count += 1;
+            return;
+        }
         let has_passed = passed == Passed::Already || self.matches(node);
-        if !has_passed && !self.any_below(node) {
+        if (!has_passed && !self.any_below(node)) || !self.is_active(node) {
             return;
         }
         let is_filtering = !self.words.is_empty();
-        let fold = match self.folds.get(&node.key) {
+        let fold = match self.wanted.layout.folds.get(&node.key) {
             _ if !node.can_close() => Fold::None,
             // What matches inside must be seen.
             _ if is_filtering && !has_passed => Fold::Open,
@@ -285,14 +435,38 @@ impl Flat<'_> {
             None if node.is_open_at_first => Fold::Open,
             None => Fold::Closed,
         };
+        if fold == Fold::Closed {
+            self.closed.push((self.rows.len() as u32, node));
+        }
+        self.push(node, depth, fold);
+        if fold != Fold::Closed {
+            let passed = if has_passed && is_filtering {
+                Passed::Already
+            } else {
+                passed
+            };
+            self.add_all(
+                Some(node.key),
+                &node.children,
+                depth.saturating_add(1),
+                passed,
+            );
+        }
+    }
+
+    fn push(&mut self, node: &Node, depth: u8, fold: Fold) {
+        let layout = self.wanted.layout;
         let mut lanes = match fold {
             Fold::Closed => node.closed_lanes.clone(),
             Fold::None | Fold::Open => node.lanes.clone(),
         };
+        let own = layout.heights.get(&node.key).copied().unwrap_or(100);
+        let factor = f32::from(own) * f32::from(self.wanted.percent) / 10_000.0;
         let mut offset = PADDING;
         for lane in &mut lanes {
             lane.offset = offset;
-            offset += lane.kind.height() + LANE_GAP;
+            lane.height = (lane.kind.height() * factor).round().max(3.0);
+            offset += lane.height + LANE_GAP;
         }
         let least = match node.kind {
             RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
@@ -300,14 +474,18 @@ impl Flat<'_> {
         };
         if let [lane] = lanes.as_mut_slice() {
             // A single lane stands in the middle of its row.
-            lane.offset = ((least - lane.kind.height()) / 2.0).max(PADDING).floor();
+            lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
         }
         let height = (offset - LANE_GAP + PADDING).max(least);
+        let title = match layout.names.get(&node.key) {
+            Some(name) => Arc::from(name.as_str()),
+            None => node.title.clone(),
+        };
         self.rows.push(Row {
             key: node.key,
             kind: node.kind,
             depth,
-            title: node.title.clone(),
+            title,
             note: node.note.clone(),
             fold,
             lanes,
@@ -315,22 +493,13 @@ impl Flat<'_> {
             height,
         });
         self.height += height;
-        if fold != Fold::Closed {
-            let passed = if has_passed && is_filtering {
-                Passed::Already
-            } else {
-                passed
-            };
-            for child in &node.children {
-                self.add(child, depth.saturating_add(1), passed);
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::layout::FoundBy;
 
     fn node(key: RowKey, title: &str, children: Vec<Node>) -> Node {
         let lanes = match key {
@@ -343,8 +512,8 @@ mod tests {
         Node {
             key,
             kind: RowKind::Group,
-            title: title.to_owned(),
-            note: String::new(),
+            title: title.into(),
+            note: "".into(),
             closed_lanes: lanes.clone(),
             lanes,
             children,
@@ -368,13 +537,25 @@ mod tests {
         }
     }
 
+    fn rows(layout: &Layout, filter: &str) -> Rows {
+        Rows::new(
+            &outline(),
+            Wanted {
+                layout,
+                filter,
+                active: None,
+                percent: 100,
+            },
+        )
+    }
+
     fn titles(rows: &Rows) -> Vec<&str> {
-        rows.all().iter().map(|row| row.title.as_str()).collect()
+        rows.all().iter().map(|row| &*row.title).collect()
     }
 
     #[test]
     fn rows_lie_one_below_the_other_and_are_found_by_height() {
-        let rows = Rows::new(&outline(), &FxHashMap::default(), "");
+        let rows = rows(&Layout::default(), "");
         assert_eq!(rows.all().len(), 8);
         let mut at = 0.0;
         for row in rows.all() {
@@ -391,21 +572,57 @@ mod tests {
     fn a_closed_group_hides_its_rows_and_a_filter_finds_them() {
         let mut folds = FxHashMap::default();
         folds.insert(RowKey::Process(1), Fold::Closed);
-        let rows = Rows::new(&outline(), &folds, "");
-        assert_eq!(titles(&rows)[..2], ["Alpha", "Beta"]);
-        let rows = Rows::new(&outline(), &folds, "WORKER 11");
-        assert_eq!(titles(&rows), ["Alpha", "worker 11"]);
         let outline_of_all = outline();
         let found: Vec<&str> = matching(&outline_of_all, "worker 11")
             .into_iter()
             .chain(matching(&outline_of_all, "beta"))
-            .map(|node| node.title.as_str())
+            .map(|node| &*node.title)
             .collect();
         assert_eq!(found, ["worker 11", "Beta"]);
-        let rows = Rows::new(&outline(), &folds, "beta");
+        let shown = rows(&layout, "");
+        assert_eq!(titles(&shown)[..2], ["Alpha", "Beta"]);
+        let shown = rows(&layout, "WORKER 11");
+        assert_eq!(titles(&shown), ["Alpha", "worker 11"]);
+        let shown = rows(&layout, "beta");
         assert_eq!(
-            titles(&rows),
+            titles(&shown),
             ["Beta", "worker 20", "worker 21", "worker 22"]
         );
+    }
+
+    #[test]
+    fn tracks_are_hidden_pinned_moved_renamed_and_made_higher() {
+        let outline = outline();
+        let mut layout = Layout::default();
+        layout.hidden.insert(RowKey::Thread(10));
+        layout.pinned.push(RowKey::Thread(21));
+        layout
+            .names
+            .insert(RowKey::Thread(11), "the slow one".to_owned());
+        layout.heights.insert(RowKey::Thread(12), 200);
+        layout.move_row(&outline, RowKey::Process(2), Some(RowKey::Process(1)));
+        layout.move_row(&outline, RowKey::Thread(20), None);
+        let shown = rows(&layout, "");
+        assert_eq!(
+            titles(&shown),
+            [
+                "Beta",
+                "worker 21",
+                "worker 22",
+                "worker 20",
+                "Alpha",
+                "the slow one",
+                "worker 12"
+            ]
+        );
+        assert_eq!(shown.pinned()[0].title.as_ref(), "worker 21");
+        assert_eq!(shown.hidden_count(), 1);
+        let higher = shown.of_key(RowKey::Thread(12)).unwrap();
+        assert_eq!(higher.lanes[1].height, 36.0);
+        let saved = layout.saved(&outline, "mine");
+        for found_by in [FoundBy::Key, FoundBy::Name] {
+            assert_eq!(Layout::from_saved(&saved, &outline, found_by), layout);
+        }
+        assert_eq!(titles(&rows(&layout, "slow")), ["Alpha", "the slow one"]);
     }
 }

@@ -1,6 +1,8 @@
 //! What is kept from one start to the next: recent files and a few choices, as one small JSON file.
 
+use super::layout::SavedLayout;
 use super::ruler::TimeFormat;
+use super::settings::Settings;
 use super::state::ThemeChoice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use std::path::{Path, PathBuf};
 const MAX_RECENT: usize = 12;
 
 /// The settings file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Saved {
     /// Files that were opened, the last one first.
@@ -18,6 +20,10 @@ pub struct Saved {
     pub theme: ThemeChoice,
     /// How times are written.
     pub time_format: TimeFormat,
+    /// How the window moves, snaps, colours and scales.
+    pub settings: Settings,
+    /// Layouts of tracks, for any trace.
+    pub layouts: Vec<SavedLayout>,
 }
 
 /// A file that was opened.

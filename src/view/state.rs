@@ -1,14 +1,17 @@
 //! What the window shows of a trace: the visible span, open rows, what is selected.
 
+use super::action::Finder;
 use super::history::History;
-use super::outline::Outline;
-use super::rows::{Fold, RowKey, Rows};
+use super::layout::{Layout, SavedLayout};
+use super::outline::{Node, Outline};
+use super::rows::{Fold, LaneKind, RowKey, Rows, Wanted};
 use super::ruler::{Origins, TimeFormat};
 use super::scale::{held_within, with_margin};
-use crate::base::{TimeSpan, Timestamp};
+use super::settings::{Motion, Settings};
+use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::trace::Trace;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Which colours.
@@ -21,6 +24,21 @@ pub enum ThemeChoice {
     Dark,
     /// Dark on light.
     Light,
+}
+
+impl ThemeChoice {
+    /// All, in the order of menus.
+    pub const ALL: [ThemeChoice; 3] = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light];
+
+    /// What menus call it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ThemeChoice::System => "System",
+            ThemeChoice::Dark => "Dark",
+            ThemeChoice::Light => "Light",
+        }
+    }
 }
 
 /// Where the view is: what history remembers.
@@ -41,16 +59,28 @@ pub struct ViewState {
     pub span: TimeSpan,
     /// How far the tracks are scrolled, in points.
     pub scroll: f32,
+    /// How far the pinned tracks are scrolled, in points.
+    pub pinned_scroll: f32,
     /// How much of the tracks is seen at once, in points; the window says.
     pub page_height: f32,
     /// What is selected.
     pub selected: Option<Item>,
+    /// The time that it takes.
+    pub selected_time: Option<TimeSpan>,
     /// The selected range of time.
     pub range: Option<TimeSpan>,
+    /// The rows that the selected area covers, for the range or, where there is none, for all time; `None`: all.
+    pub area_rows: Option<Vec<RowKey>>,
     /// The markers A and B.
     pub marks: [Option<Timestamp>; 2],
     /// The time under the pointer.
     pub hover: Option<Timestamp>,
+    /// An edge near it that a marker would go to.
+    pub edge: Option<Timestamp>,
+    /// The item under the pointer.
+    pub pointed: Option<Item>,
+    /// The row under the pointer.
+    pub pointed_row: Option<RowKey>,
     /// Tracks whose names hold this text are shown.
     pub filter: String,
     /// How times are written.
@@ -59,6 +89,14 @@ pub struct ViewState {
     pub origins: Origins,
     /// Which colours.
     pub theme: ThemeChoice,
+    /// What the user chose for good.
+    pub settings: Settings,
+    /// How the span came to be what it is: what the hand moves must not lag behind it.
+    pub motion: Motion,
+    /// What the finder looks for while it is open.
+    pub finder: Option<Finder>,
+    /// Whether the choices are shown.
+    pub is_settings_open: bool,
     /// Whether panes are shown.
     pub is_dock_hidden: bool,
     /// Whether the list of keys is shown.
@@ -71,8 +109,14 @@ pub struct ViewState {
     pub history: History,
     /// The tree of tracks.
     pub outline: Outline,
-    /// What the user opened and closed.
-    pub folds: FxHashMap<RowKey, Fold>,
+    /// What the user did to the tracks.
+    pub layout: Layout,
+    /// Layouts that are kept by name, for any trace.
+    pub layouts: Vec<SavedLayout>,
+    /// The tracks where something happens in what is seen, while only those are shown; with the span it is true of.
+    pub active: Option<(TimeSpan, FxHashSet<RowKey>)>,
+    /// Places 1 to 9.
+    pub places: [Option<Place>; 9],
     /// The rows that are shown.
     pub rows: Rows,
 }
@@ -83,13 +127,17 @@ impl ViewState {
         self.history.clear();
         self.selected = None;
         self.range = None;
+        self.area_rows = None;
         self.marks = [None, None];
         self.hover = None;
-        self.folds.clear();
+        self.layout = Layout::default();
+        self.active = None;
+        self.places = [None; 9];
         self.filter.clear();
         self.scroll = 0.0;
         self.take(trace);
         self.span = self.bounds();
+        self.motion = Motion::Jump;
     }
 
     /// Shows the next generation of the trace that is shown already: the place stays, as far as it can.
@@ -102,8 +150,11 @@ impl ViewState {
             unix_offset: trace.info.wall_clock_zero_ns.map(i128::from),
             unit: trace.info.clock_unit,
         };
-        self.outline = Outline::new(trace);
+        let layout = &self.layout;
+        self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
         self.selected = None;
+        self.pointed = None;
+        self.motion = Motion::Jump;
         self.span = if was_whole {
             self.bounds()
         } else {
@@ -133,9 +184,79 @@ impl ViewState {
         (self.rows.height() - self.page_height).max(0.0)
     }
 
+    /// How much of a canvas `room` points high the pinned tracks take: never more than the larger half.
+    #[must_use]
+    pub fn pinned_shown(&self, room: f32) -> f32 {
+        self.rows
+            .pinned_height()
+            .min((room * 0.55).floor())
+            .max(0.0)
+    }
+
+    /// The lanes of the selected tracks: with a row that is closed, or that alone is selected, come those that
+    /// lie in it. `None`: all lanes.
+    #[must_use]
+    pub fn area_lanes(&self) -> Option<Vec<LaneKind>> {
+        fn all_of(node: &Node, lanes: &mut Vec<LaneKind>) {
+            lanes.extend(node.lanes.iter().map(|lane| lane.kind));
+            for child in &node.children {
+                all_of(child, lanes);
+            }
+        }
+        let keys = self.area_rows.as_ref()?;
+        let mut lanes = Vec::new();
+        for key in keys {
+            match self.rows.of_key(*key) {
+                Some(row) if row.fold != Fold::Closed && keys.len() > 1 => {
+                    lanes.extend(row.lanes.iter().map(|lane| lane.kind));
+                }
+                _ => {
+                    if let Some(node) = self.outline.node(*key) {
+                        all_of(node, &mut lanes);
+                    }
+                }
+            }
+        }
+        Some(lanes)
+    }
+
+    /// What is kept from start to start: where it differs, it is to be written down.
+    #[must_use]
+    pub fn choices(&self) -> (ThemeChoice, TimeFormat, Settings, Vec<String>) {
+        let names = self.layouts.iter().map(|layout| layout.name.clone());
+        (self.theme, self.time_format, self.settings, names.collect())
+    }
+
+    /// The track that keys work on: the only one selected, else the one under the pointer.
+    #[must_use]
+    pub fn track_at_hand(&self) -> Option<RowKey> {
+        match self.area_rows.as_deref() {
+            Some([key]) if self.range.is_none() => Some(*key),
+            _ => self.pointed_row,
+        }
+    }
+
+    /// The middle of what is seen.
+    #[must_use]
+    pub fn middle(&self) -> Timestamp {
+        self.span.start + Nanos(self.span.duration().0 / 2)
+    }
+
+    /// The time of the selection: the range, else what the selected item takes.
+    #[must_use]
+    pub fn selected_span(&self) -> Option<TimeSpan> {
+        self.range.or(self.selected_time)
+    }
+
     /// Flattens the outline again, after folds or the filter changed.
     pub(super) fn rebuild_rows(&mut self) {
-        self.rows = Rows::new(&self.outline, &self.folds, &self.filter);
+        let wanted = Wanted {
+            layout: &self.layout,
+            filter: &self.filter,
+            active: self.active.as_ref().map(|(_, keys)| keys),
+            percent: self.settings.row_percent,
+        };
+        self.rows = Rows::new(&self.outline, wanted);
         self.scroll = self.scroll.clamp(0.0, self.max_scroll());
     }
 }

@@ -46,7 +46,7 @@ impl Pane for DetailsPane {
                 .on_hover_text("Copy all as text")
                 .clicked()
             {
-                actions.push(Action::Copy(as_text(details)));
+                actions.push(Action::Copy(details.text()));
             }
         });
         ui.separator();
@@ -96,17 +96,4 @@ impl Pane for DetailsPane {
     fn is_waiting(&self) -> bool {
         self.later.is_waiting()
     }
-}
-
-fn as_text(details: &Details) -> String {
-    let mut text = format!("{} ({})\n", details.title, details.subtitle);
-    for section in &details.sections {
-        if !section.title.is_empty() {
-            text.push_str(&format!("\n{}\n", section.title));
-        }
-        for row in &section.rows {
-            text.push_str(&format!("{}\t{}\n", row.name, row.value));
-        }
-    }
-    text
 }

@@ -1,27 +1,20 @@
 //! The canvas: every lane that is seen, its labels, and what lies over them.
 
 use super::flows::paint_flows;
-use super::overlays::paint_gaps;
+use super::overlays::{paint_gaps, paint_selection};
 use super::ruler::paint_grid;
+use super::sections::{Section, Stack};
 use super::text::elided;
 use super::tooltip::hover_text;
-use super::{MAX_NODES, Timeline, row_rect};
+use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::gui::pane::Scene;
+use crate::view::Action;
 use crate::view::rows::RowKind;
-use crate::view::{Action, Scale};
-use egui::{Align2, FontId, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Align2, FontId, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 impl Timeline {
-    pub(super) fn canvas_ui(
-        &mut self,
-        ui: &mut Ui,
-        rect: Rect,
-        scale: &Scale,
-        scene: &Scene<'_>,
-        actions: &mut Vec<Action>,
-    ) {
-        let palette = scene.palette;
-        let state = scene.state;
+    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+        let (palette, state, rect) = (draw.scene.palette, draw.scene.state, draw.canvas);
         let response = ui.interact(rect, ui.scope_id().with("canvas"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Timeline"));
         ui.ctx().accesskit_node_builder(response.id, |node| {
@@ -29,52 +22,32 @@ impl Timeline {
         });
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
-        let seen = state
-            .rows
-            .between(state.scroll, state.scroll + rect.height());
-        for (index, row) in seen.clone().zip(&state.rows.all()[seen.clone()]) {
-            let area = row_rect(rect, row, state.scroll);
-            if matches!(row.kind, RowKind::Group) || (row.lanes.is_empty()) {
-                painter.rect_filled(area, 0, palette.group);
-            } else if index % 2 == 1 {
-                painter.rect_filled(area, 0, palette.canvas_alternate);
-            }
-        }
-        paint_grid(&painter, rect, scale, scene);
-        let pointer = response.hover_pos().filter(|_| !response.dragged());
-        let mut hit = None;
-        let mut mesh = Mesh::default();
         self.labels.clear();
-        for row in &state.rows.all()[seen.clone()] {
-            for lane in &row.lanes {
-                let top = row_rect(rect, row, state.scroll).top() + lane.offset;
-                let area = Rect::from_min_size(
-                    pos2(rect.left(), top),
-                    vec2(rect.width(), lane.kind.height()),
-                );
-                if area.bottom() < rect.top() || area.top() > rect.bottom() {
-                    continue;
-                }
-                let found = self.lane(&mut mesh, &painter, lane.kind, area, scale, scene, pointer);
-                hit = hit.or(found);
-            }
+        self.edge = None;
+        let pointer = response.hover_pos().or(response.interact_pointer_pos());
+        let mut hit = None;
+        for section in draw.sections.iter() {
+            let found = self.section(ui, section, draw, pointer);
+            hit = hit.or(found);
         }
-        painter.add(Shape::mesh(mesh));
-        for row in &state.rows.all()[seen] {
-            let area = row_rect(rect, row, state.scroll);
-            painter.hline(
-                rect.x_range(),
-                area.bottom() - 0.5,
-                Stroke::new(1.0, palette.line),
-            );
-            if let RowKind::Cpu(cpu) = row.kind {
-                paint_gaps(&painter, area, scale, scene, cpu);
-            }
+        if response.dragged() {
+            hit = None;
         }
         self.labels_ui(ui, &painter, &response, actions);
-        paint_emptiness(&painter, rect, scene);
-        self.paint_selection(&painter, rect, scale, scene);
-        paint_flows(&painter, rect, scale, scene);
+        paint_emptiness(&painter, rect, draw.scene);
+        paint_selection(&painter, draw);
+        paint_flows(&painter, draw);
+        if let Some(split) = draw
+            .sections
+            .iter()
+            .find(|section| section.stack == Stack::Pinned)
+        {
+            painter.hline(
+                rect.x_range(),
+                split.rect.bottom() - 1.0,
+                Stroke::new(2.0, palette.accent.gamma_multiply(0.6)),
+            );
+        }
         if let Some(hit) = &hit {
             painter.rect_stroke(
                 hit.rect.expand(1.0),
@@ -82,14 +55,66 @@ impl Timeline {
                 Stroke::new(1.0, palette.text),
                 StrokeKind::Outside,
             );
-            let text = hover_text(scene, hit);
+            let text = hover_text(draw.scene, hit);
             response.clone().on_hover_text_at_pointer(text);
         }
-        self.pointer_ui(ui, &response, rect, scale, hit, actions);
-        self.wheel_ui(ui, rect, Some(scale), scene, actions);
+        self.pointer_ui(ui, &response, draw, hit, actions);
+        self.wheel_ui(ui, rect, Some(draw), draw, actions);
     }
 
-    pub(super) fn labels_ui(
+    /// Draws the rows of a section that are seen; what lies under the pointer comes back.
+    fn section(
+        &mut self,
+        ui: &Ui,
+        section: &Section<'_>,
+        draw: &Draw<'_>,
+        pointer: Option<Pos2>,
+    ) -> Option<Hit> {
+        let palette = draw.scene.palette;
+        let painter = ui.painter_at(section.rect);
+        let pointer = pointer.filter(|pos| section.rect.contains(*pos));
+        let seen = section.seen();
+        for (index, row) in seen.clone().zip(&section.rows[seen.clone()]) {
+            let area = section.row_rect(row);
+            if matches!(row.kind, RowKind::Group) || (row.lanes.is_empty()) {
+                painter.rect_filled(area, 0, palette.group);
+            } else if index % 2 == 1 {
+                painter.rect_filled(area, 0, palette.canvas_alternate);
+            }
+        }
+        paint_grid(&painter, section.rect, &draw.scale, draw.scene);
+        let mut hit = None;
+        let mut mesh = Mesh::default();
+        for row in &section.rows[seen.clone()] {
+            let row_top = section.row_rect(row).top();
+            for lane in &row.lanes {
+                let area = Rect::from_min_size(
+                    pos2(section.rect.left(), row_top + lane.offset),
+                    vec2(section.rect.width(), lane.height),
+                );
+                if area.bottom() < section.rect.top() || area.top() > section.rect.bottom() {
+                    continue;
+                }
+                let found = self.lane(&mut mesh, &painter, (lane.kind, area), draw, pointer);
+                hit = hit.or(found);
+            }
+        }
+        painter.add(Shape::mesh(mesh));
+        for row in &section.rows[seen] {
+            let area = section.row_rect(row);
+            painter.hline(
+                area.x_range(),
+                area.bottom() - 0.5,
+                Stroke::new(1.0, palette.line),
+            );
+            if let RowKind::Cpu(cpu) = row.kind {
+                paint_gaps(&painter, area, &draw.scale, draw.scene, cpu);
+            }
+        }
+        hit
+    }
+
+    fn labels_ui(
         &mut self,
         ui: &Ui,
         painter: &egui::Painter,
@@ -101,9 +126,9 @@ impl Timeline {
         for (number, label) in self.labels.iter().enumerate() {
             let room = label.rect.width() - 8.0;
             let text = elided(painter, &label.text, &font, room);
+            let clip = label.rect.intersect(label.clip);
             if !text.is_empty() {
-                let clipped = painter.with_clip_rect(label.rect.intersect(painter.clip_rect()));
-                clipped.text(
+                painter.with_clip_rect(clip).text(
                     label.rect.center(),
                     Align2::CENTER_CENTER,
                     text,
@@ -112,11 +137,7 @@ impl Timeline {
                 );
             }
             if has_nodes && number < MAX_NODES {
-                let node = ui.interact(
-                    label.rect,
-                    canvas.id.with(("block", number)),
-                    Sense::click(),
-                );
+                let node = ui.interact(clip, canvas.id.with(("block", number)), Sense::click());
                 node.widget_info(|| {
                     egui::WidgetInfo::labeled(egui::Role::Button, true, &label.text)
                 });
@@ -129,12 +150,18 @@ impl Timeline {
 }
 
 /// Says why there are no tracks, where there are none.
-pub(super) fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
-    if !scene.state.rows.all().is_empty() {
+fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
+    let state = scene.state;
+    if !state.rows.all().is_empty() {
         return;
     }
-    let words = if !scene.state.filter.trim().is_empty() {
-        format!("No track is called '{}'.", scene.state.filter.trim())
+    let words = if !state.filter.trim().is_empty() {
+        format!("No track is called '{}'.", state.filter.trim())
+    } else if state.active.is_some() {
+        "Nothing happens here. Move on, or show all tracks again (View > Only active tracks)."
+            .to_owned()
+    } else if state.rows.hidden_count() > 0 {
+        "All tracks are hidden. View > Show hidden tracks brings them back.".to_owned()
     } else if scene.loaded.is_complete {
         "This trace has events but no tracks: see the Events pane.".to_owned()
     } else {

@@ -1,26 +1,22 @@
 //! Arrows of flows.
 
-use super::row_rect;
-use crate::gui::pane::Scene;
+use super::Draw;
 use crate::query::Item;
-use crate::view::Scale;
-use egui::{Color32, Rect, Shape, Stroke, pos2, vec2};
+use crate::trace::flows::FlowPoint;
+use egui::{Color32, Shape, Stroke, pos2, vec2};
 
 /// Arrows of the flows that touch the selected slice.
-pub(super) fn paint_flows(painter: &egui::Painter, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
+pub(super) fn paint_flows(painter: &egui::Painter, draw: &Draw<'_>) {
     const MOST: usize = 64;
+    let scene = draw.scene;
     let trace = &scene.loaded.trace;
     let Some(Item::Slice(slice)) = scene.state.selected else {
         return;
     };
-    let place = |point: &crate::trace::flows::FlowPoint| {
+    let place = |point: &FlowPoint| {
         let lane = crate::view::locate::lane_of(trace, Item::Slice(point.slice?))?;
-        let (row, lane) = scene.state.rows.of_lane(lane)?;
-        let top = row_rect(rect, row, scene.state.scroll).top() + lane.offset;
-        Some(pos2(
-            rect.left() + scale.x_from_time(point.time),
-            top + lane.kind.height() / 2.0,
-        ))
+        let y = draw.sections.anchor_of(scene.state, lane)?;
+        Some(pos2(draw.x(point.time), y))
     };
     for id in trace.flows.of_slice(slice).take(MOST) {
         let Some(flow) = trace.flows.rows.get(id.0 as usize) else {

@@ -1,81 +1,155 @@
 //! The track headers at the left: names, notes, folding; and the corner above them, which names the trace.
 
-use super::Timeline;
+use super::sections::{Section, Stack};
 use super::text::elided;
+use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::query::Item;
-use crate::view::rows::{Fold, Row, RowKind};
-use crate::view::{Action, ruler};
-use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
+use crate::view::rows::{Fold, Row, RowKey, RowKind};
+use crate::view::{Action, Arrange, ruler};
+use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2};
 
 impl Timeline {
     pub(super) fn headers_ui(
         &mut self,
         ui: &mut Ui,
         rect: Rect,
-        scene: &Scene<'_>,
+        draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) {
-        let palette = scene.palette;
-        let state = scene.state;
-        let painter = ui.painter_at(rect);
-        let seen = state
-            .rows
-            .between(state.scroll, state.scroll + rect.height());
-        for row in &state.rows.all()[seen] {
-            let top = rect.top() + (row.top - state.scroll).round();
-            let area = Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), row.height));
-            let is_group = matches!(row.kind, RowKind::Group | RowKind::Process(_));
-            painter.rect_filled(
-                area,
-                0,
-                if is_group {
-                    palette.group
-                } else {
-                    palette.panel
-                },
+        for section in draw.sections.iter() {
+            let place = Rect::from_min_max(
+                pos2(rect.left(), section.rect.top()),
+                pos2(rect.right(), section.rect.bottom()),
             );
-            painter.hline(
-                area.x_range(),
-                area.bottom() - 0.5,
-                Stroke::new(1.0, palette.line),
-            );
-            let id = ui.scope_id().with(("header", row.key));
-            let response = ui.interact(area.intersect(rect), id, Sense::click());
-            response
-                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &row.title));
-            let is_selected = item_of_row(row).is_some_and(|item| state.selected == Some(item));
-            if response.hovered() || is_selected {
-                let color = palette
-                    .accent
-                    .gamma_multiply(if is_selected { 0.30 } else { 0.12 });
-                painter.rect_filled(area, 0, color);
+            for row in &section.rows[section.seen()] {
+                let lane = section.row_rect(row);
+                let area = Rect::from_min_max(
+                    pos2(rect.left(), lane.top()),
+                    pos2(rect.right(), lane.bottom()),
+                );
+                self.header_ui(ui, row, (area, place), (section, draw), actions);
             }
-            paint_header(&painter, area, row, palette);
-            let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
-            if response.clicked() {
-                let on_fold = ui
-                    .input(|i| i.pointer.interact_pos())
-                    .is_some_and(|pos| pos.x < fold_end);
-                match item_of_row(row) {
-                    Some(item) if !on_fold => actions.push(Action::Select(item)),
-                    _ => actions.push(Action::Toggle(row.key)),
-                }
-            }
-            if response.double_clicked() {
-                actions.push(Action::Toggle(row.key));
-            }
-            if response.hovered() {
-                let text = if row.note.is_empty() {
-                    row.title.clone()
-                } else {
-                    format!("{}  {}", row.title, row.note)
-                };
-                response.on_hover_text(text);
+            if section.stack == Stack::Pinned {
+                ui.painter().hline(
+                    place.x_range(),
+                    place.bottom() - 1.0,
+                    Stroke::new(2.0, draw.scene.palette.accent.gamma_multiply(0.6)),
+                );
             }
         }
-        self.wheel_ui(ui, rect, None, scene, actions);
+        self.drop_row_ui(ui, rect, draw, actions);
+        self.wheel_ui(ui, rect, None, draw, actions);
+    }
+
+    fn header_ui(
+        &mut self,
+        ui: &mut Ui,
+        row: &Row,
+        (area, clip): (Rect, Rect),
+        (section, draw): (&Section<'_>, &Draw<'_>),
+        actions: &mut Vec<Action>,
+    ) {
+        let (palette, state) = (draw.scene.palette, draw.scene.state);
+        let painter = ui.painter_at(clip);
+        let is_group = matches!(row.kind, RowKind::Group | RowKind::Process(_));
+        let fill = if is_group {
+            palette.group
+        } else {
+            palette.panel
+        };
+        painter.rect_filled(area, 0, fill);
+        painter.hline(
+            area.x_range(),
+            area.bottom() - 0.5,
+            Stroke::new(1.0, palette.line),
+        );
+        let id = ui.scope_id().with(("header", section.stack, row.key));
+        let response = ui.interact(area.intersect(clip), id, Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &*row.title));
+        let is_selected = item_of_row(row).is_some_and(|item| state.selected == Some(item))
+            || state
+                .area_rows
+                .as_ref()
+                .is_some_and(|rows| rows.contains(&row.key));
+        if response.hovered() || is_selected {
+            let strength = if is_selected { 0.30 } else { 0.12 };
+            painter.rect_filled(area, 0, palette.accent.gamma_multiply(strength));
+        }
+        paint_header(&painter, area, row, palette);
+        let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
+        if response.clicked() {
+            let on_fold = ui
+                .input(|i| i.pointer.interact_pos())
+                .is_some_and(|pos| pos.x < fold_end);
+            match item_of_row(row) {
+                Some(item) if !on_fold => actions.push(Action::Select(item)),
+                _ => actions.push(Action::Toggle(row.key)),
+            }
+        }
+        if response.double_clicked() {
+            actions.push(Action::Toggle(row.key));
+        }
+        if response.drag_started() && section.stack == Stack::Body {
+            self.drag = Some(Drag::Row(row.key));
+        }
+        self.header_menu(&response, row, state, actions);
+        if response.hovered() {
+            let text = if row.note.is_empty() {
+                row.title.to_string()
+            } else {
+                format!("{}  {}", row.title, row.note)
+            };
+            response.on_hover_text(text);
+        }
+    }
+
+    /// While a header is dragged: a line where its track would go; when it is let go, the move.
+    fn drop_row_ui(&mut self, ui: &Ui, rect: Rect, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+        let Some(Drag::Row(key)) = self.drag else {
+            return;
+        };
+        let (pointer, is_down) = ui.input(|i| (i.pointer.interact_pos(), i.pointer.primary_down()));
+        let state = draw.scene.state;
+        let Some(section) = draw.sections.iter().find(|it| it.stack == Stack::Body) else {
+            return;
+        };
+        let family: Vec<RowKey> = state
+            .outline
+            .family(key)
+            .map(|(_, nodes)| nodes.iter().map(|node| node.key).collect())
+            .unwrap_or_default();
+        let siblings = || section.rows.iter().filter(|row| family.contains(&row.key));
+        let target = pointer.map(|pos| {
+            siblings().find(|row| {
+                // A row with open ones below it ends where its last one ends.
+                section.row_rect(row).center().y > pos.y
+            })
+        });
+        if is_down {
+            if let Some(target) = target {
+                let y = match target {
+                    Some(row) => section.row_rect(row).top(),
+                    None => siblings()
+                        .last()
+                        .map_or(rect.bottom(), |row| section.row_rect(row).bottom()),
+                };
+                let y = y.clamp(section.rect.top() + 1.0, section.rect.bottom() - 1.0);
+                ui.painter_at(rect).hline(
+                    rect.x_range(),
+                    y,
+                    Stroke::new(2.0, draw.scene.palette.accent),
+                );
+                ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
+            }
+            return;
+        }
+        self.drag = None;
+        if let Some(target) = target {
+            let before = target.map(|row| row.key);
+            actions.push(Action::Arrange(Arrange::Move { key, before }));
+        }
     }
 }
 
@@ -162,7 +236,7 @@ pub(super) fn paint_header(painter: &egui::Painter, area: Rect, row: &Row, palet
     let note_width = if row.note.is_empty() {
         0.0
     } else {
-        clip.layout_no_wrap(row.note.clone(), note_font.clone(), palette.weak)
+        clip.layout_no_wrap(row.note.to_string(), note_font.clone(), palette.weak)
             .size()
             .x
             + 8.0

@@ -1,70 +1,93 @@
-//! What the pointer and the wheel ask for on the canvas.
+//! What the pointer and the wheel ask for on the canvas and the ruler.
 
-use super::{Drag, Hit, Timeline, Zooms};
+use super::sections::{Section, Stack};
+use super::{Drag, Draw, Hit, Timeline, Zooms};
+use crate::base::{TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
-use crate::gui::pane::Scene;
-use crate::view::{Action, Scale};
-use egui::{CursorIcon, Pos2, Rect, Ui};
+use crate::view::rows::RowKey;
+use crate::view::scale::zoomed;
+use crate::view::{Action, Marker, Pointed, Snapping, Wheel};
+use egui::{CursorIcon, Modifiers, Rect, Ui};
+
+/// How near the pointer must be to an edge of the range to take hold of it.
+const GRIP_POINTS: f32 = 4.0;
 
 impl Timeline {
     pub(super) fn pointer_ui(
         &mut self,
         ui: &Ui,
         response: &egui::Response,
-        rect: Rect,
-        scale: &Scale,
+        draw: &Draw<'_>,
         hit: Option<Hit>,
         actions: &mut Vec<Action>,
     ) {
-        let time_at = |pos: Pos2| scale.time_from_x(pos.x - rect.left());
+        let state = draw.scene.state;
         let hover = response.hover_pos().or(response.interact_pointer_pos());
-        actions.push(Action::Hover(hover.map(time_at)));
         let (modifiers, is_middle) = ui.input(|i| (i.modifiers, i.pointer.middle_down()));
+        let snaps = (state.settings.snapping == Snapping::On) != modifiers.alt;
+        let edge = self.edge.filter(|_| snaps).map(|(_, time)| time);
+        let at = hover.and_then(|pos| {
+            let section = draw.sections.at(pos)?;
+            Some((section.stack, section.row_at(pos.y)?))
+        });
+        let key = at.and_then(|(stack, row)| self.key_of(draw, stack, row));
+        actions.push(Action::Point(Pointed {
+            time: hover.map(|pos| draw.time_at(pos.x)),
+            edge,
+            item: hit.as_ref().map(|hit| hit.item),
+            row: key,
+        }));
+        let time = hover.map(|pos| edge.unwrap_or_else(|| draw.time_at(pos.x)));
+        let grip = hover.and_then(|pos| range_grip(draw, pos.x));
+        if grip.is_some() && self.drag.is_none() {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
+        }
         if response.drag_started() {
-            let from = ui
-                .input(|i| i.pointer.press_origin())
-                .map_or(scale.span().start, time_at);
-            self.drag = Some(if is_middle || modifiers.shift {
-                Drag::Pan
-            } else {
-                Drag::Range {
+            let origin = ui.input(|i| i.pointer.press_origin());
+            let origin_x = origin.map_or(draw.canvas.left(), |pos| pos.x);
+            let near = self.edge.filter(|_| snaps);
+            let from = near.map_or_else(|| draw.time_at(origin_x), |(_, time)| time);
+            let row = origin.and_then(|pos| {
+                let section = draw.sections.at(pos)?;
+                Some((section.stack, section.row_at(pos.y)?))
+            });
+            self.drag = Some(match range_grip(draw, origin_x) {
+                _ if is_middle || modifiers.shift => Drag::Pan,
+                Some(from) if !modifiers.command => Drag::Edge { from },
+                _ => Drag::Range {
                     from,
-                    zooms: if modifiers.command {
-                        Zooms::Yes
-                    } else {
-                        Zooms::No
-                    },
-                }
+                    row,
+                    zooms: zooms(modifiers),
+                },
             });
         }
-        match (response.dragged(), self.drag, hover) {
-            (true, Some(Drag::Pan), _) => {
-                let delta = response.drag_delta();
-                actions.push(Action::PanBy(scale.nanos_from_points(-delta.x)));
-                actions.push(Action::ScrollBy(-delta.y));
-                ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+        if let (true, Some(drag), Some(time)) = (response.dragged(), self.drag, time) {
+            match drag {
+                Drag::Pan => {
+                    let delta = response.drag_delta();
+                    let by = draw.scale.nanos_from_points(-delta.x);
+                    actions.push(Action::Drag(state.span.shifted(by)));
+                    actions.push(Action::ScrollBy(-delta.y));
+                    ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+                }
+                Drag::Range { from, row, .. } => {
+                    let span = span_between(from, time);
+                    actions.push(match rows_between(draw, row, at) {
+                        Some(rows) => Action::SelectArea(span, rows),
+                        None => Action::SelectRange(span),
+                    });
+                }
+                Drag::Edge { from } => {
+                    actions.push(move_edge(state.area_rows.clone(), span_between(from, time)));
+                }
+                Drag::Mark(_) | Drag::Brush(_) | Drag::Row(_) => {}
             }
-            (true, Some(Drag::Range { from, .. }), Some(pos)) => {
-                actions.push(Action::SelectRange(span_between(from, time_at(pos))));
-            }
-            _ => {}
         }
         if response.drag_stopped() {
-            if let (
-                Some(Drag::Range {
-                    from,
-                    zooms: Zooms::Yes,
-                }),
-                Some(pos),
-            ) = (self.drag, hover)
-            {
-                actions.push(Action::Deselect);
-                actions.push(Action::Show(span_between(from, time_at(pos))));
-            }
-            self.drag = None;
+            self.end_drag(time, actions);
         }
         if response.clicked() || response.double_clicked() {
-            match hit {
+            match &hit {
                 Some(hit) => actions.push(Action::Select(hit.item)),
                 None => actions.push(Action::Deselect),
             }
@@ -72,38 +95,207 @@ impl Timeline {
         if response.double_clicked() {
             actions.push(Action::Focus);
         }
+        if response.secondary_clicked() {
+            self.menu_of = hit.map(|hit| hit.item).zip(time);
+            if let Some((item, _)) = self.menu_of {
+                actions.push(Action::Select(item));
+            }
+        }
     }
 
+    /// The ruler: a drag selects on all tracks, markers are moved, a double click shows the whole trace.
+    pub(super) fn ruler_ui(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        draw: &Draw<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        let id = ui.scope_id().with("ruler");
+        let response = ui.interact(rect, id, egui::Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Ruler"));
+        super::ruler::paint_ruler(ui, rect, &draw.scale, draw.scene);
+        let time = response
+            .interact_pointer_pos()
+            .or(response.hover_pos())
+            .map(|pos| draw.time_at(pos.x));
+        if response.drag_started() {
+            let origin = ui.input(|i| i.pointer.press_origin());
+            let x = origin.map_or(rect.left(), |pos| pos.x);
+            let modifiers = ui.input(|i| i.modifiers);
+            self.drag = Some(match (mark_at(draw, x), range_grip(draw, x)) {
+                (Some(marker), _) => Drag::Mark(marker),
+                (None, Some(from)) => Drag::Edge { from },
+                _ if modifiers.shift => Drag::Pan,
+                _ => Drag::Range {
+                    from: draw.time_at(x),
+                    row: None,
+                    zooms: zooms(modifiers),
+                },
+            });
+        }
+        if let (true, Some(drag), Some(time)) = (response.dragged(), self.drag, time) {
+            match drag {
+                Drag::Mark(marker) => actions.push(Action::Mark(marker, time)),
+                Drag::Range { from, .. } => {
+                    actions.push(Action::SelectRange(span_between(from, time)));
+                }
+                Drag::Edge { from } => {
+                    let rows = draw.scene.state.area_rows.clone();
+                    actions.push(move_edge(rows, span_between(from, time)));
+                }
+                Drag::Pan => {
+                    let by = draw.scale.nanos_from_points(-response.drag_delta().x);
+                    actions.push(Action::Drag(draw.scene.state.span.shifted(by)));
+                }
+                Drag::Brush(_) | Drag::Row(_) => {}
+            }
+        }
+        if response.drag_stopped() {
+            self.end_drag(time, actions);
+        }
+        if response.double_clicked() {
+            actions.push(Action::Fit);
+        }
+        self.wheel_ui(ui, rect, Some(draw), draw, actions);
+    }
+
+    fn end_drag(&mut self, time: Option<Timestamp>, actions: &mut Vec<Action>) {
+        if let Some(Drag::Range {
+            from,
+            zooms: Zooms::Yes,
+            ..
+        }) = self.drag
+            && let Some(time) = time
+        {
+            actions.push(Action::Deselect);
+            actions.push(Action::Show(span_between(from, time)));
+        }
+        self.drag = None;
+    }
+
+    fn key_of(&self, draw: &Draw<'_>, stack: Stack, row: usize) -> Option<RowKey> {
+        let section = section_of(draw, stack)?;
+        section.rows.get(row).map(|row| row.key)
+    }
+
+    /// The wheel over `rect`: scrolls, pans and zooms on the canvas; only scrolls beside it.
     pub(super) fn wheel_ui(
         &mut self,
         ui: &Ui,
         rect: Rect,
-        scale: Option<&Scale>,
-        scene: &Scene<'_>,
+        canvas: Option<&Draw<'_>>,
+        draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) {
-        let is_over = ui
+        let Some(pos) = ui
             .input(|i| i.pointer.hover_pos())
-            .is_some_and(|pos| rect.contains(pos));
-        if !is_over || !ui.ui_contains_pointer() {
+            .filter(|pos| rect.contains(*pos) && ui.ui_contains_pointer())
+        else {
             return;
+        };
+        let state = draw.scene.state;
+        let (mut zoom, mut scroll) = ui.input(|i| (i.zoom_delta(), i.smooth_scroll_delta()));
+        if canvas.is_some() && state.settings.wheel == Wheel::Zooms {
+            // The two change places; a pinch still zooms.
+            (zoom, scroll.y) = if scroll.y != 0.0 {
+                ((scroll.y / 200.0).exp(), 0.0)
+            } else if ui.input(|i| i.modifiers.command) {
+                (1.0, zoom.ln() * 200.0)
+            } else {
+                (zoom, 0.0)
+            };
         }
-        let (zoom, scroll) = ui.input(|i| (i.zoom_delta(), i.smooth_scroll_delta()));
-        if let Some(scale) = scale {
-            if zoom != 1.0
-                && let Some(around) = scene.state.hover
-            {
-                actions.push(Action::ZoomBy {
-                    factor: 1.0 / f64::from(zoom),
-                    around,
-                });
+        if let Some(draw) = canvas {
+            if zoom != 1.0 {
+                let around = draw.time_at(pos.x);
+                let span = zoomed(draw.scale.span(), 1.0 / f64::from(zoom), around);
+                actions.push(Action::Drag(span));
             }
             if scroll.x != 0.0 {
-                actions.push(Action::PanBy(scale.nanos_from_points(-scroll.x)));
+                let by = draw.scale.nanos_from_points(-scroll.x);
+                actions.push(Action::Drag(draw.scale.span().shifted(by)));
             }
         }
         if scroll.y != 0.0 {
-            actions.push(Action::ScrollBy(-scroll.y));
+            let is_pinned = draw
+                .sections
+                .at(pos)
+                .is_some_and(|section| section.stack == Stack::Pinned);
+            actions.push(if is_pinned {
+                Action::ScrollPinned(-scroll.y)
+            } else {
+                Action::ScrollBy(-scroll.y)
+            });
         }
     }
+}
+
+fn zooms(modifiers: Modifiers) -> Zooms {
+    if modifiers.command {
+        Zooms::Yes
+    } else {
+        Zooms::No
+    }
+}
+
+fn move_edge(rows: Option<Vec<RowKey>>, span: TimeSpan) -> Action {
+    match rows {
+        Some(rows) => Action::SelectArea(span, rows),
+        None => Action::SelectRange(span),
+    }
+}
+
+fn section_of<'a>(draw: &'a Draw<'_>, stack: Stack) -> Option<&'a Section<'a>> {
+    draw.sections.iter().find(|section| section.stack == stack)
+}
+
+/// The rows from one place to another, if a drag began on one.
+fn rows_between(
+    draw: &Draw<'_>,
+    from: Option<(Stack, usize)>,
+    until: Option<(Stack, usize)>,
+) -> Option<Vec<RowKey>> {
+    let (stack, from) = from?;
+    let section = section_of(draw, stack)?;
+    let last = section.rows.len().checked_sub(1)?;
+    let until = match until {
+        Some((other, row)) if other == stack => row,
+        // Out of the stack: to its end on that side.
+        Some((Stack::Pinned, _)) => section.seen().start,
+        Some((Stack::Body, _)) | None => last,
+    };
+    let (first, last) = (from.min(until), from.max(until).min(last));
+    Some(
+        section
+            .rows
+            .get(first..=last)?
+            .iter()
+            .map(|row| row.key)
+            .collect(),
+    )
+}
+
+/// The far edge of the selected range, if its near one is at `x`.
+fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
+    let range = draw.scene.state.range?;
+    let (left, right) = draw.x_range(range);
+    if (right - x).abs() <= GRIP_POINTS {
+        Some(range.start)
+    } else if (left - x).abs() <= GRIP_POINTS {
+        Some(range.end)
+    } else {
+        None
+    }
+}
+
+/// The marker whose tag is at `x` in the ruler.
+fn mark_at(draw: &Draw<'_>, x: f32) -> Option<Marker> {
+    let at = |index: usize| {
+        draw.scene.state.marks[index].is_some_and(|time| (draw.x(time) - x).abs() <= 9.0)
+    };
+    [(Marker::B, 1), (Marker::A, 0)]
+        .into_iter()
+        .find(|(_, index)| at(*index))
+        .map(|(marker, _)| marker)
 }

@@ -2,38 +2,36 @@
 
 use super::colors::block_color;
 use super::counters::paint_counter;
-use super::{Hit, LABEL_FROM_POINTS, Label, Timeline};
+use super::{Draw, Hit, LABEL_FROM_POINTS, Label, Timeline};
 use crate::base::Timestamp;
 use crate::event::KindId;
-use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::load::LoadedTrace;
 use crate::query::visible::Block;
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
-use crate::view::Scale;
 use crate::view::rows::LaneKind;
 use egui::{Mesh, Pos2, Rect, pos2};
 use std::sync::Arc;
 
+/// How near the pointer must be to an edge to be drawn to it.
+const SNAP_POINTS: f32 = 10.0;
+
 impl Timeline {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "where to draw, what, and what is under the pointer"
-    )]
+    /// Draws a lane within `area`; `pointer` is where the pointer may hit something.
     pub(super) fn lane(
         &mut self,
         mesh: &mut Mesh,
         painter: &egui::Painter,
-        kind: LaneKind,
-        area: Rect,
-        scale: &Scale,
-        scene: &Scene<'_>,
+        lane: (LaneKind, Rect),
+        draw: &Draw<'_>,
         pointer: Option<Pos2>,
     ) -> Option<Hit> {
+        let (kind, area) = lane;
+        let (scene, scale) = (draw.scene, &draw.scale);
         let (trace, index) = (&scene.loaded.trace, &scene.loaded.index);
         let pixels = (area.width() * painter.ctx().pixels_per_point()).ceil() as u32;
-        let span = scene.state.span;
+        let span = scale.span();
         let blocks = &mut self.blocks;
         match kind {
             LaneKind::Runs(cpu) => visible::runs(trace, index, cpu, span, pixels, blocks),
@@ -77,6 +75,7 @@ impl Timeline {
             let fill = block_color(scene, kind, block);
             mesh.add_colored_rect(rect, fill);
             if let Some(pos) = in_lane {
+                note_edges(&mut self.edge, pos.x, block, draw);
                 let distance = (left - pos.x).max(pos.x - right).max(0.0);
                 if distance <= 3.0 && hit.as_ref().is_none_or(|(best, _)| distance < *best) {
                     hit = Some((
@@ -97,6 +96,7 @@ impl Timeline {
                     let (color, item) = (Palette::text_on(fill), item_of_block(kind, block));
                     self.labels.push(Label {
                         rect: visible,
+                        clip: painter.clip_rect(),
                         text,
                         color,
                         item,
@@ -105,6 +105,19 @@ impl Timeline {
             }
         }
         hit.map(|(_, hit)| hit)
+    }
+}
+
+/// Keeps the edge of a block that is nearest to `x`, if it is near at all.
+fn note_edges(edge: &mut Option<(f32, Timestamp)>, x: f32, block: &Block, draw: &Draw<'_>) {
+    if block.count > 1 {
+        return;
+    }
+    for time in [Timestamp(block.start), Timestamp(block.end)] {
+        let distance = (draw.x(time) - x).abs();
+        if distance <= SNAP_POINTS && edge.is_none_or(|(best, _)| distance < best) {
+            *edge = Some((distance, time));
+        }
     }
 }
 

@@ -6,28 +6,34 @@ mod canvas;
 mod colors;
 mod counters;
 mod flows;
+mod glide;
+mod header_menu;
 mod headers;
 mod input;
 mod lanes;
 mod overlays;
 mod overview;
 mod ruler;
+mod sections;
 mod text;
 mod tooltip;
 
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
-use crate::view::rows::{LaneKind, Row};
-use crate::view::{Action, Scale};
-use egui::{Color32, Rect, Stroke, Ui, pos2, vec2};
+use crate::view::rows::{LaneKind, RowKey};
+use crate::view::{Action, Marker, Scale};
+use egui::{Color32, Rect, Stroke, Ui, pos2};
+use glide::Glide;
 use headers::paint_corner;
 use overlays::paint_marks;
-use ruler::paint_ruler;
+use sections::{Sections, Stack};
 
 const OVERVIEW_HEIGHT: f32 = 46.0;
 const RULER_HEIGHT: f32 = 24.0;
+/// What overview and ruler take from the tracks.
+pub const HEAD_HEIGHT: f32 = OVERVIEW_HEIGHT + RULER_HEIGHT;
 const HEADER_WIDTH: f32 = 230.0;
 /// Labels are drawn on blocks at least this wide.
 const LABEL_FROM_POINTS: f32 = 26.0;
@@ -40,18 +46,35 @@ pub struct Timeline {
     blocks: Vec<Block>,
     steps: Vec<CounterStep>,
     drag: Option<Drag>,
+    glide: Glide,
     /// Labels and nodes of the frame being drawn.
     labels: Vec<Label>,
+    /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.
+    edge: Option<(f32, Timestamp)>,
+    /// What the menu was opened on.
+    menu_of: Option<(Item, Timestamp)>,
+    /// The row that is given another name, and what has been typed.
+    renaming: Option<(RowKey, String)>,
 }
 
 #[derive(Clone, Copy)]
 enum Drag {
-    /// Selecting or zooming to a range from this time on.
-    Range { from: Timestamp, zooms: Zooms },
+    /// Selecting or zooming to a range from this time on, on the rows from this one on.
+    Range {
+        from: Timestamp,
+        row: Option<(Stack, usize)>,
+        zooms: Zooms,
+    },
+    /// Moving an edge of the selected range; the other one is here.
+    Edge { from: Timestamp },
+    /// Moving a marker.
+    Mark(Marker),
     /// Moving the span.
     Pan,
     /// Moving the brush in the overview.
     Brush(BrushPart),
+    /// Moving a row to another place.
+    Row(RowKey),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,6 +92,7 @@ enum BrushPart {
 
 struct Label {
     rect: Rect,
+    clip: Rect,
     text: String,
     color: Color32,
     item: Item,
@@ -80,6 +104,29 @@ struct Hit {
     lane: LaneKind,
     block: Block,
     rect: Rect,
+}
+
+/// What a frame of the canvas is drawn with.
+struct Draw<'a> {
+    scene: &'a Scene<'a>,
+    scale: Scale,
+    sections: Sections<'a>,
+    /// The whole canvas.
+    canvas: Rect,
+}
+
+impl Draw<'_> {
+    fn x(&self, time: Timestamp) -> f32 {
+        self.canvas.left() + self.scale.x_from_time(time)
+    }
+
+    fn x_range(&self, span: TimeSpan) -> (f32, f32) {
+        (self.x(span.start), self.x(span.end))
+    }
+
+    fn time_at(&self, x: f32) -> Timestamp {
+        self.scale.time_from_x(x - self.canvas.left())
+    }
 }
 
 impl Timeline {
@@ -102,22 +149,27 @@ impl Timeline {
             pos2(area.left(), ruler_rect.bottom()),
             pos2(split, area.bottom()),
         );
+        let now = ui.input(|input| input.time);
+        let shown = self.glide.span_at(now, scene.state);
+        if self.glide.is_moving(now) {
+            ui.ctx().request_repaint();
+        }
+        let draw = Draw {
+            scene,
+            scale: Scale::new(shown, canvas.width()),
+            sections: Sections::new(scene.state, canvas),
+            canvas,
+        };
         ui.painter().rect_filled(area, 0, scene.palette.panel);
         let corner = Rect::from_min_max(area.left_top(), pos2(split, ruler_rect.bottom()));
         paint_corner(ui, corner, scene);
-        self.overview_ui(ui, overview, scene, &mut actions);
-        let scale = Scale::new(scene.state.span, canvas.width());
-        paint_ruler(ui, ruler_rect, &scale, scene);
-        self.headers_ui(ui, headers, scene, &mut actions);
-        self.canvas_ui(ui, canvas, &scale, scene, &mut actions);
-        paint_marks(ui, ruler_rect.union(canvas), &scale, scene);
+        self.overview_ui(ui, overview, shown, scene, &mut actions);
+        self.ruler_ui(ui, ruler_rect, &draw, &mut actions);
+        self.headers_ui(ui, headers, &draw, &mut actions);
+        self.canvas_ui(ui, &draw, &mut actions);
+        paint_marks(ui, ruler_rect.union(canvas), &draw.scale, scene);
         ui.painter()
             .vline(split, area.y_range(), Stroke::new(1.0, scene.palette.line));
         actions
     }
-}
-
-pub(super) fn row_rect(canvas: Rect, row: &Row, scroll: f32) -> Rect {
-    let top = canvas.top() + (row.top - scroll).round();
-    Rect::from_min_size(pos2(canvas.left(), top), vec2(canvas.width(), row.height))
 }

@@ -1,68 +1,76 @@
 //! What lies over the lanes: selection, lost events, markers.
 
+use super::Draw;
 use super::ruler::hover_tag_x;
 use super::text::tag;
-use super::{Timeline, row_rect};
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::view::{Scale, ruler};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
 
-impl Timeline {
-    pub(super) fn paint_selection(
-        &self,
-        painter: &egui::Painter,
-        rect: Rect,
-        scale: &Scale,
-        scene: &Scene<'_>,
-    ) {
-        let palette = scene.palette;
-        let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
-        if let Some(range) = scene.state.range {
-            let (left, right) = (x(range.start), x(range.end));
-            let area = Rect::from_min_max(
-                pos2(left, rect.top()),
-                pos2(right.max(left + 1.0), rect.bottom()),
-            );
-            painter.rect_filled(area, 0, palette.range);
-            for edge in [left, right] {
-                painter.vline(edge, rect.y_range(), Stroke::new(1.0, palette.accent));
+/// The selected range on its tracks, and a frame around the selected item.
+pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
+    let (scene, rect) = (draw.scene, draw.canvas);
+    let (palette, state) = (scene.palette, scene.state);
+    let span = state
+        .range
+        .or_else(|| state.area_rows.as_ref().map(|_| state.trace_span));
+    if let Some(span) = span {
+        let (left, right) = draw.x_range(span);
+        let right = right.max(left + 1.0);
+        for section in draw.sections.iter() {
+            let clipped = painter.with_clip_rect(section.rect.intersect(painter.clip_rect()));
+            for row in &section.rows[section.seen()] {
+                let area = section.row_rect(row);
+                let is_in = match &state.area_rows {
+                    Some(rows) => rows.contains(&row.key),
+                    None => true,
+                };
+                if is_in {
+                    let part =
+                        Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom()));
+                    clipped.rect_filled(part, 0, palette.range);
+                }
             }
-            let text = ruler::length_text(range.duration(), scene.state.origins.unit);
-            let at = pos2(
-                area.center()
-                    .x
-                    .clamp(rect.left() + 40.0, rect.right() - 40.0),
-                rect.top() + 12.0,
-            );
-            tag(painter, at, &text, palette.accent);
         }
-        let Some(item) = scene.state.selected else {
-            return;
-        };
-        let trace = &scene.loaded.trace;
-        let (Some(span), Some(lane)) = (
-            crate::view::locate::span_of(trace, item),
-            crate::view::locate::lane_of(trace, item),
-        ) else {
-            return;
-        };
-        if let Some((row, lane)) = scene.state.rows.of_lane(lane) {
-            let top = row_rect(rect, row, scene.state.scroll).top() + lane.offset;
-            let (left, right) = (x(span.start), x(span.end));
-            let area = Rect::from_min_max(
-                pos2(left, top),
-                pos2(right.max(left + 2.0), top + lane.kind.height()),
+    }
+    if let Some(range) = state.range {
+        let (left, right) = draw.x_range(range);
+        for edge in [left, right] {
+            painter.vline(edge, rect.y_range(), Stroke::new(1.0, palette.accent));
+        }
+        let text = ruler::length_text(range.duration(), state.origins.unit);
+        let middle = (left + right) / 2.0;
+        let at = pos2(
+            middle.clamp(rect.left() + 40.0, rect.right() - 40.0),
+            rect.top() + 12.0,
+        );
+        tag(painter, at, &text, palette.accent);
+    }
+    let Some(item) = state.selected else {
+        return;
+    };
+    let trace = &scene.loaded.trace;
+    let (Some(span), Some(lane)) = (
+        crate::view::locate::span_of(trace, item),
+        crate::view::locate::lane_of(trace, item),
+    ) else {
+        return;
+    };
+    for (place, clip) in draw.sections.places_of(state, lane) {
+        let (left, right) = draw.x_range(span);
+        let area = Rect::from_min_max(
+            pos2(left, place.top()),
+            pos2(right.max(left + 2.0), place.bottom()),
+        );
+        if area.intersects(clip) {
+            let shown = area.intersect(clip.expand(2.0)).expand(1.5);
+            painter.rect_stroke(
+                shown,
+                2,
+                Stroke::new(2.0, palette.accent),
+                StrokeKind::Outside,
             );
-            if area.intersects(rect) {
-                let shown = area.intersect(rect.expand(2.0)).expand(1.5);
-                painter.rect_stroke(
-                    shown,
-                    2,
-                    Stroke::new(2.0, palette.accent),
-                    StrokeKind::Outside,
-                );
-            }
         }
     }
 }
@@ -109,6 +117,16 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
     let painter = ui.painter_at(rect);
     let palette = scene.palette;
     let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+    if let Some(edge) = scene.state.edge {
+        // What a marker or the end of a range would go to.
+        let points = [pos2(x(edge), rect.top()), pos2(x(edge), rect.bottom())];
+        painter.extend(egui::Shape::dashed_line(
+            &points,
+            Stroke::new(1.0, palette.accent),
+            4.0,
+            4.0,
+        ));
+    }
     if let Some(hover) = scene.state.hover {
         let at = x(hover);
         painter.vline(

@@ -14,6 +14,7 @@ impl Timeline {
         &mut self,
         ui: &mut Ui,
         rect: Rect,
+        shown: TimeSpan,
         scene: &Scene<'_>,
         actions: &mut Vec<Action>,
     ) {
@@ -47,8 +48,8 @@ impl Timeline {
             palette.cpu_use,
         );
         // The brush: what is seen, with the rest shaded.
-        let from = rect.left() + scale.x_from_time(scene.state.span.start);
-        let until = (rect.left() + scale.x_from_time(scene.state.span.end)).max(from + 2.0);
+        let from = rect.left() + scale.x_from_time(shown.start);
+        let until = (rect.left() + scale.x_from_time(shown.end)).max(from + 2.0);
         for (a, b) in [(rect.left(), from), (until, rect.right())] {
             if b > a {
                 let shaded = Rect::from_min_max(pos2(a, rect.top()), pos2(b, rect.bottom()));

@@ -1,0 +1,233 @@
+//! The finder: a line to type in and what fits below it. Commands (Ctrl+Shift+P), tracks (Ctrl+P), times (Ctrl+G).
+
+use super::keys;
+use super::panes::PANES;
+use super::theme::Palette;
+use crate::view::jump::{Around, Target, parse_target};
+use crate::view::rows::RowKey;
+use crate::view::{Action, Finder, ViewState, fuzzy, ruler};
+use egui::{Key, RichText, Ui, vec2};
+
+/// How many answers are listed.
+const MOST: usize = 200;
+
+/// Scratch of the finder.
+#[derive(Default)]
+pub(super) struct FinderBox {
+    text: String,
+    picked: usize,
+    is_new: bool,
+    mode: Option<Finder>,
+    /// What fits `found_for`.
+    found: Vec<Found>,
+    found_for: Option<(Finder, String, usize)>,
+}
+
+struct Found {
+    text: String,
+    note: String,
+    action: Action,
+}
+
+impl FinderBox {
+    pub(super) fn ui(
+        &mut self,
+        ctx: &egui::Context,
+        state: &ViewState,
+        palette: &Palette,
+        actions: &mut Vec<Action>,
+    ) {
+        if self.mode != state.finder {
+            *self = FinderBox {
+                mode: state.finder,
+                is_new: true,
+                ..FinderBox::default()
+            };
+        }
+        let Some(mode) = state.finder else { return };
+        self.look(mode, state);
+        let width = (ctx.content_rect().width() - 40.0).min(560.0);
+        let area = egui::Area::new(egui::Id::unique("finder"))
+            .anchor(egui::Align2::CENTER_TOP, vec2(0.0, 64.0))
+            .order(egui::Order::Foreground);
+        let shown = area.show(ctx, |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
+                ui.set_width(width);
+                self.line_ui(ui, mode);
+                self.error_ui(ui, mode, state, palette);
+                let height = (ctx.content_rect().height() - 200.0).clamp(80.0, 380.0);
+                egui::ScrollArea::vertical()
+                    .max_height(height)
+                    .auto_shrink([false, true])
+                    .show(ui, |ui| self.list_ui(ui, palette, actions));
+            });
+        });
+        let keys = [Key::Escape, Key::Enter, Key::ArrowDown, Key::ArrowUp];
+        let [escape, enter, down, up] = ctx.input(|i| keys.map(|key| i.key_pressed(key)));
+        if down {
+            self.picked = (self.picked + 1).min(self.found.len().saturating_sub(1));
+        }
+        if up {
+            self.picked = self.picked.saturating_sub(1);
+        }
+        let is_left = !self.is_new
+            && ctx.input(|i| {
+                i.pointer.any_pressed()
+                    && i.pointer
+                        .interact_pos()
+                        .is_some_and(|pos| !shown.response.rect.contains(pos))
+            });
+        if enter && let Some(found) = self.found.get(self.picked) {
+            actions.push(Action::CloseFinder);
+            actions.push(found.action.clone());
+        } else if escape || is_left {
+            actions.push(Action::CloseFinder);
+        }
+        self.is_new = false;
+    }
+
+    fn line_ui(&mut self, ui: &mut Ui, mode: Finder) {
+        let (name, hint) = match mode {
+            Finder::Commands => ("Find a command", "What do you want to do?"),
+            Finder::Tracks => ("Find a track", "Letters of the track's name"),
+            Finder::Time => (
+                "Go to a time",
+                "1.5s   250ms   +20us   2:30   @123456   1s .. 2s",
+            ),
+        };
+        let edit = egui::TextEdit::singleline(&mut self.text)
+            .hint_text(hint)
+            .desired_width(f32::INFINITY);
+        let response = ui.add(edit);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, name));
+        if self.is_new {
+            response.request_focus();
+        }
+        if response.changed() {
+            self.picked = 0;
+        }
+    }
+
+    fn error_ui(&self, ui: &mut Ui, mode: Finder, state: &ViewState, palette: &Palette) {
+        if mode == Finder::Time && !self.text.trim().is_empty() && self.found.is_empty() {
+            let error = parse_target(&self.text, &around(state)).err();
+            ui.label(RichText::new(error.unwrap_or_default()).color(palette.error));
+        } else if mode != Finder::Time && self.found.is_empty() {
+            ui.label(RichText::new("Nothing is called that.").color(palette.weak));
+        }
+    }
+
+    fn list_ui(&mut self, ui: &mut Ui, palette: &Palette, actions: &mut Vec<Action>) {
+        for (number, found) in self.found.iter().enumerate() {
+            let is_picked = number == self.picked;
+            let label = egui::Button::selectable(is_picked, &found.text)
+                .min_size(vec2(ui.available_width(), 22.0))
+                .right_text(RichText::new(&found.note).color(palette.weak).size(12.0));
+            let response = ui.add(label);
+            if is_picked
+                && ui.input(|i| i.key_pressed(Key::ArrowDown) || i.key_pressed(Key::ArrowUp))
+            {
+                response.scroll_to_me(None);
+            }
+            if response.clicked() {
+                actions.push(Action::CloseFinder);
+                actions.push(found.action.clone());
+            }
+        }
+    }
+
+    /// Looks again if something else was typed.
+    fn look(&mut self, mode: Finder, state: &ViewState) {
+        let key = (mode, self.text.clone(), state.outline.track_count);
+        if self.found_for.as_ref() == Some(&key) {
+            return;
+        }
+        self.found = match mode {
+            Finder::Commands => commands(&self.text, state),
+            Finder::Tracks => tracks(&self.text, state),
+            Finder::Time => times(&self.text, state),
+        };
+        self.found_for = Some(key);
+    }
+}
+
+fn best(mut found: Vec<(i32, Found)>) -> Vec<Found> {
+    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    found.truncate(MOST);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
+    let rows = keys::rows().filter_map(|row| {
+        let action = (row.action)(state)?;
+        Some((row.about.to_owned(), row.shown.to_owned(), action))
+    });
+    let panes = PANES.iter().map(|row| {
+        let text = format!("Pane: {}", row.name);
+        (text, row.about.to_owned(), Action::OpenPane(row.name))
+    });
+    let fitting = rows.chain(panes).filter_map(|(text, note, action)| {
+        let score = fuzzy::score(typed, &text)?;
+        Some((score, Found { text, note, action }))
+    });
+    let mut found: Vec<_> = fitting.collect();
+    if typed.trim().is_empty() {
+        // As in the list of keys.
+        found.iter_mut().for_each(|(score, _)| *score = 0);
+    }
+    best(found)
+}
+
+fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
+    let mut found: Vec<(i32, Found)> = Vec::new();
+    state.outline.visit(&mut |path, node| {
+        let name = state
+            .layout
+            .names
+            .get(&node.key)
+            .map_or(&*node.title, String::as_str);
+        let text = if node.note.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}  {}", node.note)
+        };
+        if let Some(score) = fuzzy::score(typed, &text) {
+            let above: Vec<&str> = path[..path.len() - 1].iter().map(|it| &*it.title).collect();
+            let key: RowKey = node.key;
+            found.push((
+                if typed.trim().is_empty() { 0 } else { score },
+                Found {
+                    text,
+                    note: above.join(" › "),
+                    action: Action::RevealRow(key),
+                },
+            ));
+        }
+    });
+    best(found)
+}
+
+fn around(state: &ViewState) -> Around {
+    Around {
+        trace: state.trace_span,
+        middle: state.middle(),
+        origins: state.origins,
+    }
+}
+
+fn times(typed: &str, state: &ViewState) -> Vec<Found> {
+    let text = |time| ruler::full_text(time, state.time_format, state.origins);
+    match parse_target(typed, &around(state)) {
+        Ok(Target::At(time)) => vec![Found {
+            text: format!("Go to {}", text(time)),
+            note: "Enter".to_owned(),
+            action: Action::Center(time),
+        }],
+        Ok(Target::Over(span)) => vec![Found {
+            text: format!("Show {} to {}", text(span.start), text(span.end)),
+            note: ruler::length_text(span.duration(), state.origins.unit),
+            action: Action::Show(span),
+        }],
+        Err(_) => Vec::new(),
+    }
+}

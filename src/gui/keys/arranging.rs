@@ -1,0 +1,96 @@
+//! What tracks are shown and how.
+
+use super::{CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, row};
+use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Settings, ViewState};
+use egui::Key;
+
+pub(super) const ROWS: &[KeyRow] = &[
+    row(&[(CTRL, Key::P)], "Ctrl+P", "Find a track", |_| {
+        Some(Action::Find(Finder::Tracks))
+    }),
+    row(&[(CTRL, Key::T)], "Ctrl+T", "Filter tracks by name", |_| {
+        Some(Action::FocusFilter)
+    }),
+    row(
+        &[(NONE, Key::V)],
+        "V",
+        "Show only tracks that are active in view",
+        |_| Some(Action::Arrange(Arrange::ToggleOnlyActive)),
+    ),
+    row(
+        &[(SHIFT, Key::T)],
+        "Shift+T",
+        "Pin the track to the top, or no longer",
+        |s| {
+            s.track_at_hand()
+                .map(|key| Action::Arrange(Arrange::Pin(key)))
+        },
+    ),
+    row(&[(NONE, Key::H)], "H", "Hide the track", |s| {
+        s.track_at_hand()
+            .map(|key| Action::Arrange(Arrange::Hide(key)))
+    }),
+    row(&[(SHIFT, Key::H)], "Shift+H", "Show hidden tracks", |_| {
+        Some(Action::Arrange(Arrange::UnhideAll))
+    }),
+    row(&[(NONE, Key::E)], "E", "Fold or unfold the track", |s| {
+        s.track_at_hand().map(Action::Toggle)
+    }),
+    row(&[], "", "Fold all", |_| Some(Action::FoldAll)),
+    row(&[], "", "Unfold all", |_| Some(Action::UnfoldAll)),
+    row(
+        &[(CTRL_ALT, Key::Plus), (CTRL_ALT, Key::Equals)],
+        "Ctrl+Alt++",
+        "Make tracks higher",
+        |s| rows(s, i32::from(s.settings.row_percent) + 25),
+    ),
+    row(
+        &[(CTRL_ALT, Key::Minus)],
+        "Ctrl+Alt+-",
+        "Make tracks lower",
+        |s| rows(s, i32::from(s.settings.row_percent) - 25),
+    ),
+    row(
+        &[(CTRL_ALT, Key::Num0)],
+        "Ctrl+Alt+0",
+        "Make tracks as high as at first",
+        |s| rows(s, 100),
+    ),
+    row(
+        &[(NONE, Key::C)],
+        "C",
+        "Colour by the next: thread, process, CPU, name",
+        |s| {
+            let color_by = after(&ColorBy::ALL, s.settings.color_by);
+            Some(Action::Configure(Settings {
+                color_by,
+                ..s.settings
+            }))
+        },
+    ),
+    row(&[], "", "Group threads by process", |_| {
+        group(GroupBy::Process)
+    }),
+    row(&[], "", "Group threads by name", |_| group(GroupBy::Name)),
+    row(&[], "", "Do not group threads", |_| group(GroupBy::Nothing)),
+    row(&[], "", "Undo all changes to the tracks", |_| {
+        Some(Action::Arrange(Arrange::Reset))
+    }),
+];
+
+fn group(by: GroupBy) -> Option<Action> {
+    Some(Action::Arrange(Arrange::GroupBy(by)))
+}
+
+fn rows(state: &ViewState, percent: i32) -> Option<Action> {
+    Some(Action::Configure(Settings {
+        row_percent: percent.clamp(50, 400) as u16,
+        ..state.settings
+    }))
+}
+
+/// The one after `present`, and the first after the last.
+pub(super) fn after<T: Copy + PartialEq>(all: &[T], present: T) -> T {
+    let at = all.iter().position(|it| *it == present).unwrap_or(0);
+    all.get((at + 1) % all.len()).copied().unwrap_or(present)
+}

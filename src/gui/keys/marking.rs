@@ -1,0 +1,35 @@
+//! Markers.
+
+use super::{CTRL, KeyRow, NONE, SHIFT, center, row};
+use crate::base::Timestamp;
+use crate::view::{Action, Marker, ViewState};
+use egui::Key;
+
+pub(super) const ROWS: &[KeyRow] = &[
+    row(
+        &[(SHIFT, Key::A), (NONE, Key::M)],
+        "Shift+A  M",
+        "Put marker A at the pointer",
+        |s| Some(Action::Mark(Marker::A, edge(s))),
+    ),
+    row(
+        &[(SHIFT, Key::B)],
+        "Shift+B",
+        "Put marker B at the pointer",
+        |s| Some(Action::Mark(Marker::B, edge(s))),
+    ),
+    row(&[], "", "Put A and B around the selection", |s| {
+        s.selected_span().map(|span| Action::MarkBoth(span))
+    }),
+    row(
+        &[(CTRL, Key::D)],
+        "Ctrl+D",
+        "Take both markers away",
+        |_| Some(Action::ClearMarks),
+    ),
+];
+
+/// Where a marker goes: to the edge under the pointer if there is one, else to the pointer.
+fn edge(state: &ViewState) -> Timestamp {
+    state.edge.unwrap_or_else(|| center(state))
+}

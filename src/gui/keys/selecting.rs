@@ -1,0 +1,68 @@
+//! Selecting, stepping from one item to the next, searching.
+
+use super::{CTRL, KeyRow, NONE, SHIFT, row};
+use crate::view::{Action, Direction, Level};
+use egui::Key;
+
+pub(super) const ROWS: &[KeyRow] = &[
+    row(
+        &[(NONE, Key::Comma)],
+        ",",
+        "Previous item on the track",
+        |_| Some(Action::Step(Direction::Previous)),
+    ),
+    row(
+        &[(NONE, Key::Period)],
+        ".",
+        "Next item on the track",
+        |_| Some(Action::Step(Direction::Next)),
+    ),
+    row(
+        &[(SHIFT, Key::N)],
+        "Shift+N",
+        "Previous of the same name",
+        |_| Some(Action::StepSame(Direction::Previous)),
+    ),
+    row(&[(NONE, Key::N)], "N", "Next of the same name", |_| {
+        Some(Action::StepSame(Direction::Next))
+    }),
+    row(
+        &[(CTRL, Key::ArrowUp)],
+        "Ctrl+↑",
+        "Select what this slice lies in",
+        |_| Some(Action::SelectAround(Level::Parent)),
+    ),
+    row(
+        &[(CTRL, Key::ArrowDown)],
+        "Ctrl+↓",
+        "Select the first slice inside",
+        |_| Some(Action::SelectAround(Level::FirstChild)),
+    ),
+    row(
+        &[(NONE, Key::OpenBracket)],
+        "[",
+        "Follow the flow back",
+        |_| Some(Action::Follow(Direction::Previous)),
+    ),
+    row(
+        &[(NONE, Key::CloseBracket)],
+        "]",
+        "Follow the flow on",
+        |_| Some(Action::Follow(Direction::Next)),
+    ),
+    row(
+        &[(NONE, Key::R)],
+        "R",
+        "Select the selected item's time",
+        |s| s.selected.map(|_| Action::RangeOfSelection),
+    ),
+    row(
+        &[(CTRL, Key::A)],
+        "Ctrl+A",
+        "Select the whole track; again: all tracks",
+        |_| Some(Action::SelectTrack),
+    ),
+    row(&[(NONE, Key::Escape)], "Esc", "Select nothing", |_| {
+        Some(Action::Deselect)
+    }),
+];

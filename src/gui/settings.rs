@@ -1,0 +1,126 @@
+//! The choices that are kept from start to start.
+
+use crate::view::{
+    Action, ColorBy, FlowsShown, Motion, Snapping, ThemeChoice, TimeFormat, ViewState, Wheel,
+};
+use egui::Ui;
+
+/// The window of all choices, while it is open.
+pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut Vec<Action>) {
+    if !state.is_settings_open {
+        return;
+    }
+    let modal = egui::Modal::new(egui::Id::unique("settings")).show(ctx, |ui| {
+        ui.set_width(430.0_f32.min(ctx.content_rect().width() - 60.0));
+        ui.heading("Settings");
+        ui.separator();
+        egui::Grid::new("settings")
+            .num_columns(2)
+            .spacing([24.0, 10.0])
+            .show(ui, |ui| choices_ui(ui, state, actions));
+        ui.add_space(8.0);
+        if ui.button("Close").clicked() {
+            ui.close();
+        }
+    });
+    if modal.should_close() {
+        actions.push(Action::ToggleSettings);
+    }
+}
+
+fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
+    let mut settings = state.settings;
+    let mut theme = state.theme;
+    let mut format = state.time_format;
+    ui.label("Theme");
+    ui.horizontal(|ui| {
+        for choice in ThemeChoice::ALL {
+            ui.radio_value(&mut theme, choice, choice.word());
+        }
+    });
+    ui.end_row();
+    ui.label("Times");
+    ui.vertical(|ui| {
+        for choice in TimeFormat::ALL {
+            ui.radio_value(&mut format, choice, choice.word());
+        }
+    });
+    ui.end_row();
+    let label = ui.label("Size of everything");
+    ui.add(
+        egui::Slider::new(&mut settings.ui_percent, 50..=300)
+            .suffix(" %")
+            .step_by(10.0),
+    )
+    .labelled_by(label.id);
+    ui.end_row();
+    let label = ui.label("Height of tracks");
+    ui.add(
+        egui::Slider::new(&mut settings.row_percent, 50..=400)
+            .suffix(" %")
+            .step_by(10.0),
+    )
+    .labelled_by(label.id);
+    ui.end_row();
+    ui.label("Moving");
+    ui.vertical(|ui| {
+        ui.radio_value(
+            &mut settings.motion,
+            Motion::Glide,
+            "Glide to the new place",
+        );
+        ui.radio_value(&mut settings.motion, Motion::Jump, "Be there at once");
+    });
+    ui.end_row();
+    ui.label("Wheel");
+    ui.vertical(|ui| {
+        ui.radio_value(
+            &mut settings.wheel,
+            Wheel::Scrolls,
+            "Scrolls; Ctrl+wheel zooms",
+        );
+        ui.radio_value(
+            &mut settings.wheel,
+            Wheel::Zooms,
+            "Zooms; Ctrl+wheel scrolls",
+        );
+    });
+    ui.end_row();
+    ui.label("Edges");
+    ui.vertical(|ui| {
+        ui.radio_value(
+            &mut settings.snapping,
+            Snapping::On,
+            "Snap to slices; Alt: do not",
+        );
+        ui.radio_value(
+            &mut settings.snapping,
+            Snapping::Off,
+            "Do not snap; Alt: do",
+        );
+    });
+    ui.end_row();
+    ui.label("Colours");
+    ui.vertical(|ui| {
+        for choice in ColorBy::ALL {
+            ui.radio_value(&mut settings.color_by, choice, choice.word());
+        }
+    });
+    ui.end_row();
+    ui.label("Arrows of flows");
+    ui.vertical(|ui| {
+        for choice in FlowsShown::ALL {
+            ui.radio_value(&mut settings.flows, choice, choice.word());
+        }
+    });
+    ui.end_row();
+    if settings != state.settings {
+        actions.push(Action::Configure(settings));
+    }
+    if theme != state.theme {
+        actions.push(Action::SetTheme(theme));
+    }
+    if format != state.time_format {
+        actions.push(Action::SetTimeFormat(format));
+    }
+}

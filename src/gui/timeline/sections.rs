@@ -1,0 +1,125 @@
+//! Where rows are on the screen: the pinned ones at the top, the others below them.
+
+use crate::view::ViewState;
+use crate::view::rows::{LaneKind, Row};
+use egui::{Pos2, Rect, pos2, vec2};
+
+/// One of the two stacks of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Stack {
+    Pinned,
+    Body,
+}
+
+/// A stack of rows with its place on the canvas.
+#[derive(Clone, Copy)]
+pub(super) struct Section<'a> {
+    pub(super) stack: Stack,
+    pub(super) rect: Rect,
+    pub(super) rows: &'a [Row],
+    pub(super) scroll: f32,
+}
+
+/// Both, from top to bottom.
+#[derive(Clone, Copy)]
+pub(super) struct Sections<'a>([Section<'a>; 2]);
+
+impl<'a> Sections<'a> {
+    /// Shares `canvas` out.
+    pub(super) fn new(state: &'a ViewState, canvas: Rect) -> Sections<'a> {
+        let split = canvas.top() + state.pinned_shown(canvas.height());
+        let pinned = Rect::from_min_max(canvas.min, pos2(canvas.right(), split));
+        let body = Rect::from_min_max(pos2(canvas.left(), split), canvas.max);
+        let most = (state.rows.pinned_height() - pinned.height()).max(0.0);
+        Sections([
+            Section {
+                stack: Stack::Pinned,
+                rect: pinned,
+                rows: state.rows.pinned(),
+                scroll: state.pinned_scroll.clamp(0.0, most),
+            },
+            Section {
+                stack: Stack::Body,
+                rect: body,
+                rows: state.rows.all(),
+                scroll: state.scroll,
+            },
+        ])
+    }
+
+    /// The stacks that have room.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Section<'a>> {
+        self.0.iter().filter(|section| section.rect.height() > 0.0)
+    }
+
+    /// The stack at a place.
+    pub(super) fn at(&self, pos: Pos2) -> Option<&Section<'a>> {
+        self.iter()
+            .find(|section| pos.y >= section.rect.top() && pos.y < section.rect.bottom())
+    }
+
+    /// Where a lane is drawn: in its row, and in its pinned row. The places may be out of sight.
+    pub(super) fn places_of(
+        &self,
+        state: &ViewState,
+        kind: LaneKind,
+    ) -> impl Iterator<Item = (Rect, Rect)> + use<> {
+        let [pinned, body] = self.0;
+        let above = state
+            .rows
+            .pinned_of_lane(kind)
+            .map(|(row, lane)| (pinned.lane_rect(row, lane.offset, lane.height), pinned.rect));
+        let below = state
+            .rows
+            .of_lane(kind)
+            .map(|(row, lane)| (body.lane_rect(row, lane.offset, lane.height), body.rect));
+        above.into_iter().chain(below)
+    }
+
+    /// Where the end of an arrow goes: to the lane; where it is folded away, to the row that hides it.
+    pub(super) fn anchor_of(&self, state: &ViewState, kind: LaneKind) -> Option<f32> {
+        let [pinned, body] = self.0;
+        if let Some((row, lane)) = state.rows.pinned_of_lane(kind) {
+            return Some(pinned.lane_rect(row, lane.offset, lane.height).center().y);
+        }
+        if let Some((row, lane)) = state.rows.of_lane(kind) {
+            return Some(body.lane_rect(row, lane.offset, lane.height).center().y);
+        }
+        let row = state.rows.cover_of_lane(kind)?;
+        Some(body.row_rect(row).bottom() - 5.0)
+    }
+}
+
+impl<'a> Section<'a> {
+    /// Where a row of this stack is.
+    pub(super) fn row_rect(&self, row: &Row) -> Rect {
+        let top = self.rect.top() + (row.top - self.scroll).round();
+        Rect::from_min_size(
+            pos2(self.rect.left(), top),
+            vec2(self.rect.width(), row.height),
+        )
+    }
+
+    fn lane_rect(&self, row: &Row, offset: f32, height: f32) -> Rect {
+        let row = self.row_rect(row);
+        Rect::from_min_size(
+            pos2(row.left(), row.top() + offset),
+            vec2(row.width(), height),
+        )
+    }
+
+    /// The numbers of the rows that are seen.
+    pub(super) fn seen(&self) -> std::ops::Range<usize> {
+        let (top, bottom) = (self.scroll, self.scroll + self.rect.height());
+        let first = self.rows.partition_point(|row| row.bottom() <= top);
+        let last = self.rows.partition_point(|row| row.top < bottom);
+        first..last.max(first)
+    }
+
+    /// The number of the row at a height on the screen; the nearest one above or below all.
+    pub(super) fn row_at(&self, y: f32) -> Option<usize> {
+        let at = y - self.rect.top() + self.scroll;
+        let index = self.rows.partition_point(|row| row.bottom() <= at);
+        (!self.rows.is_empty()).then(|| index.min(self.rows.len() - 1))
+    }
+}

@@ -1,0 +1,145 @@
+//! The View menu: moving, tracks, colours, times, theme.
+
+use super::keys;
+use crate::view::{
+    Action, Arrange, ColorBy, FlowsShown, GroupBy, Settings, SortBy, ThemeChoice, TimeFormat,
+    ViewState,
+};
+use egui::Ui;
+
+/// A menu's row for a row of the table of keys.
+pub(super) fn command(ui: &mut Ui, about: &str, state: &ViewState, actions: &mut Vec<Action>) {
+    let Some(row) = keys::rows().find(|row| row.about == about) else {
+        return;
+    };
+    let action = (row.action)(state);
+    let button = egui::Button::new(row.about).shortcut_text(row.shown);
+    if ui.add_enabled(action.is_some(), button).clicked() {
+        actions.extend(action);
+    }
+}
+
+/// A menu of one choice out of several.
+fn choice<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    title: &str,
+    present: T,
+    all: &[(T, &str)],
+    mut act: impl FnMut(T),
+) {
+    ui.menu_button(title, |ui| {
+        for (value, word) in all {
+            if ui.radio(*value == present, *word).clicked() {
+                act(*value);
+            }
+        }
+    });
+}
+
+pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
+    for about in [
+        "Show the whole trace",
+        "Zoom to the selection; again: the whole trace",
+        "Go to a time",
+        "Back to the place before",
+        "Forward again",
+    ] {
+        command(ui, about, state, actions);
+    }
+    ui.separator();
+    for about in [
+        "Find a track",
+        "Fold all",
+        "Unfold all",
+        "Show only tracks that are active in view",
+        "Show hidden tracks",
+    ] {
+        command(ui, about, state, actions);
+    }
+    let layout = &state.layout;
+    let groups = GroupBy::ALL.map(|it| (it, it.word()));
+    choice(ui, "Group threads by", layout.group_by, &groups, |it| {
+        actions.push(Action::Arrange(Arrange::GroupBy(it)));
+    });
+    let sorts = SortBy::ALL.map(|it| (it, it.word()));
+    choice(ui, "Sort by", layout.sort_by, &sorts, |it| {
+        actions.push(Action::Arrange(Arrange::SortBy(it)));
+    });
+    ui.menu_button("Layouts", |ui| layouts_ui(ui, state, actions));
+    ui.separator();
+    let settings = state.settings;
+    let colors = ColorBy::ALL.map(|it| (it, it.word()));
+    choice(ui, "Colours by", settings.color_by, &colors, |color_by| {
+        actions.push(Action::Configure(Settings {
+            color_by,
+            ..settings
+        }));
+    });
+    let flows = FlowsShown::ALL.map(|it| (it, it.word()));
+    choice(ui, "Arrows of flows", settings.flows, &flows, |flows| {
+        actions.push(Action::Configure(Settings { flows, ..settings }));
+    });
+    ui.menu_button("Times", |ui| {
+        for format in TimeFormat::ALL {
+            let has_wall = state.origins.unix_offset.is_some();
+            ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
+                let is_on = state.time_format == format;
+                if ui.radio(is_on, format.word()).clicked() {
+                    actions.push(Action::SetTimeFormat(format));
+                }
+            });
+        }
+    });
+    let themes = ThemeChoice::ALL.map(|it| (it, it.word()));
+    choice(ui, "Theme", state.theme, &themes, |it| {
+        actions.push(Action::SetTheme(it));
+    });
+    ui.separator();
+    for about in ["Show or hide the panes", "Settings", "Find a command"] {
+        command(ui, about, state, actions);
+    }
+}
+
+fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
+    let id = egui::Id::unique("layout name");
+    let mut name = ui
+        .data(|data| data.get_temp::<String>(id))
+        .unwrap_or_default();
+    for saved in &state.layouts {
+        ui.horizontal(|ui| {
+            if ui
+                .button(&saved.name)
+                .on_hover_text("Do the same to these tracks, by their names")
+                .clicked()
+            {
+                actions.push(Action::Arrange(Arrange::Use(saved.name.clone())));
+            }
+            if ui.small_button("Forget").clicked() {
+                actions.push(Action::Arrange(Arrange::Forget(saved.name.clone())));
+            }
+        });
+    }
+    if !state.layouts.is_empty() {
+        ui.separator();
+    }
+    ui.horizontal(|ui| {
+        let edit = egui::TextEdit::singleline(&mut name)
+            .hint_text("Name of this layout")
+            .desired_width(150.0);
+        ui.add(edit).widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Name of the layout")
+        });
+        let has_name = !name.trim().is_empty();
+        if ui
+            .add_enabled(has_name, egui::Button::new("Keep"))
+            .clicked()
+        {
+            actions.push(Action::Arrange(Arrange::Save(name.trim().to_owned())));
+            name.clear();
+        }
+    });
+    ui.data_mut(|data| data.insert_temp(id, name));
+    if ui.button("Undo all changes to the tracks").clicked() {
+        actions.push(Action::Arrange(Arrange::Reset));
+    }
+}

@@ -1,0 +1,94 @@
+//! Which tracks have something to show in a span: they draw something there, and a thread does more than sleep.
+
+use super::outline::Outline;
+use super::rows::{LaneKind, RowKey};
+use crate::base::TimeSpan;
+use crate::trace::{ThreadState, Trace};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// The rows of `outline` that are active in `span`; what they lie in is not named.
+#[must_use]
+pub fn active_rows(outline: &Outline, trace: &Trace, span: TimeSpan) -> FxHashSet<RowKey> {
+    let mut active = FxHashSet::default();
+    outline.visit(&mut |_, node| {
+        if node
+            .lanes
+            .iter()
+            .any(|lane| is_active(trace, lane.kind, span))
+        {
+            active.insert(node.key);
+        }
+    });
+    active
+}
+
+fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
+    match lane {
+        LaneKind::Runs(cpu) => {
+            overlaps(
+                &trace.runs.starts,
+                &trace.runs.ends,
+                trace.runs.on(cpu),
+                span,
+            ) > 0
+        }
+        LaneKind::States(thread) => {
+            let states = trace.states.of(thread);
+            let (first, count) =
+                overlapping(&trace.states.starts, &trace.states.ends, states, span);
+            let is_busy = |at: u32| {
+                let state = trace.states.get(crate::trace::StateId(at)).state;
+                matches!(
+                    state,
+                    ThreadState::Running | ThreadState::Runnable | ThreadState::Preempted
+                )
+            };
+            // One state all along: only if it works. Several: something happened.
+            count > 1 || (count == 1 && is_busy(first))
+        }
+        LaneKind::Slices(row) => trace.slices.rows.get(row as usize).is_some_and(|row| {
+            overlaps(
+                &trace.slices.starts,
+                &trace.slices.ends,
+                row.slices.clone(),
+                span,
+            ) > 0
+        }),
+        LaneKind::Instants(track) => trace.tracks.get(track.0 as usize).is_some_and(|track| {
+            let events =
+                &trace.instants.events[track.instants.start as usize..track.instants.end as usize];
+            let time = |event: &u32| trace.events.time(crate::trace::EventId(*event));
+            let at = events.partition_point(|event| time(event) < span.start);
+            events.get(at).is_some_and(|event| time(event) < span.end)
+        }),
+        LaneKind::Counter(id) => trace
+            .counters
+            .tracks
+            .get(id.0 as usize)
+            .is_some_and(|track| {
+                let times =
+                    &trace.counters.times[track.samples.start as usize..track.samples.end as usize];
+                let at = times.partition_point(|time| *time < span.start.0);
+                times.get(at).is_some_and(|time| *time < span.end.0)
+            }),
+    }
+}
+
+fn overlaps(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> u32 {
+    overlapping(starts, ends, rows, span).1
+}
+
+/// The first of the rows, which do not overlap each other, that shares time with `span`; and how many do.
+fn overlapping(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> (u32, u32) {
+    let range = rows.start as usize..rows.end as usize;
+    let (Some(starts), Some(ends)) = (starts.get(range.clone()), ends.get(range)) else {
+        return (rows.start, 0);
+    };
+    let first = ends.partition_point(|end| *end <= span.start.0);
+    let after = starts.partition_point(|start| *start < span.end.0);
+    (
+        rows.start + first as u32,
+        after.saturating_sub(first) as u32,
+    )
+}

@@ -1,0 +1,155 @@
+//! What is done to the tracks, and how a row is brought into view.
+
+use super::active::active_rows;
+use super::layout::{Arrange, FoundBy, HEIGHTS, Layout};
+use super::outline::Outline;
+use super::rows::{Fold, LaneKind, RowKey};
+use super::state::ViewState;
+use crate::trace::Trace;
+
+/// Carries out `what`.
+pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace>) {
+    let layout = &mut state.layout;
+    let mut is_regathered = false;
+    match what {
+        Arrange::Pin(key) => match layout.pinned.iter().position(|other| *other == key) {
+            Some(at) => drop(layout.pinned.remove(at)),
+            None => layout.pinned.push(key),
+        },
+        Arrange::Hide(key) => {
+            layout.hidden.insert(key);
+            layout.pinned.retain(|other| *other != key);
+        }
+        Arrange::Unhide(key) => drop(layout.hidden.remove(&key)),
+        Arrange::UnhideAll => layout.hidden.clear(),
+        Arrange::Move { key, before } => layout.move_row(&state.outline, key, before),
+        Arrange::Rename(key, name) if name.trim().is_empty() => drop(layout.names.remove(&key)),
+        Arrange::Rename(key, name) => drop(layout.names.insert(key, name.trim().to_owned())),
+        Arrange::Height(key, 100) => drop(layout.heights.remove(&key)),
+        Arrange::Height(key, percent) => {
+            let percent = percent.clamp(*HEIGHTS.start(), *HEIGHTS.end());
+            layout.heights.insert(key, percent);
+        }
+        Arrange::GroupBy(group_by) => {
+            is_regathered = layout.group_by != group_by;
+            layout.group_by = group_by;
+        }
+        Arrange::SortBy(sort_by) => {
+            is_regathered = layout.sort_by != sort_by;
+            layout.sort_by = sort_by;
+            layout.order.clear();
+        }
+        Arrange::ToggleOnlyActive => {
+            state.active = match (&state.active, trace) {
+                (None, Some(trace)) => {
+                    Some((state.span, active_rows(&state.outline, trace, state.span)))
+                }
+                _ => None,
+            };
+        }
+        Arrange::Reset => {
+            is_regathered = true;
+            *layout = Layout::default();
+            state.active = None;
+        }
+        Arrange::Save(name) => {
+            let saved = layout.saved(&state.outline, &name);
+            state.layouts.retain(|other| other.name != name);
+            state.layouts.push(saved);
+        }
+        Arrange::Use(name) => {
+            let Some(at) = state.layouts.iter().position(|it| it.name == name) else {
+                return;
+            };
+            let saved = &state.layouts[at];
+            if let Some(trace) = trace {
+                state.outline = Outline::arranged(trace, saved.group_by, saved.sort_by);
+            }
+            state.layout = Layout::from_saved(saved, &state.outline, FoundBy::Name);
+        }
+        Arrange::Forget(name) => state.layouts.retain(|other| other.name != name),
+    }
+    if let (true, Some(trace)) = (is_regathered, trace) {
+        let layout = &state.layout;
+        state.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
+        state.active = None;
+    }
+    state.rebuild_rows();
+}
+
+impl ViewState {
+    /// Looks again which tracks are active, where only those are shown and another span is seen by now.
+    pub fn refresh_active(&mut self, trace: &Trace) {
+        if let Some((span, _)) = &self.active
+            && *span != self.span
+        {
+            let rows = active_rows(&self.outline, trace, self.span);
+            let is_other = self.active.as_ref().is_some_and(|(_, old)| *old != rows);
+            self.active = Some((self.span, rows));
+            if is_other {
+                self.rebuild_rows();
+            }
+        }
+    }
+}
+
+/// Opens and unhides what hides a row, and scrolls to it.
+pub(super) fn reveal_row(state: &mut ViewState, key: RowKey) {
+    let mut path = Vec::new();
+    state.outline.visit(&mut |above, node| {
+        if node.key == key {
+            path = above.iter().map(|node| node.key).collect();
+        }
+    });
+    if !path.is_empty() {
+        open_path(state, &path, |state| state.rows.of_key(key).is_some());
+    }
+    if let Some(row) = state.rows.of_key(key) {
+        let (top, bottom) = (row.top, row.bottom());
+        scroll_to(state, top, bottom);
+    }
+}
+
+/// The same for the row that draws `lane`.
+pub(super) fn show_lane(state: &mut ViewState, lane: LaneKind) {
+    if state.rows.of_lane(lane).is_none() {
+        let mut path = Vec::new();
+        state.outline.visit(&mut |above, node| {
+            if path.is_empty() && node.lanes.iter().any(|it| it.kind == lane) {
+                path = above.iter().map(|node| node.key).collect();
+            }
+        });
+        if !path.is_empty() {
+            open_path(state, &path, |state| state.rows.of_lane(lane).is_some());
+        }
+    }
+    if let Some((row, lane)) = state.rows.of_lane(lane) {
+        let top = row.top + lane.offset;
+        let bottom = top + lane.height;
+        scroll_to(state, top, bottom);
+    }
+}
+
+/// Opens the rows of `path`; where that is not enough, unhides them, and drops the filters.
+fn open_path(state: &mut ViewState, path: &[RowKey], is_shown: impl Fn(&ViewState) -> bool) {
+    if is_shown(state) {
+        return;
+    }
+    for key in path {
+        state.layout.folds.insert(*key, Fold::Open);
+        state.layout.hidden.remove(key);
+    }
+    state.rebuild_rows();
+    if !is_shown(state) {
+        state.filter.clear();
+        state.active = None;
+        state.rebuild_rows();
+    }
+}
+
+fn scroll_to(state: &mut ViewState, top: f32, bottom: f32) {
+    if top < state.scroll || bottom > state.scroll + state.page_height {
+        let middle = (top + bottom - state.page_height) / 2.0;
+        state.scroll = middle.clamp(0.0, state.max_scroll());
+    }
+}

@@ -1,0 +1,71 @@
+//! How well a few typed letters fit a name: they must occur in it in their order; starts of words and letters
+//! side by side count more.
+
+/// How well `typed` fits `name`, more being better; `None` if it does not. Case and spaces are ignored.
+#[must_use]
+pub fn score(typed: &str, name: &str) -> Option<i32> {
+    let lower = |c: char| c.to_lowercase().next().unwrap_or(c);
+    let wanted: Vec<char> = typed
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(lower)
+        .collect();
+    let letters: Vec<char> = name.chars().collect();
+    // The best score of all ways to place the letters typed so far, by the place of the last one.
+    let mut best: Vec<Option<i32>> = Vec::new();
+    for (number, &wanted) in wanted.iter().enumerate() {
+        let mut row = vec![None; letters.len()];
+        let mut before: Option<i32> = None;
+        for (at, &letter) in letters.iter().enumerate() {
+            if at > 0 && number > 0 {
+                before = before.max(best[at - 1]);
+            }
+            if lower(letter) != wanted {
+                continue;
+            }
+            let is_start = at == 0 || !letters[at - 1].is_alphanumeric();
+            let own = if is_start { 18 } else { 8 };
+            row[at] = if number == 0 {
+                Some(own)
+            } else {
+                let beside = at.checked_sub(1).and_then(|at| best[at]).map(|it| it + 12);
+                beside.max(before).map(|it| it + own)
+            };
+        }
+        best = row;
+    }
+    let length = letters.len().min(90) as i32 / 6;
+    if wanted.is_empty() {
+        return Some(-length);
+    }
+    best.into_iter().flatten().max().map(|it| it - length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::score;
+
+    fn best<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
+        let scored = names
+            .iter()
+            .filter_map(|name| Some((score(typed, name)?, *name)));
+        scored.max_by_key(|(score, _)| *score).map(|(_, name)| name)
+    }
+
+    #[test]
+    fn letters_in_their_order_fit_and_starts_of_words_fit_best() {
+        let names = [
+            "Unfold all",
+            "Fold all",
+            "Zoom to the selection",
+            "kworker/0:1",
+            "kworker/1:0",
+        ];
+        assert_eq!(best("fold", &names), Some("Fold all"));
+        assert_eq!(best("zts", &names), Some("Zoom to the selection"));
+        assert_eq!(best("kw10", &names), Some("kworker/1:0"));
+        assert_eq!(best("FA", &names), Some("Fold all"));
+        assert_eq!(best("xyz", &names), None);
+        assert!(score("", "anything").is_some());
+    }
+}

@@ -1,0 +1,278 @@
+//! "Go to": a time as anybody writes it, in any of the formats that the window prints, to a point or a span.
+//!
+//!     1.5s  250ms  12us  2:30       since the trace's start
+//!     +20ms  -3us                   from the middle of what is seen
+//!     @123456789                    nanoseconds on the trace's clock
+//!     5094.123456                   seconds on the trace's clock, where that lies in the trace; else since its start
+//!     2026-11-18 11:06:40.25Z       wall clock (UTC), where the file says how to get there; 11:06:40 the same day
+//!     1.5s .. 1.6s                  a span: both ends in any of these
+
+use super::ruler::Origins;
+use crate::base::time::TimeArg;
+use crate::base::{Nanos, TimeSpan, Timestamp};
+
+/// Where to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A point: it comes to the middle.
+    At(Timestamp),
+    /// A span: it fills the view.
+    Over(TimeSpan),
+}
+
+/// What a text is read against.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    /// The trace's span.
+    pub trace: TimeSpan,
+    /// The middle of what is seen.
+    pub middle: Timestamp,
+    /// Where the times' zero points are.
+    pub origins: Origins,
+}
+
+/// Reads a time or a span.
+///
+/// # Errors
+/// A sentence for the user, if it is neither.
+pub fn parse_target(text: &str, around: &Around) -> Result<Target, String> {
+    if let Some((from, until)) = text.split_once("..") {
+        let (from, until) = (parse_time(from, around)?, parse_time(until, around)?);
+        return Ok(Target::Over(TimeSpan::new(
+            from.min(until),
+            from.max(until),
+        )));
+    }
+    parse_time(text, around).map(Target::At)
+}
+
+fn parse_time(text: &str, around: &Around) -> Result<Timestamp, String> {
+    let text = text.trim();
+    let relative = |rest: &str| crate::base::time::parse_duration(rest.trim());
+    if let Some(rest) = text.strip_prefix('+') {
+        return relative(rest).map(|delta| around.middle + delta);
+    }
+    if let Some(rest) = text.strip_prefix(['-', '−'])
+        && let Ok(delta) = relative(rest)
+    {
+        return Ok(around.middle - delta);
+    }
+    if let Some(time) = wall_clock(text, around) {
+        return time;
+    }
+    if text.contains(':') {
+        return since_start_clock(text)
+            .map(|delta| around.trace.start + delta)
+            .ok_or_else(expected);
+    }
+    if let Some(number) = plain_number(text) {
+        return Ok(place_number(number, text.contains('.'), around));
+    }
+    text.parse::<TimeArg>()
+        .map(|arg| arg.resolve(around.trace.start))
+        .map_err(|_| expected())
+}
+
+fn expected() -> String {
+    "expected a time such as 1.5s, 250ms, +20us, 2:30, @123456789, 5094.123456 or 11:06:40.25, or a span such as 1.5s .. 1.6s"
+        .to_owned()
+}
+
+/// A number without a unit, in billionths; grouped digits are fine.
+fn plain_number(text: &str) -> Option<i128> {
+    let compact: String = text
+        .chars()
+        .filter(|c| !matches!(c, '_' | ' ' | '\u{202f}' | '\u{a0}'))
+        .collect();
+    let (whole, fraction) = compact.split_once('.').unwrap_or((&compact, ""));
+    let is_number = |text: &str| text.len() <= 19 && text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    Some(whole.parse::<i128>().ok()? * 1_000_000_000 + billionths(fraction)?)
+}
+
+fn billionths(fraction: &str) -> Option<i128> {
+    let nine: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
+    nine.parse().ok()
+}
+
+/// Where a number without a unit points: what lies in the trace wins.
+fn place_number(number: i128, has_fraction: bool, around: &Around) -> Timestamp {
+    let at = |ns: i128| Timestamp(ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+    let is_inside = |time: Timestamp| around.trace.start <= time && time <= around.trace.end;
+    let seconds = at(number);
+    if is_inside(seconds) {
+        return seconds;
+    }
+    let whole = at(number / 1_000_000_000);
+    if !has_fraction && is_inside(whole) {
+        return whole;
+    }
+    at(i128::from(around.trace.start.0) + number)
+}
+
+/// `2:30`, `1:02:03.5`: minutes and hours since the start.
+fn since_start_clock(text: &str) -> Option<Nanos> {
+    let mut seconds = 0_i128;
+    let mut parts = text.split(':').peekable();
+    let mut count = 0;
+    while let Some(part) = parts.next() {
+        count += 1;
+        let number = plain_number(part)?;
+        if count > 3 || (part.contains('.') && parts.peek().is_some()) {
+            return None;
+        }
+        seconds = seconds.checked_mul(60)?.checked_add(number)?;
+    }
+    i64::try_from(seconds).ok().map(Nanos)
+}
+
+/// A date and a time of day, or the time of day alone; `None` if the text is not written like one.
+fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> {
+    let text = text
+        .trim_end_matches(['Z', 'z'])
+        .trim_end_matches("UTC")
+        .trim();
+    let (date, clock) = match text.split_once([' ', 'T']) {
+        Some((date, clock)) => (Some(date), clock.trim()),
+        None => (None, text),
+    };
+    let parts: Vec<&str> = clock.split(':').collect();
+    let &[hours, minutes, seconds] = parts.as_slice() else {
+        return None;
+    };
+    let offset = around.origins.unix_offset;
+    if date.is_none() && offset.is_none() {
+        return None;
+    }
+    let Some(offset) = offset else {
+        return Some(Err(
+            "this file does not say how its clock and the wall clock agree".to_owned(),
+        ));
+    };
+    let of_day = || {
+        if hours.contains('.') || minutes.contains('.') {
+            return None;
+        }
+        let clock = plain_number(hours)? * 3_600 + plain_number(minutes)? * 60;
+        clock.checked_add(plain_number(seconds)?)
+    };
+    const DAY: i128 = 86_400 * 1_000_000_000;
+    let day_start = match date {
+        Some(date) => days_since_1970(date).map(|days| days * DAY),
+        None => Some((i128::from(around.middle.0) + offset).div_euclid(DAY) * DAY),
+    };
+    let (Some(of_day), Some(day_start)) = (of_day(), day_start) else {
+        return Some(Err(expected()));
+    };
+    Some(
+        i64::try_from(day_start + of_day - offset)
+            .map(Timestamp)
+            .map_err(|_| "that is more than this axis can hold".to_owned()),
+    )
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar.
+fn days_since_1970(date: &str) -> Option<i128> {
+    let mut parts = date.splitn(3, '-');
+    let mut next = || parts.next()?.parse::<i128>().ok();
+    let (year, month, day) = (next()?, next()?, next()?);
+    if !(0..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years are counted from March, so that the day of a leap year comes last.
+    let (year, month) = if month <= 2 {
+        (year - 1, month + 9)
+    } else {
+        (year, month - 3)
+    };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
+    Some(era * 146_097 + day_of_era - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn around() -> Around {
+        let start = Timestamp(5_094 * SECOND);
+        Around {
+            trace: TimeSpan::new(start, start + Nanos(100 * SECOND)),
+            middle: start + Nanos(50 * SECOND),
+            origins: Origins {
+                start,
+                // The trace's clock begins at noon of 2026-11-18.
+                unix_offset: Some((20_775 * 86_400 + 43_200) * i128::from(SECOND)),
+                ..Origins::default()
+            },
+        }
+    }
+
+    fn since_start(text: &str) -> i64 {
+        match parse_target(text, &around()) {
+            Ok(Target::At(time)) => (time - around().trace.start).0,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_time_is_read_in_every_format() {
+        assert_eq!(since_start("1.5s"), 1_500_000_000);
+        assert_eq!(since_start(" 250 ms "), 250_000_000);
+        assert_eq!(since_start("+20us"), 50 * SECOND + 20_000);
+        assert_eq!(since_start("-1s"), 49 * SECOND);
+        assert_eq!(since_start("1:30"), 90 * SECOND);
+        assert_eq!(since_start("@5095000000000"), SECOND);
+        assert_eq!(since_start("5094.123456"), 123_456_000);
+        assert_eq!(since_start("5095000000000"), SECOND);
+        assert_eq!(since_start("7"), 7 * SECOND);
+        assert_eq!(since_start("2026-11-18 13:24:55Z"), SECOND);
+        assert_eq!(since_start("13:24:55.25"), SECOND + 250_000_000);
+    }
+
+    #[test]
+    fn a_span_has_two_ends() {
+        let start = around().trace.start;
+        let target = parse_target("2s .. 1s", &around());
+        let span = TimeSpan::new(start + Nanos(SECOND), start + Nanos(2 * SECOND));
+        assert_eq!(target, Ok(Target::Over(span)));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_in_words() {
+        for bad in [
+            "",
+            "soon",
+            "1.5 parsecs",
+            "1:2:3:4",
+            "..",
+            "1:2.5:3",
+            "2026-13-01 00:00:00",
+        ] {
+            let error = parse_target(bad, &around()).unwrap_err();
+            assert!(error.contains("expected"), "{bad}: {error}");
+        }
+        let mut dark = around();
+        dark.origins.unix_offset = None;
+        let error = parse_target("2026-11-18 13:24:55", &dark).unwrap_err();
+        assert!(error.contains("wall clock"), "{error}");
+        assert!(parse_target("1:02:03", &dark).is_ok());
+    }
+
+    #[test]
+    fn dates_count_days() {
+        assert_eq!(days_since_1970("1970-01-01"), Some(0));
+        assert_eq!(days_since_1970("2000-02-29"), Some(11_016));
+        assert_eq!(days_since_1970("2026-11-18"), Some(20_775));
+    }
+}

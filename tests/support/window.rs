@@ -1,0 +1,123 @@
+//! A window without a screen, for tests of what it does.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui_kittest::{Harness, TestRenderer};
+use threadline::base::Job;
+use threadline::gui::app::App;
+use threadline::gui::soft::Soft;
+use threadline::gui::theme;
+use threadline::load;
+use threadline::view::Action;
+
+/// The program's rasteriser as egui_kittest's.
+#[derive(Default)]
+struct Renderer(Soft);
+
+impl TestRenderer for Renderer {
+    fn handle_delta(&mut self, delta: &mut egui::TexturesDelta) {
+        self.0.take_textures(delta);
+    }
+
+    fn render(
+        &mut self,
+        ctx: &egui::Context,
+        output: &egui::FullOutput,
+    ) -> Result<image::RgbaImage, String> {
+        let scale = output.pixels_per_point;
+        let points = ctx.content_rect().size();
+        let (width, height) = ((points.x * scale) as usize, (points.y * scale) as usize);
+        let shapes = ctx.tessellate(output.shapes.clone(), scale);
+        let picture = self.0.draw(&shapes, width, height, scale);
+        image::RgbaImage::from_raw(width as u32, height as u32, picture.rgba)
+            .ok_or_else(|| "the picture has another size".to_owned())
+    }
+}
+
+pub fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+pub fn hackbench() -> PathBuf {
+    file("sample-traces/kprobe-hackbench.dat")
+}
+
+pub type Window = Harness<'static, App>;
+
+/// A window of 900 x 560 points that shows nothing yet.
+pub fn empty_window() -> Window {
+    let mut app = App::new(None);
+    app.hold_still();
+    Harness::builder()
+        .with_size([900.0, 560.0])
+        .with_render_cursor(false)
+        .with_max_steps(40)
+        .allow_missing_glyphs()
+        .renderer(Renderer::default())
+        .with_context_setup(theme::install)
+        .build_ui_state(|ui, app: &mut App| app.ui(ui), app)
+}
+
+/// A window that shows `path`.
+pub fn window(path: &Path) -> Window {
+    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut window = empty_window();
+    window.state_mut().show(Arc::new(loaded));
+    settle(&mut window);
+    window
+}
+
+/// Runs frames until loads and panes have their answers.
+pub fn settle(window: &mut Window) {
+    let began = Instant::now();
+    loop {
+        window.step();
+        if !window.state().is_busy() {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "still at work");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    window.run_steps(4);
+}
+
+pub fn act(window: &mut Window, action: Action) {
+    let ctx = window.ctx.clone();
+    window.state_mut().act(&ctx, action);
+    settle(window);
+}
+
+pub fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}
+
+pub fn visible(window: &Window) -> i64 {
+    window.state().state().span.duration().0
+}
+
+/// A file as the desktop hands it to a window.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+pub fn drop_on(window: &mut Window, path: PathBuf) {
+    window
+        .input_mut()
+        .dropped_files
+        .push(Arc::new(Dropped(path)));
+    window.run_steps(2);
+    settle(window);
+}

@@ -1,0 +1,326 @@
+//! What an engineer does all day, through keys, pointer and menus: moving, tracks, marks, searching.
+
+#[path = "support/window.rs"]
+mod support;
+
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::Queryable;
+use support::*;
+use threadline::base::{Nanos, TimeSpan};
+use threadline::view::{Action, Arrange, GroupBy, Motion, RowKey, Settings, SortBy, Wheel};
+
+fn titles(window: &Window) -> Vec<String> {
+    let rows = window.state().state().rows.all();
+    rows.iter().map(|row| row.title.to_string()).collect()
+}
+
+fn key_of(window: &Window, title: &str) -> RowKey {
+    let rows = window.state().state().rows.all();
+    rows.iter().find(|row| &*row.title == title).unwrap().key
+}
+
+fn type_text(window: &mut Window, name: &str, text: &str) {
+    window
+        .get_by_role_and_label(Role::TextInput, name)
+        .type_text(text);
+    window.run_steps(3);
+}
+
+fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
+    window.hover_at(from);
+    window.drag_at(from);
+    window.run_steps(2);
+    window.hover_at(from + (until - from) * 0.5);
+    window.run_steps(2);
+    window.hover_at(until);
+    window.run_steps(2);
+    window.drop_at(until);
+    window.run_steps(3);
+}
+
+#[test]
+fn ctrl_g_goes_to_a_time_and_says_why_it_cannot() {
+    let mut window = window(&hackbench());
+    let start = window.state().state().trace_span.start;
+    key(&mut window, Modifiers::COMMAND, Key::G);
+    type_text(&mut window, "Go to a time", "soon");
+    assert!(window.query_by_label_contains("expected a time").is_some());
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    key(&mut window, Modifiers::COMMAND, Key::G);
+    type_text(&mut window, "Go to a time", "100us .. 200us");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let span = TimeSpan::new(start + Nanos(100_000), start + Nanos(200_000));
+    assert_eq!(window.state().state().span, span);
+    assert!(window.state().state().finder.is_none());
+}
+
+#[test]
+fn places_are_kept_and_found_again() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::NONE, Key::W);
+    let kept = window.state().state().span;
+    key(
+        &mut window,
+        Modifiers::COMMAND | Modifiers::SHIFT,
+        Key::Num3,
+    );
+    key(&mut window, Modifiers::NONE, Key::Num0);
+    assert_ne!(window.state().state().span, kept);
+    key(&mut window, Modifiers::COMMAND, Key::Num3);
+    assert_eq!(window.state().state().span, kept);
+    key(&mut window, Modifiers::COMMAND, Key::Num4);
+    assert_eq!(window.state().state().span, kept, "place 4 is empty");
+}
+
+#[test]
+fn a_glide_can_be_turned_and_switched_off() {
+    let mut window = window(&hackbench());
+    let settings = Settings {
+        motion: Motion::Jump,
+        ..window.state().state().settings
+    };
+    act(&mut window, Action::Configure(settings));
+    key(&mut window, Modifiers::NONE, Key::W);
+    assert!(visible(&window) > 0);
+}
+
+#[test]
+fn the_wheel_zooms_where_the_user_wants_it_to() {
+    let mut window = window(&hackbench());
+    let canvas = window.get_by_label("Timeline").rect();
+    let whole = visible(&window);
+    window.hover_at(canvas.center());
+    window.run_steps(2);
+    let wheel = |y: f32| egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, y),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    };
+    window.event(wheel(-3.0));
+    window.run_steps(8);
+    assert_eq!(visible(&window), whole);
+    let scroll = window.state().state().scroll;
+    let settings = Settings {
+        wheel: Wheel::Zooms,
+        ..window.state().state().settings
+    };
+    act(&mut window, Action::Configure(settings));
+    window.event(wheel(3.0));
+    window.run_steps(8);
+    assert!(visible(&window) < whole);
+    assert_eq!(window.state().state().scroll, scroll);
+}
+
+#[test]
+fn a_drag_selects_the_tracks_it_crosses_and_the_ruler_all() {
+    let mut window = window(&hackbench());
+    let canvas = window.get_by_label("Timeline").rect();
+    let rows = window.state().state().rows.all();
+    let (first, last) = (rows[1].clone(), rows[2].clone());
+    let from = egui::pos2(canvas.left() + 100.0, canvas.top() + first.top + 4.0);
+    let until = egui::pos2(canvas.left() + 300.0, canvas.top() + last.top + 4.0);
+    drag(&mut window, from, until);
+    let keys = window.state().state().area_rows.clone().unwrap();
+    assert_eq!(keys, [first.key, last.key]);
+    assert!(window.state().state().range.is_some());
+    assert!(!window.state().state().area_lanes().unwrap().is_empty());
+    let ruler = window.get_by_label("Ruler").rect();
+    let at = |x: f32| egui::pos2(ruler.left() + x, ruler.center().y);
+    drag(&mut window, at(150.0), at(250.0));
+    assert!(window.state().state().area_rows.is_none());
+    let range = window.state().state().range.unwrap();
+    drag(&mut window, at(250.0), at(400.0));
+    let longer = window.state().state().range.unwrap();
+    assert_eq!(longer.start, range.start, "its end was taken hold of");
+    assert!(longer.end > range.end);
+}
+
+#[test]
+fn a_track_is_selected_for_all_time_and_then_all_are() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::Deselect);
+    let canvas = window.get_by_label("Timeline").rect();
+    window.hover_at(canvas.left_top() + egui::vec2(50.0, 35.0));
+    window.run_steps(2);
+    key(&mut window, Modifiers::COMMAND, Key::A);
+    let state = window.state().state();
+    assert_eq!(state.area_rows.as_ref().map(Vec::len), Some(1));
+    assert!(state.range.is_none());
+    key(&mut window, Modifiers::COMMAND, Key::A);
+    let state = window.state().state();
+    assert_eq!(state.range, Some(state.trace_span));
+    assert!(state.area_rows.is_none());
+}
+
+#[test]
+fn edges_snap_to_slices_unless_alt_is_held() {
+    let mut window = window(&hackbench());
+    let label = window
+        .get_all_by_label("hackbench")
+        .next_back()
+        .unwrap()
+        .rect();
+    let near = egui::pos2(label.right() - 2.0, label.center().y);
+    window.hover_at(near);
+    window.run_steps(3);
+    let edge = window.state().state().edge.expect("an edge is near");
+    key(&mut window, Modifiers::SHIFT, Key::A);
+    assert_eq!(window.state().state().marks[0], Some(edge));
+    assert_ne!(window.state().state().hover, Some(edge));
+}
+
+#[test]
+fn tracks_are_found_by_letters() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::COMMAND, Key::P);
+    type_text(&mut window, "Find a track", "cpu 3");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(window.state().state().finder.is_none());
+    key(&mut window, Modifiers::COMMAND, Key::P);
+    type_text(&mut window, "Find a track", "no such track");
+    assert!(window.query_by_label("Nothing is called that.").is_some());
+}
+
+#[test]
+fn the_palette_offers_every_command() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::COMMAND | Modifiers::SHIFT, Key::P);
+    type_text(&mut window, "Find a command", "light theme");
+    window.snapshot("palette");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let theme = window.state().state().theme;
+    assert_eq!(theme, threadline::view::ThemeChoice::Light);
+}
+
+#[test]
+fn tracks_are_pinned_hidden_renamed_and_undone() {
+    let mut window = window(&hackbench());
+    let all = titles(&window);
+    let key_of_first = key_of(&window, "CPU 0");
+    act(&mut window, Action::Arrange(Arrange::Pin(key_of_first)));
+    assert_eq!(&*window.state().state().rows.pinned()[0].title, "CPU 0");
+    window.snapshot("pinned");
+    act(
+        &mut window,
+        Action::Arrange(Arrange::Rename(key_of_first, "The first".into())),
+    );
+    assert!(window.get_all_by_label("The first").count() >= 2);
+    act(&mut window, Action::Arrange(Arrange::Hide(key_of_first)));
+    assert!(!titles(&window).contains(&"The first".to_owned()));
+    key(&mut window, Modifiers::SHIFT, Key::H);
+    assert!(titles(&window).contains(&"The first".to_owned()));
+    act(&mut window, Action::Arrange(Arrange::Reset));
+    assert_eq!(titles(&window), all);
+}
+
+#[test]
+fn a_header_is_dragged_to_another_place_and_has_a_menu() {
+    let mut window = window(&hackbench());
+    let (first, second) = (
+        window.get_by_label("CPU 0").rect(),
+        window.get_by_label("CPU 1").rect(),
+    );
+    drag(
+        &mut window,
+        second.center(),
+        first.center_top() + egui::vec2(0.0, 3.0),
+    );
+    let shown = titles(&window);
+    let at = |name: &str| shown.iter().position(|it| it == name).unwrap();
+    assert!(at("CPU 1") < at("CPU 0"), "{shown:?}");
+    window.get_by_label("CPU 0").click_secondary();
+    window.run_steps(3);
+    window.get_by_label("Pin to the top").click();
+    window.run_steps(3);
+    assert_eq!(window.state().state().rows.pinned().len(), 1);
+}
+
+#[test]
+fn threads_are_gathered_and_sorted_otherwise() {
+    let mut window = window(&hackbench());
+    act(
+        &mut window,
+        Action::Arrange(Arrange::GroupBy(GroupBy::Name)),
+    );
+    assert!(titles(&window).iter().any(|title| title == "hackbench"));
+    act(
+        &mut window,
+        Action::Arrange(Arrange::GroupBy(GroupBy::Nothing)),
+    );
+    act(&mut window, Action::Arrange(Arrange::SortBy(SortBy::Name)));
+    let names: Vec<String> = titles(&window)
+        .into_iter()
+        .filter(|title| !title.starts_with("CPU"))
+        .collect();
+    let mut sorted = names.clone();
+    sorted.sort_by_key(|name| name.to_lowercase());
+    assert_eq!(names, sorted);
+}
+
+#[test]
+fn only_active_tracks_are_shown_and_follow_the_view() {
+    let mut window = window(&hackbench());
+    let all = titles(&window).len();
+    key(&mut window, Modifiers::NONE, Key::V);
+    let start = window.state().state().trace_span.start;
+    act(
+        &mut window,
+        Action::Show(TimeSpan::new(start, start + Nanos(2_000))),
+    );
+    window.run_steps(3);
+    assert!(titles(&window).len() < all);
+    key(&mut window, Modifiers::NONE, Key::V);
+    assert_eq!(titles(&window).len(), all);
+}
+
+#[test]
+fn a_layout_is_kept_by_name_and_used_on_another_trace() {
+    let mut window = window(&hackbench());
+    let cpu = key_of(&window, "CPU 1");
+    act(&mut window, Action::Arrange(Arrange::Pin(cpu)));
+    act(&mut window, Action::Arrange(Arrange::Save("mine".into())));
+    let other = threadline::load::open(
+        &file("tests/golden/tracedat"),
+        &threadline::base::Job::default(),
+    );
+    assert!(other.is_err(), "a folder is no trace");
+    act(&mut window, Action::Arrange(Arrange::Reset));
+    assert!(window.state().state().rows.pinned().is_empty());
+    act(&mut window, Action::Arrange(Arrange::Use("mine".into())));
+    assert_eq!(&*window.state().state().rows.pinned()[0].title, "CPU 1");
+}
+
+#[test]
+fn settings_are_chosen_in_their_window() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::COMMAND, Key::Comma);
+    window.snapshot("settings");
+    window.get_by_label("Be there at once").click();
+    window.run_steps(3);
+    assert_eq!(window.state().state().settings.motion, Motion::Jump);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window.run_steps(3);
+    assert!(!window.state().state().is_settings_open);
+    key(&mut window, Modifiers::COMMAND, Key::Plus);
+    assert_eq!(window.state().state().settings.ui_percent, 110);
+}
+
+#[test]
+fn stepping_goes_by_name_and_level() {
+    let mut window = window(&hackbench());
+    window
+        .get_all_by_label("hackbench")
+        .next_back()
+        .unwrap()
+        .click();
+    window.run_steps(3);
+    let first = window.state().state().selected;
+    key(&mut window, Modifiers::NONE, Key::N);
+    let second = window.state().state().selected;
+    key(&mut window, Modifiers::SHIFT, Key::N);
+    if second != first {
+        assert_eq!(window.state().state().selected, first);
+    }
+}
