@@ -5,6 +5,8 @@
 #[path = "support/window.rs"]
 mod support;
 
+use std::path::Path;
+
 use egui_kittest::kittest::Queryable;
 use support::*;
 use threadline::base::Job;

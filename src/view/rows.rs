@@ -579,6 +579,8 @@ mod tests {
             .map(|node| &*node.title)
             .collect();
         assert_eq!(found, ["worker 11", "Beta"]);
+        let mut layout = Layout::default();
+        layout.folds.insert(RowKey::Process(1), Fold::Closed);
         let shown = rows(&layout, "");
         assert_eq!(titles(&shown)[..2], ["Alpha", "Beta"]);
         let shown = rows(&layout, "WORKER 11");
