@@ -66,9 +66,10 @@ fn runs(trace: &Trace, shift: i64, threads: std::ops::Range<u32>) -> Vec<String>
         .map(|&run| {
             let run = trace.runs.get(threadline::trace::RunId(run));
             let cpu = trace.cpus[run.cpu.0 as usize].number;
-            let end = run.end.map(|end| end.0 + shift);
+            // What lasts to its file's end does not last to the end of the axis.
+            let end = run.end.unwrap_or(trace.span.end).0 + shift;
             format!(
-                "{} {end:?} cpu {cpu} tid {}",
+                "{} {end} cpu {cpu} tid {}",
                 run.start.0 + shift,
                 trace.thread(run.thread).tid
             )

@@ -1,7 +1,8 @@
 //! Several traces, each with an offset, become one on a common axis.
 //!
 //! Tables are put one behind the other, file by file; ids are moved to where their rows went, and only what
-//! is sorted by time over all (flows, logs, files) is sorted again. Event columns are shared, not copied:
+//! is sorted by time over all (flows, logs, files) is sorted again. Runs and states that lasted to a file's
+//! end do not last to the end of the axis. Event columns are shared, not copied:
 //! their [`Origin`] says how to read them. Thread 0 is the idle task of everybody.
 
 use std::ops::Range;
@@ -53,6 +54,8 @@ pub fn join(members: &[Member]) -> Trace {
 /// Where the rows of one member went.
 struct Moves {
     shift: Nanos,
+    /// Where the file ends here.
+    end: Timestamp,
     strings: Vec<StringId>,
     kinds: Vec<KindId>,
     first_cpu: u32,
@@ -75,6 +78,14 @@ impl Moves {
 
     fn times(&self, times: &[i64]) -> impl Iterator<Item = i64> {
         times.iter().map(|&time| self.time(Timestamp(time)).0)
+    }
+
+    /// Ends of what lasts "to the end": of its own file, not of all.
+    fn ends(&self, ends: &[i64]) -> impl Iterator<Item = i64> {
+        ends.iter().map(|&end| match Timestamp(end) {
+            Timestamp::MAX => self.end.0,
+            end => self.time(end).0,
+        })
     }
 
     fn string(&self, id: StringId) -> StringId {
@@ -249,6 +260,7 @@ impl<'a> Joined<'a> {
             .collect();
         Moves {
             shift: member.offset,
+            end: theirs.span.end.saturating_add(member.offset),
             strings,
             kinds,
             first_cpu: self.trace.cpus.len() as u32,
@@ -312,7 +324,7 @@ impl<'a> Joined<'a> {
         let (ours, runs) = (&mut self.trace.runs, &theirs.runs);
         let (first_run, first_place) = (ours.len() as u32, ours.by_thread.len() as u32);
         ours.starts.extend(moves.times(&runs.starts));
-        ours.ends.extend(moves.times(&runs.ends));
+        ours.ends.extend(moves.ends(&runs.ends));
         let threads = runs.threads.iter().map(|&id| moves.thread(ThreadId(id)).0);
         ours.threads.extend(threads);
         ours.priorities.extend_from_slice(&runs.priorities);
@@ -332,7 +344,7 @@ impl<'a> Joined<'a> {
         let (ours, states) = (&mut self.trace.states, &theirs.states);
         let first_state = ours.len() as u32;
         ours.starts.extend(moves.times(&states.starts));
-        ours.ends.extend(moves.times(&states.ends));
+        ours.ends.extend(moves.ends(&states.ends));
         ours.states.extend_from_slice(&states.states);
         let partners = states.states.iter().zip(&states.partners);
         ours.partners

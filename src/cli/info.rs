@@ -152,7 +152,12 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     for source in &trace.sources {
         row(
             "on the axis",
-            format!("{} +{}: {}", source.name, source.offset(), source.evidence),
+            format!(
+                "{} {}: {}",
+                source.name,
+                source.offset_text(),
+                source.evidence
+            ),
         )?;
     }
     for (name, value) in &trace.info.facts {

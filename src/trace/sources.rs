@@ -62,4 +62,19 @@ impl Source {
     pub fn offset(&self) -> Nanos {
         self.origin.shift
     }
+
+    /// The offset with its sign: `+1.5 ms`.
+    #[must_use]
+    pub fn offset_text(&self) -> String {
+        signed(self.offset())
+    }
+}
+
+/// A length of time with its sign: `+1.5 ms`.
+#[must_use]
+pub fn signed(time: Nanos) -> String {
+    match time {
+        time if time.0 > 0 => format!("+{time}"),
+        time => time.to_string(),
+    }
 }

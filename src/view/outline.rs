@@ -205,8 +205,7 @@ impl<'a> Owners<'a> {
         node.kind = RowKind::Source(id);
         let note = source.map_or_else(String::new, |source| match source.offset() {
             Nanos(0) => source.info.format.clone(),
-            offset if offset.0 < 0 => format!("{} · {offset}", source.info.format),
-            offset => format!("{} · +{offset}", source.info.format),
+            _ => format!("{} · {}", source.info.format, source.offset_text()),
         });
         node.note = note.into();
         node

@@ -2,25 +2,31 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::sources::SourcesTable;
 use crate::base::Severity;
 use crate::gui::pane::{Pane, Scene};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
-    Box::new(InfoPane)
+    Box::<InfoPane>::default()
 }
 
-struct InfoPane;
+#[derive(Default)]
+struct InfoPane {
+    sources: SourcesTable,
+}
 
 impl Pane for InfoPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let loaded = scene.loaded;
         let trace = &loaded.trace;
         let weak = scene.palette.weak;
+        let mut actions = Vec::new();
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
+                self.sources.ui(ui, scene, &mut actions);
                 ui.label(RichText::new("Diagnostics").strong());
                 if trace.diagnostics.is_empty() {
                     ui.label(RichText::new("Nothing was odd in this file.").color(weak));
@@ -87,7 +93,7 @@ impl Pane for InfoPane {
                         }
                     });
             });
-        Vec::new()
+        actions
     }
 }
 

@@ -5,6 +5,7 @@ pub mod durations;
 pub mod events;
 pub mod info;
 pub mod process_tree;
+mod sources;
 
 use super::pane::PaneRow;
 

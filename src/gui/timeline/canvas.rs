@@ -33,6 +33,7 @@ impl Timeline {
         if response.dragged() {
             hit = None;
         }
+        self.sources_ui(ui, draw, actions);
         self.labels_ui(ui, &painter, &response, actions);
         paint_emptiness(&painter, rect, draw.scene);
         paint_selection(&painter, draw);
@@ -76,7 +77,7 @@ impl Timeline {
         let seen = section.seen();
         for (index, row) in seen.clone().zip(&section.rows[seen.clone()]) {
             let area = section.row_rect(row);
-            if matches!(row.kind, RowKind::Group) || (row.lanes.is_empty()) {
+            if matches!(row.kind, RowKind::Group | RowKind::Source(_)) || (row.lanes.is_empty()) {
                 painter.rect_filled(area, 0, palette.group);
             } else if index % 2 == 1 {
                 painter.rect_filled(area, 0, palette.canvas_alternate);

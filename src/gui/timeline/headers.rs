@@ -168,12 +168,10 @@ pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
     let painter = ui.painter_at(rect);
     let trace = &scene.loaded.trace;
     let font = FontId::proportional(11.5);
-    let name = scene
-        .loaded
-        .path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let name = match scene.loaded.members.len() {
+        0 => scene.loaded.file_name(),
+        count => format!("{} and {} more", scene.loaded.file_name(), count - 1),
+    };
     let room = rect.width() - 20.0;
     let title = elided(&painter, &name, &FontId::proportional(13.0), room);
     let left = rect.left() + 10.0;

@@ -15,6 +15,7 @@ mod overlays;
 mod overview;
 mod ruler;
 mod sections;
+mod sources;
 mod text;
 mod tooltip;
 
@@ -47,6 +48,7 @@ pub struct Timeline {
     steps: Vec<CounterStep>,
     drag: Option<Drag>,
     glide: Glide,
+    moving: Option<sources::Moving>,
     /// Labels and nodes of the frame being drawn.
     labels: Vec<Label>,
     /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.

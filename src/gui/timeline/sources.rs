@@ -1,0 +1,122 @@
+//! The bar of each of several files on the axis: when it lasted, and by how much it is moved. Dragging the
+//! bar moves the file against the others; it is joined again when the drag ends.
+
+use super::text::elided;
+use super::{Draw, Timeline};
+use crate::base::Nanos;
+use crate::trace::SourceId;
+use crate::trace::sources::signed;
+use crate::view::Action;
+use crate::view::rows::RowKind;
+use egui::{Align2, CursorIcon, FontId, Rect, Sense, Ui, pos2};
+
+/// A file that is being dragged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moving {
+    source: SourceId,
+    points: f32,
+}
+
+/// The bar's height.
+const BAR: f32 = 14.0;
+
+impl Timeline {
+    /// Draws the bars of the files that are seen.
+    pub(super) fn sources_ui(&mut self, ui: &Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+        for section in draw.sections.iter() {
+            for row in &section.rows[section.seen()] {
+                if let RowKind::Source(id) = row.kind {
+                    let area = section.row_rect(row);
+                    self.source_ui(ui, (area, section.rect), draw, id, actions);
+                }
+            }
+        }
+    }
+
+    fn source_ui(
+        &mut self,
+        ui: &Ui,
+        (row, clip): (Rect, Rect),
+        draw: &Draw<'_>,
+        id: SourceId,
+        actions: &mut Vec<Action>,
+    ) {
+        let (scale, scene) = (&draw.scale, draw.scene);
+        let Some(source) = scene.loaded.trace.sources.get(id.0 as usize) else {
+            return;
+        };
+        let moved = match self.moving {
+            Some(moving) if moving.source == id => moving.points,
+            _ => 0.0,
+        };
+        let x = |time: crate::base::Timestamp| {
+            row.left() + scale.x_from_time(time.saturating_add(source.offset())) + moved
+        };
+        let (left, right) = (x(source.own_span.start), x(source.own_span.end));
+        let whole = Rect::from_min_max(
+            pos2(left, row.center().y - BAR / 2.0),
+            pos2(right.max(left + 2.0), row.center().y + BAR / 2.0),
+        );
+        let bar = whole.intersect(row).intersect(clip);
+        if bar.width() <= 0.0 {
+            return;
+        }
+        let response = ui.interact(bar, ui.scope_id().with(("source", id.0)), Sense::drag());
+        let offset = Nanos(
+            source
+                .offset()
+                .0
+                .saturating_add(scale.nanos_from_points(moved).0),
+        );
+        response.widget_info(|| {
+            let text = format!("{}, moved by {offset}", source.name);
+            egui::WidgetInfo::labeled(egui::Role::Slider, true, text)
+        });
+        let painter = ui.painter_at(row.intersect(clip));
+        let palette = scene.palette;
+        let is_held = response.hovered() || response.dragged();
+        let fill = if is_held {
+            palette.accent
+        } else {
+            palette.weak
+        };
+        painter.rect_filled(bar, 3, fill.gamma_multiply(0.35));
+        let words = match offset {
+            Nanos(0) => source.evidence.clone(),
+            offset => format!("{}: {}", signed(offset), source.evidence),
+        };
+        let words = if moved == 0.0 { words } else { signed(offset) };
+        let font = FontId::proportional(11.0);
+        let text = elided(&painter, &words, &font, bar.width() - 12.0);
+        painter.text(
+            bar.center(),
+            Align2::CENTER_CENTER,
+            text,
+            font,
+            palette.text,
+        );
+        if response.hovered() {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
+        }
+        if response.dragged() {
+            self.moving = Some(Moving {
+                source: id,
+                points: moved + response.drag_delta().x,
+            });
+        }
+        if response.drag_stopped() {
+            self.moving = None;
+            if moved != 0.0 {
+                actions.push(Action::Place(id, Some(offset)));
+            }
+        }
+        if !response.dragged() {
+            response.on_hover_text(format!(
+                "{}\nOffset {}: {}\nDrag to move this file against the others.",
+                source.name,
+                signed(offset),
+                source.evidence
+            ));
+        }
+    }
+}
