@@ -1,7 +1,7 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
 
 use crate::base::{Nanos, Timestamp};
-use crate::event::EventDetail;
+use crate::event::{EventDetail, Field};
 use crate::formats::{EventRef, Reader};
 use crate::trace::{EventId, FlowId, SliceId, ThreadId, Trace};
 
@@ -415,7 +415,10 @@ fn with_events(
 
 fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     let mut fields = Section::new(if title.is_empty() { "fields" } else { title });
-    for field in &detail.fields {
+    // What every event has is looked at last.
+    let is_common = |field: &&Field| field.name.starts_with("common_");
+    let (common, own): (Vec<_>, Vec<_>) = detail.fields.iter().partition(is_common);
+    for field in own.into_iter().chain(common) {
         fields.row(&field.name, field.text());
     }
     if !detail.text.is_empty() {
