@@ -18,6 +18,7 @@ pub mod formats;
 pub mod gui;
 pub mod index;
 pub mod load;
+pub mod probes;
 pub mod query;
 pub mod trace;
 pub mod view;

@@ -11,6 +11,7 @@ use std::path::Path;
 const FLOORS: &[(&str, u32)] = &[
     ("base", 1),
     ("event", 2),
+    ("probes", 2),
     ("trace", 3),
     ("formats", 4),
     ("build", 4),

@@ -1,0 +1,312 @@
+//! A text of definitions, line by line, and what the lines mean to each other.
+
+use super::fault::{Fault, ProbeError};
+use super::fetch::{Around, argument};
+use super::place::{Wrong, generated_name, names, place, unsigned};
+use super::{Command, DefinitionLine, Definitions, ProbeDefinition, ProbePlace, ProbeSort};
+
+const MOST_LINE: usize = 4094;
+const MOST_ACTIVE: u64 = 4096;
+const MOST_ARGUMENTS: usize = 128;
+/// Before the commands of a boot parameter.
+pub(super) const BOOT: &str = "kprobe_event=";
+
+/// Reads a text of definitions. Every line that is no comment becomes one of the answer's, right or wrong.
+#[must_use]
+pub fn parse(text: &str) -> Definitions {
+    let mut all = Definitions::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        for span in commands(line) {
+            let words = words(line, span.at, span.end, span.separator);
+            if words.is_empty() {
+                continue;
+            }
+            let command = if span.end - span.at > MOST_LINE {
+                Err((span.at + MOST_LINE, Fault::LineTooLong))
+            } else {
+                command(&words)
+            };
+            let command = command.map_err(|(at, fault)| ProbeError {
+                line: number,
+                column: column(line, at),
+                fault,
+            });
+            let mut row = DefinitionLine {
+                number,
+                text: line.get(span.at..span.end).unwrap_or(line).to_owned(),
+                command,
+                is_removed: false,
+            };
+            join(&mut all, &mut row, line, &words);
+            all.lines.push(row);
+        }
+    }
+    all
+}
+
+/// A command inside a line.
+struct Span {
+    at: usize,
+    end: usize,
+    separator: char,
+}
+
+/// The commands of a line: itself, those of a boot parameter, or what a shell's `echo` would write.
+fn commands(line: &str) -> Vec<Span> {
+    if let Some(found) = line.find(BOOT) {
+        let start = found + BOOT.len();
+        let rest = line.get(start..).unwrap_or("");
+        let length = rest.find([' ', '\t', '"', '\'']).unwrap_or(rest.len());
+        let mut at = start;
+        let mut spans = Vec::new();
+        for part in rest.get(..length).unwrap_or("").split(';') {
+            spans.push(Span {
+                at,
+                end: at + part.len(),
+                separator: ',',
+            });
+            at += part.len() + 1;
+        }
+        return spans;
+    }
+    let trimmed = line.trim_start();
+    let start = line.len() - trimmed.len();
+    if let Some(echoed) = trimmed.strip_prefix("echo ")
+        && let Some(open) = echoed.find(['"', '\''])
+    {
+        let quote = echoed.get(open..=open).unwrap_or("'");
+        let at = start + "echo ".len() + open + 1;
+        let inner = line.get(at..).unwrap_or("");
+        let end = at + inner.find(quote).unwrap_or(inner.len());
+        return vec![Span {
+            at,
+            end,
+            separator: ' ',
+        }];
+    }
+    vec![Span {
+        at: start,
+        end: line.find('#').unwrap_or(line.len()).max(start),
+        separator: ' ',
+    }]
+}
+
+/// A word, and at which byte of the line it stands.
+type Word<'a> = (usize, &'a str);
+
+fn words(line: &str, at: usize, end: usize, separator: char) -> Vec<Word<'_>> {
+    let text = line.get(at..end).unwrap_or("");
+    let is_gap = |c: char| c.is_ascii_whitespace() || c == separator;
+    let mut found = Vec::new();
+    let mut from = 0;
+    for part in text.split(is_gap) {
+        if !part.is_empty() {
+            found.push((at + from, part));
+        }
+        from += part.len() + 1;
+    }
+    found
+}
+
+/// Characters before byte `at`, counted from 1.
+fn column(line: &str, at: usize) -> u32 {
+    let before = line.get(..at.min(line.len())).unwrap_or(line);
+    before.chars().count() as u32 + 1
+}
+
+/// Puts an error's place in a word where the word stands.
+fn within<T>(word: usize, result: Result<T, Wrong>) -> Result<T, Wrong> {
+    result.map_err(|(at, fault)| (word + at, fault))
+}
+
+fn command(words: &[Word<'_>]) -> Result<Command, Wrong> {
+    let Some(&(at, first)) = words.first() else {
+        return Err((0, Fault::UnknownCommand));
+    };
+    match first.as_bytes().first() {
+        Some(b'-' | b'!') => within(at, removal(first)),
+        Some(b'p' | b'r' | b'e') if is_head(first) => {
+            define(words).map(|probe| Command::Define(probe))
+        }
+        Some(b's' | b'f' | b't') if is_head(first) => Ok(Command::Other),
+        _ => Err((at, Fault::UnknownCommand)),
+    }
+}
+
+/// Whether a word is a letter with, at most, a number and a name behind it.
+pub(super) fn is_head(word: &str) -> bool {
+    let rest = word.get(1..).unwrap_or("");
+    let number = rest.split(':').next().unwrap_or("");
+    number.is_empty()
+        || number.starts_with(|c: char| c.is_ascii_digit())
+        || (number.starts_with('-') && rest.len() > number.len())
+}
+
+fn removal(word: &str) -> Result<Command, Wrong> {
+    // `!p:GRP/EVENT` in dynamic_events is the same.
+    let rest = word.get(1..).unwrap_or("");
+    let colon = rest.find(':').filter(|&at| at <= 1);
+    let Some(colon) = colon else {
+        return Err((0, Fault::BadRemoval));
+    };
+    let name = rest.get(colon + 1..).unwrap_or("");
+    let (group, event) = match name.split_once('/') {
+        Some((group, event)) => (Some(group), event),
+        None => (None, name),
+    };
+    if group.unwrap_or("").is_empty() && event.is_empty() {
+        return Err((1, Fault::BadRemoval));
+    }
+    Ok(Command::Remove {
+        group: group.map(str::to_owned),
+        event: (!event.is_empty()).then(|| event.to_owned()),
+    })
+}
+
+fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
+    let Some((&(head_at, head), rest)) = words.split_first() else {
+        return Err((0, Fault::UnknownCommand));
+    };
+    let mut sort = match head.as_bytes().first() {
+        Some(b'r') => ProbeSort::Return,
+        Some(b'e') => ProbeSort::Event,
+        _ => ProbeSort::Entry,
+    };
+    let colon = head.find(':');
+    let number = head.get(1..colon.unwrap_or(head.len())).unwrap_or("");
+    let max_active = within(head_at + 1, max_active(number, sort))?;
+    let Some(((place_at, place_word), arguments)) = rest.split_first() else {
+        return Err((head_at + head.len(), Fault::NoPlace));
+    };
+    let place = within(*place_at, place(place_word, &mut sort))?;
+    let (group, event) = match colon {
+        Some(colon) => {
+            let text = head.get(colon + 1..).unwrap_or("");
+            within(head_at, names(text, colon + 1))?
+        }
+        None => (None, None),
+    };
+    let around = around(sort, &place);
+    // What follows `if` filters the events of an event probe.
+    let filter = arguments
+        .iter()
+        .position(|(_, word)| *word == "if" && sort == ProbeSort::Event);
+    let arguments = arguments.get(..filter.unwrap_or(arguments.len()));
+    let arguments = arguments.unwrap_or(&[]);
+    if let Some((at, _)) = arguments.get(MOST_ARGUMENTS) {
+        return Err((*at, Fault::TooManyArguments));
+    }
+    let mut fetched = Vec::with_capacity(arguments.len());
+    for (index, (at, word)) in arguments.iter().enumerate() {
+        let one = within(*at, argument(word, index, &fetched, around))?;
+        fetched.push(one);
+    }
+    let usual = match place {
+        ProbePlace::File { .. } => "uprobes",
+        ProbePlace::Event { .. } => "eprobes",
+        _ => "kprobes",
+    };
+    Ok(ProbeDefinition {
+        sort,
+        max_active,
+        group: group.unwrap_or_else(|| usual.to_owned()),
+        event: event.unwrap_or_else(|| generated_name(sort, &place)),
+        place,
+        arguments: fetched,
+    })
+}
+
+fn max_active(number: &str, sort: ProbeSort) -> Result<Option<u32>, Wrong> {
+    if number.is_empty() {
+        return Ok(None);
+    }
+    if sort != ProbeSort::Return {
+        return Err((0, Fault::MaxActiveOnEntry));
+    }
+    match unsigned(number) {
+        None => Err((0, Fault::BadMaxActive)),
+        Some(number) if number > MOST_ACTIVE => Err((0, Fault::MaxActiveTooBig)),
+        // 0 asks for the kernel's default.
+        Some(number) => Ok(Some(number as u32).filter(|&number| number > 0)),
+    }
+}
+
+fn around(sort: ProbeSort, place: &ProbePlace) -> Around {
+    match (place, sort) {
+        (ProbePlace::Event { .. }, _) => Around::Event,
+        (ProbePlace::File { .. }, ProbeSort::Return) => Around::UserReturn,
+        (ProbePlace::File { .. }, _) => Around::User,
+        (_, ProbeSort::Return) => Around::KernelReturn,
+        (ProbePlace::Symbol { offset: 0, .. }, _) => Around::FunctionEntry,
+        _ => Around::Kernel,
+    }
+}
+
+/// Holds a line against those before it: removals, and events with several probes.
+fn join(all: &mut Definitions, row: &mut DefinitionLine, line: &str, words: &[Word<'_>]) {
+    let fault = match &row.command {
+        Ok(Command::Remove { group, event }) => {
+            let was_there = remove(all, group.as_deref(), event.as_deref());
+            (!was_there).then_some((0, Fault::NothingToRemove))
+        }
+        Ok(Command::Define(probe)) => clash(all, probe),
+        _ => None,
+    };
+    if let Some((word, fault)) = fault {
+        let at = words.get(word).or(words.last()).map_or(0, |word| word.0);
+        row.command = Err(ProbeError {
+            line: row.number,
+            column: column(line, at),
+            fault,
+        });
+    }
+}
+
+/// Takes away what is called so; whether there was any.
+fn remove(all: &mut Definitions, group: Option<&str>, event: Option<&str>) -> bool {
+    let mut has_any = false;
+    for row in &mut all.lines {
+        if let Ok(Command::Define(probe)) = &row.command
+            && !row.is_removed
+            && group.is_none_or(|group| group == probe.group)
+            && event.is_none_or(|event| event == probe.event)
+        {
+            row.is_removed = true;
+            has_any = true;
+        }
+    }
+    has_any
+}
+
+/// Why `probe` cannot join the event of its name, and the word that is to blame.
+fn clash(all: &Definitions, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
+    let same_event =
+        |old: &&ProbeDefinition| (&old.group, &old.event) == (&probe.group, &probe.event);
+    let mut first = true;
+    for old in all.standing().filter(same_event) {
+        if std::mem::take(&mut first) {
+            if old.sort != probe.sort || old.place.is_user() != probe.place.is_user() {
+                return Some((0, Fault::OtherSort));
+            }
+            let differs = |(a, b): (&super::FetchArgument, &super::FetchArgument)| {
+                (&a.name, a.type_, a.count) != (&b.name, b.type_, b.count)
+            };
+            let shorter = old.arguments.len().min(probe.arguments.len());
+            let pairs = old.arguments.iter().zip(&probe.arguments);
+            let at = pairs.map(differs).position(|it| it);
+            if let Some(at) =
+                at.or((old.arguments.len() != probe.arguments.len()).then_some(shorter))
+            {
+                return Some((at + 2, Fault::OtherArguments));
+            }
+        }
+        let texts = |probe: &ProbeDefinition| {
+            let texts = probe.arguments.iter();
+            texts.map(|it| it.text.clone()).collect::<Vec<_>>()
+        };
+        if old.place == probe.place && texts(old) == texts(probe) {
+            return Some((0, Fault::SameProbe));
+        }
+    }
+    None
+}

@@ -1,0 +1,227 @@
+//! The first two words of a definition: names of group and event, and where the probe sits.
+
+use super::fault::Fault;
+use super::{ProbePlace, ProbeSort};
+
+/// Names have one character less.
+const NAME_SIZE: usize = 64;
+
+/// What is wrong, and at which byte of the word.
+pub(super) type Wrong = (usize, Fault);
+
+/// Whether `text` is a name as C has them.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A number as the kernel reads it: decimal, octal behind 0, hexadecimal behind 0x.
+pub(super) fn unsigned(text: &str) -> Option<u64> {
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (digits, radix) = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (text.get(2..)?, 16),
+        [b'0', _, ..] => (text.get(1..)?, 8),
+        _ => (text, 10),
+    };
+    // `from_str_radix` would take a sign.
+    let is_number = digits.bytes().all(|b| b.is_ascii_alphanumeric());
+    u64::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| is_number)
+}
+
+/// The same with a sign.
+pub(super) fn signed(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(rest) => {
+            0_i64.checked_sub_unsigned(unsigned(rest).filter(|_| !rest.starts_with('+'))?)
+        }
+        None => i64::try_from(unsigned(text)?).ok(),
+    }
+}
+
+/// Splits `SYM+offs` or `SYM-offs`.
+pub(super) fn symbol_offset(text: &str) -> Option<(&str, i64)> {
+    match text.find(['+', '-']) {
+        Some(at) => Some((text.get(..at)?, signed(text.get(at..)?)?)),
+        None => Some((text, 0)),
+    }
+}
+
+/// Whether functions can be called so: C names, with what compilers append (`.isra.0`), or a module before it.
+pub(super) fn is_symbol(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '$'))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@'))
+}
+
+/// Reads `[GRP/][EVENT]`, what stands behind the first colon; `at` is its place in the word.
+pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<String>), Wrong> {
+    let slash = text.find('/').or_else(|| text.find('.'));
+    let (group, event, event_at) = match slash {
+        Some(slash) => {
+            let (group, rest) = text.split_at(slash);
+            (Some(group), rest.get(1..).unwrap_or(""), at + slash + 1)
+        }
+        None => (None, text, at),
+    };
+    if let Some(group) = group {
+        let fault = if group.is_empty() {
+            Some(Fault::NoGroup)
+        } else if group.len() >= NAME_SIZE {
+            Some(Fault::GroupTooLong)
+        } else if group.starts_with('-') || !is_name(&group.replace('-', "_")) {
+            Some(Fault::BadGroup)
+        } else {
+            None
+        };
+        if let Some(fault) = fault {
+            return Err((at, fault));
+        }
+    }
+    let fault = if event.is_empty() {
+        if group.is_some() {
+            return Ok((group.map(str::to_owned), None));
+        }
+        Fault::NoEvent
+    } else if event.len() >= NAME_SIZE {
+        Fault::EventTooLong
+    } else if is_name(event) {
+        return Ok((group.map(str::to_owned), Some(event.to_owned())));
+    } else {
+        Fault::BadEvent
+    };
+    Err((event_at, fault))
+}
+
+/// Reads where a probe sits: the second word.
+pub(super) fn place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
+    if *sort == ProbeSort::Event {
+        return event_place(word);
+    }
+    if let Some(address) = unsigned(word) {
+        return Ok(ProbePlace::Address(address));
+    }
+    if word.contains('/') && word.contains(':') {
+        return file_place(word, sort);
+    }
+    let mut symbol = word;
+    if let Some(percent) = word.find('%') {
+        if word.get(percent..) != Some("%return") {
+            return Err((percent, Fault::BadPlaceSuffix));
+        }
+        *sort = ProbeSort::Return;
+        symbol = word.get(..percent).unwrap_or(word);
+    }
+    let bad = (0, Fault::BadPlace);
+    let (module, rest) = match symbol.split_once(':') {
+        Some((module, rest)) if is_name(&module.replace('-', "_")) => (module, rest),
+        Some(_) => return Err(bad),
+        None => ("", symbol),
+    };
+    let (name, offset) = symbol_offset(rest).ok_or(bad)?;
+    let offset = u64::try_from(offset).map_err(|_| bad)?;
+    if !is_symbol(name) || offset > u64::from(u32::MAX) {
+        return Err(bad);
+    }
+    if *sort == ProbeSort::Return && offset != 0 {
+        return Err((0, Fault::ReturnNotAtEntry));
+    }
+    Ok(ProbePlace::Symbol {
+        module: module.to_owned(),
+        name: name.to_owned(),
+        offset,
+    })
+}
+
+/// `SYSTEM.EVENT` or `SYSTEM/EVENT`.
+fn event_place(word: &str) -> Result<ProbePlace, Wrong> {
+    let found = word.split_once(['.', '/']);
+    match found.filter(|(system, event)| is_name(&system.replace('-', "_")) && is_name(event)) {
+        Some((system, event)) => Ok(ProbePlace::Event {
+            system: system.to_owned(),
+            event: event.to_owned(),
+        }),
+        None => Err((0, Fault::BadEventPlace)),
+    }
+}
+
+/// `PATH:OFFSET[(COUNTER)][%return]`.
+fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
+    let colon = word.rfind(':').unwrap_or(word.len());
+    let (path, rest) = (
+        word.get(..colon).unwrap_or(""),
+        word.get(colon + 1..).unwrap_or(""),
+    );
+    let at = colon + 1;
+    let (rest, suffix) = match rest.find('%') {
+        Some(percent) => (rest.get(..percent).unwrap_or(""), Some(percent)),
+        None => (rest, None),
+    };
+    if let Some(percent) = suffix {
+        if word.get(at + percent..) != Some("%return") {
+            return Err((at + percent, Fault::BadPlaceSuffix));
+        }
+        *sort = ProbeSort::Return;
+    }
+    let (offset, counter) = match rest.find('(') {
+        None => (rest, None),
+        Some(open) => {
+            let inner = rest.get(open + 1..).unwrap_or("");
+            let close = inner
+                .find(')')
+                .ok_or((at + rest.len(), Fault::CounterNotClosed))?;
+            if close + 1 != inner.len() {
+                return Err((at + open + close + 2, Fault::CounterSuffix));
+            }
+            let number = inner.get(..close).unwrap_or("");
+            let counter = unsigned(number).ok_or((at + open + 1, Fault::BadCounter))?;
+            (rest.get(..open).unwrap_or(""), Some(counter))
+        }
+    };
+    let offset = unsigned(offset).ok_or((at, Fault::BadFileOffset))?;
+    Ok(ProbePlace::File {
+        path: path.to_owned(),
+        offset,
+        counter,
+    })
+}
+
+/// The name that the kernel makes for an event without one.
+pub(super) fn generated_name(sort: ProbeSort, place: &ProbePlace) -> String {
+    let letter = match sort {
+        ProbeSort::Return => 'r',
+        ProbeSort::Entry | ProbeSort::Event => 'p',
+    };
+    let text = match place {
+        ProbePlace::Symbol {
+            module,
+            name,
+            offset,
+        } => {
+            let module = if module.is_empty() {
+                String::new()
+            } else {
+                format!("{module}_")
+            };
+            format!("{letter}_{module}{name}_{offset}")
+        }
+        ProbePlace::Address(address) => format!("{letter}_0x{address:x}"),
+        ProbePlace::File { path, offset, .. } => {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            let stem = file.split(['.', '-']).next().unwrap_or(file);
+            format!("{letter}_{stem}_0x{offset:x}")
+        }
+        ProbePlace::Event { system: _, event } => event.clone(),
+    };
+    let mut name: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    name.truncate(NAME_SIZE - 1);
+    name
+}

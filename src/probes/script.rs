@@ -1,0 +1,98 @@
+//! A shell script that records a chosen set of probes with trace-cmd and cleans up behind itself, so that the
+//! next trace has what this one lacked.
+
+use std::fmt::Write;
+
+use super::{ProbeDefinition, ProbePlace};
+
+/// The script for these probes. `output` is the file that it records into unless `$OUT` says another.
+#[must_use]
+pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
+    let mut script = String::from(
+        "#!/bin/sh\n\
+         # Records the probes below with trace-cmd, and takes them away afterwards.\n\
+         #\n\
+         #   sudo sh THIS_FILE                 until Ctrl+C\n\
+         #   sudo sh THIS_FILE COMMAND ...     while the command runs\n\
+         #   OUT=other.dat sudo -E sh THIS_FILE ...\n\
+         #\n\
+         # Open the recording with its definitions: threadline \"$OUT\" \"$OUT.probes\" \"$OUT.profile\"\n\
+         set -eu\n\n",
+    );
+    let _ = writeln!(script, "OUT=${{OUT:-{}}}", quoted(output));
+    script.push_str(
+        "tracing=/sys/kernel/tracing\n\
+         [ -e \"$tracing/kprobe_events\" ] || tracing=/sys/kernel/debug/tracing\n\
+         if [ ! -w \"$tracing/kprobe_events\" ]; then\n\
+         \x20   echo \"cannot write $tracing/kprobe_events: run this as root, on a kernel with kprobes\" >&2\n\
+         \x20   exit 1\n\
+         fi\n\
+         command -v trace-cmd >/dev/null || { echo \"trace-cmd is not installed\" >&2; exit 1; }\n\n\
+         # Only what this script defined is taken away again.\n\
+         mine=\n\
+         clean_up() {\n\
+         \x20   for one in $mine; do\n\
+         \x20       echo 0 > \"$tracing/events/${one#*:}/enable\" || :\n\
+         \x20       echo \"-:${one#*:}\" >> \"$tracing/${one%%:*}\" || :\n\
+         \x20   done\n\
+         }\n\
+         trap clean_up EXIT\n\
+         trap 'exit 143' TERM HUP\n\
+         # Ctrl+C ends the recording, not this script.\n\
+         trap : INT\n\n\
+         # define FILE GROUP/EVENT DEFINITION\n\
+         define() {\n\
+         \x20   case \" $mine \" in\n\
+         \x20   *\" $1:$2 \"*) ;;\n\
+         \x20   *)\n\
+         \x20       if [ -e \"$tracing/events/$2\" ]; then\n\
+         \x20           echo \"there is an event $2 already: remove it, or name this one otherwise\" >&2\n\
+         \x20           exit 1\n\
+         \x20       fi ;;\n\
+         \x20   esac\n\
+         \x20   if ! printf '%s\\n' \"$3\" >> \"$tracing/$1\"; then\n\
+         \x20       echo \"the kernel refused: $3\" >&2\n\
+         \x20       tail -n 3 \"$tracing/error_log\" >&2 2>/dev/null || :\n\
+         \x20       exit 1\n\
+         \x20   fi\n\
+         \x20   case \" $mine \" in *\" $1:$2 \"*) ;; *) mine=\"$mine $1:$2\" ;; esac\n\
+         \x20   printf '%s\\n' \"$3\" >> \"$OUT.probes\"\n\
+         }\n\n\
+         : > \"$OUT.probes\"\n",
+    );
+    let mut events: Vec<String> = Vec::new();
+    for probe in probes {
+        let file = match probe.place {
+            ProbePlace::File { .. } => "uprobe_events",
+            ProbePlace::Event { .. } => "dynamic_events",
+            _ => "kprobe_events",
+        };
+        let _ = writeln!(
+            script,
+            "define {file} {}/{} {}",
+            probe.group,
+            probe.event,
+            quoted(&probe.to_string())
+        );
+        let event = format!("{}:{}", probe.group, probe.event);
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    script.push_str("\ntrace-cmd record -o \"$OUT\"");
+    for event in &events {
+        let _ = write!(script, " \\\n    -e {event}");
+    }
+    script.push_str(
+        " \\\n    \"$@\"\n\n\
+         # Hits and misses, while the probes are still there.\n\
+         cat \"$tracing/kprobe_profile\" \"$tracing/uprobe_profile\" > \"$OUT.profile\" 2>/dev/null || :\n\
+         echo \"recorded: $OUT, with $OUT.probes and $OUT.profile\"\n",
+    );
+    script
+}
+
+/// A word as a shell reads it back.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

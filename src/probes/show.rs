@@ -1,0 +1,134 @@
+//! Definitions as the kernel prints them back, and their parts in words.
+
+use std::fmt;
+
+use super::{FetchType, ProbeDefinition, ProbePlace, ProbeSort};
+
+impl fmt::Display for ProbeDefinition {
+    /// The line that defines this very probe.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.sort {
+            ProbeSort::Entry => "p",
+            ProbeSort::Return => "r",
+            ProbeSort::Event => "e",
+        })?;
+        if let Some(count) = self.max_active {
+            write!(f, "{count}")?;
+        }
+        write!(f, ":{}/{} {}", self.group, self.event, self.place)?;
+        for argument in &self.arguments {
+            if argument.is_named {
+                write!(f, " {}={}", argument.name, argument.text)?;
+            } else {
+                write!(f, " {}", argument.text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ProbePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProbePlace::Symbol {
+                module,
+                name,
+                offset,
+            } => {
+                if !module.is_empty() {
+                    write!(f, "{module}:")?;
+                }
+                f.write_str(name)?;
+                if *offset > 0 {
+                    write!(f, "+{offset}")?;
+                }
+                Ok(())
+            }
+            ProbePlace::Address(address) => write!(f, "{address:#x}"),
+            ProbePlace::File {
+                path,
+                offset,
+                counter,
+            } => {
+                write!(f, "{path}:{offset:#x}")?;
+                match counter {
+                    Some(counter) => write!(f, "({counter:#x})"),
+                    None => Ok(()),
+                }
+            }
+            ProbePlace::Event { system, event } => write!(f, "{system}.{event}"),
+        }
+    }
+}
+
+impl ProbePlace {
+    /// The function or file that is probed, without offsets: what pairs are named after.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match self {
+            ProbePlace::Symbol { name, .. } => name.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl ProbeSort {
+    /// A word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ProbeSort::Entry => "entry",
+            ProbeSort::Return => "return",
+            ProbeSort::Event => "event",
+        }
+    }
+}
+
+impl FetchType {
+    /// How a number of this type is read: `None` if it is no number.
+    ///
+    /// `raw` is what the trace stored or printed, perhaps without regard to its sign or size.
+    #[must_use]
+    pub fn number_text(self, raw: u64) -> Option<String> {
+        let cut = |bits: u8| {
+            let unused = 64 - u32::from(bits.clamp(1, 64));
+            (
+                raw << unused >> unused,
+                (raw << unused).cast_signed() >> unused,
+            )
+        };
+        match self {
+            FetchType::Word | FetchType::Symbol => Some(format!("{raw:#x}")),
+            FetchType::Unsigned(bits) => Some(cut(bits).0.to_string()),
+            FetchType::Signed(bits) => Some(cut(bits).1.to_string()),
+            FetchType::Hex(bits) => Some(format!("{:#x}", cut(bits).0)),
+            FetchType::Bits { width, .. } => Some(cut(width).0.to_string()),
+            FetchType::Char => {
+                let byte = raw as u8;
+                Some(format!("'{}'", byte.escape_ascii()))
+            }
+            FetchType::Text | FetchType::UserText | FetchType::SymbolText => None,
+        }
+    }
+
+    /// The type as it is written.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            FetchType::Word => String::new(),
+            FetchType::Unsigned(bits) => format!("u{bits}"),
+            FetchType::Signed(bits) => format!("s{bits}"),
+            FetchType::Hex(bits) => format!("x{bits}"),
+            FetchType::Char => "char".to_owned(),
+            FetchType::Text => "string".to_owned(),
+            FetchType::UserText => "ustring".to_owned(),
+            FetchType::Symbol => "symbol".to_owned(),
+            FetchType::SymbolText => "symstr".to_owned(),
+            FetchType::Bits {
+                width,
+                offset,
+                size,
+            } => format!("b{width}@{offset}/{size}"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether a text is one of probe definitions, or of what the kernel counted of them.
+
+use super::command::{BOOT, is_head};
+use super::{Command, parse, profile};
+
+/// Lines that are looked at.
+const MOST_LINES: usize = 64;
+
+/// Whether the head of a file is a text of probe definitions: every line has a definition's form, and at
+/// least one is right.
+#[must_use]
+pub fn sniff(head: &[u8]) -> bool {
+    let Some(head) = whole_lines(head) else {
+        return false;
+    };
+    let lines = || head.lines().map(str::trim).filter(|line| is_said(line));
+    let has_form = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let first = words.next().unwrap_or("");
+        line.contains(BOOT)
+            || first.starts_with("-:")
+            || (first.starts_with(['p', 'r', 'e', 's', 'f', 't'])
+                && is_head(first)
+                && words.next().is_some())
+    };
+    lines().next().is_some()
+        && lines().take(MOST_LINES).all(has_form)
+        && parse(&head).lines.iter().any(|line| {
+            matches!(
+                line.command,
+                Ok(Command::Define(_) | Command::Remove { .. })
+            )
+        })
+}
+
+/// Whether the head of a file is a `kprobe_profile` or `uprobe_profile`.
+#[must_use]
+pub fn sniff_profile(head: &[u8]) -> bool {
+    let Some(head) = whole_lines(head) else {
+        return false;
+    };
+    let mut lines = head
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .peekable();
+    lines.peek().is_some()
+        && lines
+            .take(MOST_LINES)
+            .all(|line| line.starts_with("  ") && profile::row(line).is_some())
+}
+
+fn is_said(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#')
+}
+
+/// The lines that are whole, if they are text.
+fn whole_lines(head: &[u8]) -> Option<String> {
+    let end = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
+    let text = std::str::from_utf8(head.get(..end)?).ok()?;
+    (!text.contains('\0')).then(|| text.to_owned())
+}
