@@ -1,6 +1,7 @@
 //! Questions about a trace: what a row shows at this zoom, what an item is in full, who made whom, what a
 //! range adds up to. Answers are plain lists: no pixels, no colours, no window.
 
+pub mod area;
 pub mod details;
 pub mod expression;
 pub mod item;

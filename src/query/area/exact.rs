@@ -1,0 +1,214 @@
+//! Exact sums and percentiles of an area: two walks over what lies in it, on all cores. The first counts into
+//! buckets; the second collects only what is in the buckets that hold a percentile.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::source::{NOWHERE, Shape, Source};
+use super::tally::{Tally, rank_of};
+use super::{Area, Group, GroupBy, Precision, What};
+use crate::base::{Cancelled, Job};
+use crate::trace::Trace;
+
+/// Rows that a thread takes at a time.
+const CHUNK: u32 = 1 << 15;
+
+/// Groups by number; most are never met.
+pub(super) type Tallies = Vec<Option<Box<Tally>>>;
+
+/// What an area adds up to, the largest sum first.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn groups(
+    trace: &Trace,
+    area: &Area,
+    what: What,
+    by: GroupBy,
+    job: &Job,
+) -> Result<Vec<Group>, Cancelled> {
+    let shape = Shape::new(trace, &area.lanes, what, by);
+    let source = Source {
+        trace,
+        shape: &shape,
+    };
+    let chunks = chunks(&source, area);
+    let fold = |mut tallies: Tallies, chunk: &Chunk| {
+        if !job.is_cancelled() {
+            for (row, group, length) in measured(&source, area, chunk) {
+                tally_of(&mut tallies, group).add(row, length);
+                if let Some(parent) = source.parent(row) {
+                    let around = source.group(chunk.owner, parent);
+                    if around != NOWHERE {
+                        tally_of(&mut tallies, around).own -= i128::from(length);
+                    }
+                }
+            }
+        }
+        tallies
+    };
+    let none = || -> Tallies { vec![None; shape.group_count] };
+    // A list of groups for each worker, not for each chunk.
+    let share = chunks.len().div_ceil(rayon::current_num_threads().max(1));
+    let lists: Vec<Tallies> = chunks
+        .par_chunks(share.max(1))
+        .map(|chunks| chunks.iter().fold(none(), fold))
+        .collect();
+    let mut tallies = lists.into_iter().fold(none(), join);
+    job.check()?;
+    source.children_outside(area.span, |owner, parent, length| {
+        let group = source.group(owner, parent);
+        if group != NOWHERE {
+            tally_of(&mut tallies, group).own -= i128::from(length);
+        }
+    });
+    let percentiles = percentiles(&source, area, &chunks, &tallies, job);
+    job.check()?;
+    let mut groups = summaries(&source, &tallies);
+    for (group, number) in &mut groups {
+        group.precision = Precision::Exact;
+        if let Some([p50, p95, p99]) = percentiles.get(number) {
+            (group.p50_ns, group.p95_ns, group.p99_ns) = (*p50, *p95, *p99);
+        }
+    }
+    Ok(groups.into_iter().map(|(group, _)| group).collect())
+}
+
+/// Tallies as groups with their numbers, the largest sum first.
+pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u32)> {
+    let known = tallies.iter().zip(0..);
+    let mut groups: Vec<(Group, u32)> = known
+        .filter_map(|(tally, number)| Some((tally.as_ref()?, number)))
+        .filter(|(tally, _)| tally.count > 0)
+        .map(|(tally, number)| {
+            let is_slice = source.shape.what == What::Slices;
+            let longest = tally.longest_slice().filter(|_| is_slice);
+            let group = Group {
+                key: source.key(number, longest),
+                count: tally.count,
+                sum_ns: tally.sum,
+                own_ns: tally.own,
+                min_ns: tally.shortest(),
+                max_ns: tally.largest(),
+                p50_ns: tally.about(50),
+                p95_ns: tally.about(95),
+                p99_ns: tally.about(99),
+                longest,
+                precision: Precision::About,
+            };
+            (group, number)
+        })
+        .collect();
+    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(group.sum_ns), *number));
+    groups
+}
+
+pub(super) fn tally_of(tallies: &mut Tallies, group: u32) -> &mut Tally {
+    tallies[group as usize].get_or_insert_with(Box::default)
+}
+
+fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
+    for (own, other) in ours.iter_mut().zip(theirs) {
+        match (own, other) {
+            (_, None) => {}
+            (own @ None, other) => *own = other,
+            (Some(own), Some(other)) => own.merge(&other),
+        }
+    }
+    ours
+}
+
+struct Chunk {
+    owner: u32,
+    rows: std::ops::Range<u32>,
+}
+
+fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    for row in &source.shape.rows {
+        let inside = source.overlapping(row, area.span);
+        for first in inside.clone().step_by(CHUNK as usize) {
+            chunks.push(Chunk {
+                owner: row.owner,
+                rows: first..inside.end.min(first.saturating_add(CHUNK)),
+            });
+        }
+    }
+    chunks
+}
+
+/// Each interval of a chunk: its row number, its group, how long it counts.
+fn measured(
+    source: &Source<'_>,
+    area: &Area,
+    chunk: &Chunk,
+) -> impl Iterator<Item = (u32, u32, i64)> {
+    let span = area.span;
+    chunk.rows.clone().filter_map(move |row| {
+        let group = source.group(chunk.owner, row);
+        let length = match source.shape.what {
+            What::Slices => source.length(row),
+            What::Runs | What::States => {
+                let end = source.end(row).min(span.end.0);
+                end.saturating_sub(source.start(row).max(span.start.0))
+                    .max(0)
+            }
+        };
+        (group != NOWHERE).then_some((row, group, length))
+    })
+}
+
+/// The exact p50, p95 and p99 of each group.
+fn percentiles(
+    source: &Source<'_>,
+    area: &Area,
+    chunks: &[Chunk],
+    tallies: &Tallies,
+    job: &Job,
+) -> FxHashMap<u32, [i64; 3]> {
+    const PERCENTS: [u64; 3] = [50, 95, 99];
+    // Of each group, the buckets to look into.
+    let wanted: Vec<Option<[usize; 3]>> = tallies
+        .iter()
+        .map(|tally| {
+            let tally = tally.as_ref().filter(|tally| tally.count > 0)?;
+            let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.0);
+            Some([bucket(50)?, bucket(95)?, bucket(99)?])
+        })
+        .collect();
+    let collect = |chunk: &Chunk| {
+        let mut values: Vec<(u32, i64)> = Vec::new();
+        if !job.is_cancelled() {
+            for (_, group, length) in measured(source, area, chunk) {
+                let buckets = wanted.get(group as usize).copied().flatten();
+                let bucket = super::tally::bucket_of(length);
+                if buckets.is_some_and(|buckets| buckets.contains(&bucket)) {
+                    values.push((group, length));
+                }
+            }
+        }
+        values
+    };
+    let mut values: Vec<(u32, i64)> = chunks.par_iter().flat_map_iter(collect).collect();
+    values.par_sort_unstable();
+    let mut found = FxHashMap::default();
+    for run in values.chunk_by(|a, b| a.0 == b.0) {
+        let Some(&(group, _)) = run.first() else {
+            continue;
+        };
+        let Some(tally) = tallies.get(group as usize).and_then(Option::as_ref) else {
+            continue;
+        };
+        let exact = PERCENTS.map(|percent| {
+            let Some((bucket, rank)) = tally.bucket_at(rank_of(percent, tally.count)) else {
+                return 0;
+            };
+            let (low, _) = super::tally::bounds_of(bucket);
+            let first = run.partition_point(|(_, value)| *value < low);
+            run.get(first + rank as usize)
+                .map_or(low, |(_, value)| *value)
+        });
+        found.insert(group, exact);
+    }
+    found
+}

@@ -1,0 +1,195 @@
+//! Sums of an area that follow a drag: only what an edge passed over comes in or goes out.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::exact::{Tallies, summaries, tally_of};
+use super::source::{NOWHERE, Shape, Source};
+use super::{Area, Group, GroupBy, What};
+use crate::base::TimeSpan;
+use crate::trace::Trace;
+
+/// The sums of some lanes in a span that moves.
+///
+/// Make one when a selection begins, [`LiveArea::follow`] once a frame with a budget, show
+/// [`LiveArea::groups`]. A change of lanes needs a new one.
+#[derive(Debug)]
+pub struct LiveArea {
+    trace: Arc<Trace>,
+    shape: Shape,
+    span: TimeSpan,
+    /// Of each row, which intervals are in the tallies.
+    held: Vec<Range<u32>>,
+    tallies: Tallies,
+    is_settled: bool,
+}
+
+impl LiveArea {
+    /// Nothing yet of these lanes; its span comes with [`LiveArea::follow`].
+    #[must_use]
+    pub fn new(trace: Arc<Trace>, area: &Area, what: What, by: GroupBy) -> LiveArea {
+        let shape = Shape::new(&trace, &area.lanes, what, by);
+        let rows = shape.rows.iter();
+        LiveArea {
+            held: rows.map(|row| row.range.start..row.range.start).collect(),
+            tallies: vec![None; shape.group_count],
+            trace,
+            shape,
+            span: area.span,
+            is_settled: false,
+        }
+    }
+
+    /// Moves on to `span`, taking in or out at most `budget` intervals. Whether it is there: if not, call
+    /// again in the next frame.
+    pub fn follow(&mut self, span: TimeSpan, budget: usize) -> bool {
+        self.span = span;
+        let (trace, shape) = (Arc::clone(&self.trace), &self.shape);
+        let source = Source {
+            trace: &trace,
+            shape,
+        };
+        let tallies = &mut self.tallies;
+        let mut left = budget.min(u32::MAX as usize) as u32;
+        self.is_settled = true;
+        for (row, held) in shape.rows.iter().zip(&mut self.held) {
+            let wanted = source.overlapping(row, span);
+            let mut work = Work {
+                source,
+                tallies,
+                owner: row.owner,
+                left: &mut left,
+            };
+            // Out goes what is no longer wanted, then in comes what is missing, at either end.
+            let is_apart = held.end <= wanted.start || wanted.end <= held.start;
+            let keep_from = if is_apart { held.end } else { wanted.start };
+            while held.start < held.end.min(keep_from) {
+                let some = work.take(held.start..held.end.min(keep_from));
+                if some == 0 {
+                    break;
+                }
+                work.change(held.start..held.start + some, Change::Remove);
+                held.start += some;
+            }
+            if held.start < held.end && wanted.end < held.end {
+                let some = work.take(wanted.end.max(held.start)..held.end);
+                work.change(held.end - some..held.end, Change::Remove);
+                held.end -= some;
+            }
+            if held.start >= held.end {
+                *held = wanted.start..wanted.start;
+            }
+            if wanted.start < held.start && held.start <= wanted.end {
+                let some = work.take(wanted.start..held.start);
+                work.change(held.start - some..held.start, Change::Add);
+                held.start -= some;
+            }
+            if held.end < wanted.end && wanted.start <= held.end {
+                let some = work.take(held.end..wanted.end);
+                work.change(held.end..held.end + some, Change::Add);
+                held.end += some;
+            }
+            self.is_settled &= *held == wanted || (held.start >= held.end && wanted.is_empty());
+        }
+        self.is_settled
+    }
+
+    /// Whether the last [`LiveArea::follow`] came to its end.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// The sums now, the largest first. Percentiles are within 3 %; runs and states are cut at the edges.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Group> {
+        let source = Source {
+            trace: &self.trace,
+            shape: &self.shape,
+        };
+        if self.shape.what == What::Slices {
+            let mut groups = summaries(&source, &self.tallies);
+            let mut outside: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
+            source.children_outside(self.span, |owner, parent, length| {
+                *outside.entry(source.group(owner, parent)).or_default() += i128::from(length);
+            });
+            for (group, number) in &mut groups {
+                group.own_ns -= outside.get(number).copied().unwrap_or(0);
+            }
+            return groups.into_iter().map(|(group, _)| group).collect();
+        }
+        // The first and last of each row are cut: of them only what lies inside counts.
+        let mut cut: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
+        for (row, held) in self.shape.rows.iter().zip(&self.held) {
+            let mut edges = vec![held.start, held.end.saturating_sub(1)];
+            edges.dedup();
+            for at in edges.into_iter().filter(|at| held.contains(at)) {
+                let before = (self.span.start.0.min(source.end(at)))
+                    .saturating_sub(source.start(at))
+                    .max(0);
+                let after = source
+                    .end(at)
+                    .saturating_sub(self.span.end.0.max(source.start(at)))
+                    .max(0);
+                let group = source.group(row.owner, at);
+                *cut.entry(group).or_default() += i128::from(before) + i128::from(after);
+            }
+        }
+        let mut groups = summaries(&source, &self.tallies);
+        for (group, number) in &mut groups {
+            let cut = cut.get(number).copied().unwrap_or(0);
+            group.sum_ns -= cut;
+            group.own_ns -= cut;
+        }
+        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(group.sum_ns), *number));
+        groups.into_iter().map(|(group, _)| group).collect()
+    }
+}
+
+/// Changes to the tallies for one row, as long as the budget lasts.
+struct Work<'a> {
+    source: Source<'a>,
+    tallies: &'a mut Tallies,
+    owner: u32,
+    left: &'a mut u32,
+}
+
+impl Work<'_> {
+    /// How many of `rows` the budget is good for; they are paid for.
+    fn take(&mut self, rows: Range<u32>) -> u32 {
+        let some = (rows.len() as u32).min(*self.left);
+        *self.left -= some;
+        some
+    }
+
+    fn change(&mut self, rows: Range<u32>, change: Change) {
+        for row in rows {
+            let length = self.source.length(row);
+            let group = self.source.group(self.owner, row);
+            if group == NOWHERE {
+                continue;
+            }
+            let tally = tally_of(self.tallies, group);
+            match change {
+                Change::Add => tally.add(row, length),
+                Change::Remove => tally.remove(length),
+            }
+            if let Some(parent) = self.source.parent(row) {
+                let around = self.source.group(self.owner, parent);
+                if around != NOWHERE {
+                    let own = &mut tally_of(self.tallies, around).own;
+                    match change {
+                        Change::Add => *own -= i128::from(length),
+                        Change::Remove => *own += i128::from(length),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Add,
+    Remove,
+}

@@ -1,0 +1,187 @@
+//! What an area adds up to: some lanes (or all) in a span (or at all times) in, groups with counts, sums and
+//! percentiles of durations out.
+//!
+//! Slices count whole where they overlap the span, as their durations are what is asked for; runs and states
+//! count only with what lies inside, so that their sums are shares of the span. [`groups`] is exact and walks
+//! what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and puts out only what an
+//! edge passed over, a bounded number of rows a frame.
+
+pub mod counters;
+mod exact;
+mod live;
+mod source;
+mod tally;
+
+use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::trace::{
+    CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
+};
+
+pub use exact::groups;
+pub use live::LiveArea;
+
+/// Lanes and a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// Which lanes.
+    pub lanes: Lanes,
+    /// When.
+    pub span: TimeSpan,
+}
+
+impl Default for Area {
+    fn default() -> Area {
+        Area::all()
+    }
+}
+
+impl Area {
+    /// All lanes at all times.
+    #[must_use]
+    pub fn all() -> Area {
+        Area::of(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
+    }
+
+    /// All lanes in a span.
+    #[must_use]
+    pub fn of(span: TimeSpan) -> Area {
+        Area {
+            lanes: Lanes::All,
+            span,
+        }
+    }
+}
+
+/// Which lanes an area has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Lanes {
+    /// All.
+    #[default]
+    All,
+    /// These.
+    Of(Vec<Lane>),
+}
+
+/// A lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// The slices of a track, all its rows.
+    Track(TrackId),
+    /// Who runs on a CPU.
+    Runs(CpuId),
+    /// What a thread does.
+    States(ThreadId),
+    /// A counter.
+    Counter(CounterTrackId),
+}
+
+/// What of an area is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// Slices, each with its whole duration.
+    Slices,
+    /// Runs on CPUs, cut at the edges of the span.
+    Runs,
+    /// States of threads, cut at the edges of the span.
+    States,
+}
+
+/// What makes a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    /// Slices: name and category. States: the state. Runs: the thread.
+    Name,
+    /// The thread (of states: each of its states).
+    Thread,
+    /// The process (of states: each of its states).
+    Process,
+    /// The CPU (of states: only running ones).
+    Cpu,
+}
+
+/// What a group has in common; empty where [`GroupBy`] does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Name and category of slices.
+    pub name: Option<(StringId, StringId)>,
+    /// The thread.
+    pub thread: Option<ThreadId>,
+    /// The process; none for what has no known one.
+    pub process: Option<ProcessId>,
+    /// The CPU.
+    pub cpu: Option<CpuId>,
+    /// The state.
+    pub state: Option<ThreadState>,
+}
+
+impl Key {
+    /// What to call it.
+    #[must_use]
+    pub fn label(&self, trace: &Trace) -> String {
+        let own = if let Some((name, _)) = self.name {
+            trace.text(name).into_owned()
+        } else if let Some(id) = self.thread {
+            format!("{} {}", trace.thread_name(id), trace.thread(id).tid)
+        } else if let Some(cpu) = self.cpu {
+            let number = trace.cpus.get(cpu.0 as usize).map_or(cpu.0, |it| it.number);
+            format!("CPU {number}")
+        } else if let Some(process) = self
+            .process
+            .and_then(|id| trace.processes.get(id.0 as usize))
+        {
+            format!("{} {}", trace.text(process.name), process.pid)
+        } else if let Some(state) = self.state {
+            return state.word().to_owned();
+        } else {
+            "no known process".to_owned()
+        };
+        match self.state {
+            Some(state) => format!("{own} · {}", state.word()),
+            None => own,
+        }
+    }
+}
+
+/// How exact percentiles, the shortest and the longest are. Counts and sums always are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// To the nanosecond.
+    Exact,
+    /// Within 3 %.
+    About,
+}
+
+/// What a group adds up to. All times in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What it has in common.
+    pub key: Key,
+    /// How many.
+    pub count: u64,
+    /// Their durations together.
+    pub sum_ns: i128,
+    /// The same without what lies inside other slices of theirs.
+    pub own_ns: i128,
+    /// The shortest.
+    pub min_ns: i64,
+    /// The longest.
+    pub max_ns: i64,
+    /// Half are not longer.
+    pub p50_ns: i64,
+    /// 95 of 100 are not longer.
+    pub p95_ns: i64,
+    /// 99 of 100 are not longer.
+    pub p99_ns: i64,
+    /// Which slice is the longest, where that is known.
+    pub longest: Option<SliceId>,
+    /// How exact the above are.
+    pub precision: Precision,
+}
+
+impl Group {
+    /// The mean duration.
+    #[must_use]
+    pub fn mean_ns(&self) -> i64 {
+        (self.sum_ns / i128::from(self.count.max(1))) as i64
+    }
+}

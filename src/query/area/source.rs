@@ -1,0 +1,367 @@
+//! Rows of intervals to add up: of slices, runs or states; and which group each interval belongs to.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::{Area, GroupBy, Key, Lane, Lanes, What};
+use crate::base::TimeSpan;
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
+
+/// How many states there are.
+const STATES: u32 = ThreadState::ALL.len() as u32;
+/// In no group.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The rows of an area, and what groups them.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub what: What,
+    by: GroupBy,
+    /// Rows of intervals that do not overlap.
+    pub rows: Vec<Row>,
+    /// Slices by name: the group of each label.
+    label_groups: Vec<u32>,
+    pub group_count: usize,
+}
+
+/// A shape with the trace that it is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub trace: &'a Trace,
+    pub shape: &'a Shape,
+}
+
+/// A row of intervals.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub range: Range<u32>,
+    /// CPU of runs, thread of states, track of slices.
+    pub owner: u32,
+    /// The row below it, whose slices may be its slices' children.
+    pub below: Option<Range<u32>>,
+}
+
+impl Shape {
+    pub fn new(trace: &Trace, lanes: &Lanes, what: What, by: GroupBy) -> Shape {
+        let mut label_groups = Vec::new();
+        let group_count = match (what, by) {
+            (What::Slices, GroupBy::Name) => find_label_groups(trace, &mut label_groups),
+            (What::States, GroupBy::Name) => STATES,
+            (What::States, GroupBy::Thread) => trace.threads.len() as u32 * STATES,
+            (What::States, GroupBy::Process) => (trace.processes.len() as u32 + 1) * STATES,
+            (_, GroupBy::Name | GroupBy::Thread) => trace.threads.len() as u32,
+            (_, GroupBy::Process) => trace.processes.len() as u32 + 1,
+            (_, GroupBy::Cpu) => trace.cpus.len() as u32,
+        };
+        Shape {
+            what,
+            by,
+            rows: rows_of(trace, lanes, what),
+            label_groups,
+            group_count: group_count as usize,
+        }
+    }
+}
+
+/// Labels that differ only in what ends them share a name.
+fn find_label_groups(trace: &Trace, label_groups: &mut Vec<u32>) -> u32 {
+    let mut groups = FxHashMap::default();
+    for label in &trace.slices.labels {
+        let next = groups.len() as u32;
+        let group = *groups.entry((label.name, label.category)).or_insert(next);
+        label_groups.push(group);
+    }
+    groups.len() as u32
+}
+
+impl Source<'_> {
+    #[inline]
+    pub fn start(&self, row: u32) -> i64 {
+        match self.shape.what {
+            What::Slices => self.trace.slices.starts[row as usize],
+            What::Runs => self.trace.runs.starts[row as usize],
+            What::States => self.trace.states.starts[row as usize],
+        }
+    }
+
+    /// Its end, at most the trace's.
+    #[inline]
+    pub fn end(&self, row: u32) -> i64 {
+        let end = match self.shape.what {
+            What::Slices => self.trace.slices.ends[row as usize],
+            What::Runs => self.trace.runs.ends[row as usize],
+            What::States => self.trace.states.ends[row as usize],
+        };
+        end.min(self.trace.span.end.0)
+    }
+
+    #[inline]
+    pub fn length(&self, row: u32) -> i64 {
+        self.end(row).saturating_sub(self.start(row)).max(0)
+    }
+
+    /// The slice around it.
+    #[inline]
+    pub fn parent(&self, row: u32) -> Option<u32> {
+        let parent = match self.shape.what {
+            What::Slices => self.trace.slices.parents[row as usize],
+            What::Runs | What::States => u32::MAX,
+        };
+        (parent != u32::MAX).then_some(parent)
+    }
+
+    /// Those of `row` that overlap `span`.
+    pub fn overlapping(&self, row: &Row, span: TimeSpan) -> Range<u32> {
+        match self.shape.what {
+            What::Slices => {
+                let row = crate::trace::slices::SliceRow {
+                    track: crate::trace::TrackId(row.owner),
+                    row: 0,
+                    slices: row.range.clone(),
+                };
+                self.trace.slices.overlapping(&row, span)
+            }
+            What::Runs => self.trace.runs.overlapping(row.range.clone(), span),
+            What::States => self.trace.states.overlapping(row.range.clone(), span),
+        }
+    }
+
+    /// The group of interval `at` of a row of `owner`.
+    #[inline]
+    pub fn group(&self, owner: u32, at: u32) -> u32 {
+        let trace = self.trace;
+        let thread_group = |thread: ThreadId| match self.shape.by {
+            GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {
+                Some(Some(process)) => process.0,
+                _ => trace.processes.len() as u32,
+            },
+            _ if (thread.0 as usize) < trace.threads.len() => thread.0,
+            _ => NOWHERE,
+        };
+        match self.shape.what {
+            What::Slices => match self.shape.by {
+                GroupBy::Name => {
+                    let label = trace.slices.label_ids[at as usize];
+                    let group = self.shape.label_groups.get(label as usize);
+                    group.copied().unwrap_or(NOWHERE)
+                }
+                GroupBy::Cpu => self.cpu_of_slice(owner, at),
+                GroupBy::Thread | GroupBy::Process => thread_group(self.thread_of_slice(owner, at)),
+            },
+            What::Runs => match self.shape.by {
+                GroupBy::Cpu => owner,
+                _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
+            },
+            What::States => {
+                let state = trace.states.states[at as usize];
+                match self.shape.by {
+                    GroupBy::Name => state as u32,
+                    GroupBy::Cpu if state != ThreadState::Running => NOWHERE,
+                    GroupBy::Cpu => match trace.states.partners[at as usize] {
+                        cpu if (cpu as usize) < trace.cpus.len() => cpu,
+                        _ => NOWHERE,
+                    },
+                    _ => match thread_group(ThreadId(owner)) {
+                        NOWHERE => NOWHERE,
+                        group => group * STATES + state as u32,
+                    },
+                }
+            }
+        }
+    }
+
+    fn thread_of_slice(&self, owner: u32, at: u32) -> ThreadId {
+        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+            Some(TrackKind::Thread(thread)) => thread,
+            _ => self
+                .begin_of(at)
+                .map_or(ThreadId::NONE, |id| self.trace.events.thread(id)),
+        }
+    }
+
+    fn cpu_of_slice(&self, owner: u32, at: u32) -> u32 {
+        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+            Some(TrackKind::Cpu(cpu)) => cpu.0,
+            _ => {
+                let cpu = self
+                    .begin_of(at)
+                    .and_then(|id| self.trace.events.get(id).cpu);
+                cpu.filter(|cpu| (*cpu as usize) < self.trace.cpus.len())
+                    .unwrap_or(NOWHERE)
+            }
+        }
+    }
+
+    fn begin_of(&self, at: u32) -> Option<EventId> {
+        let begin = *self.trace.slices.begins.get(at as usize)?;
+        ((begin as usize) < self.trace.events.len()).then_some(EventId(begin))
+    }
+
+    /// What group number `group` stands for; `sample` is one of its intervals.
+    pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
+        let none = Key::default();
+        let process = |at: u32| {
+            let id = ProcessId(at);
+            ((at as usize) < self.trace.processes.len()).then_some(id)
+        };
+        let state = |group: u32| ThreadState::ALL.get((group % STATES) as usize).copied();
+        match (self.shape.what, self.shape.by) {
+            (What::Slices, GroupBy::Name) => {
+                let label = self.shape.label_groups.iter().position(|&of| of == group);
+                let label = label
+                    .and_then(|at| self.trace.slices.labels.get(at))
+                    .copied();
+                let label = label.or_else(|| sample.map(|id| self.trace.slices.label(id)));
+                Key {
+                    name: label.map(|label| (label.name, label.category)),
+                    ..none
+                }
+            }
+            (What::States, GroupBy::Name) => Key {
+                state: state(group),
+                ..none
+            },
+            (What::States, GroupBy::Thread) => Key {
+                thread: Some(ThreadId(group / STATES)),
+                state: state(group),
+                ..none
+            },
+            (What::States, GroupBy::Process) => Key {
+                process: process(group / STATES),
+                state: state(group),
+                ..none
+            },
+            (_, GroupBy::Name | GroupBy::Thread) => Key {
+                thread: Some(ThreadId(group)),
+                ..none
+            },
+            (_, GroupBy::Process) => Key {
+                process: process(group),
+                ..none
+            },
+            (_, GroupBy::Cpu) => Key {
+                cpu: Some(CpuId(group)),
+                ..none
+            },
+        }
+    }
+
+    /// Time inside the slices of `area` that their children outside of it take: (child, length) pairs.
+    /// Only slices that reach out of the span have such children.
+    pub fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
+        if self.shape.what != What::Slices {
+            return;
+        }
+        for row in &self.shape.rows {
+            let Some(below) = &row.below else { continue };
+            let inside = self.overlapping(row, span);
+            if inside.is_empty() {
+                continue;
+            }
+            let mut edges = vec![inside.start, inside.end - 1];
+            edges.dedup();
+            for parent in edges {
+                let is_inside =
+                    self.start(parent) >= span.start.0 && self.end(parent) <= span.end.0;
+                if is_inside {
+                    continue;
+                }
+                let slice = crate::trace::slices::SliceRow {
+                    track: crate::trace::TrackId(row.owner),
+                    row: 0,
+                    slices: below.clone(),
+                };
+                let whole = TimeSpan::new(
+                    crate::base::Timestamp(self.start(parent)),
+                    crate::base::Timestamp(self.end(parent)),
+                );
+                let children = self.trace.slices.overlapping(&slice, whole);
+                let counted = self.trace.slices.overlapping(&slice, span);
+                for child in children {
+                    if !counted.contains(&child) && self.parent(child) == Some(parent) {
+                        found(row.owner, parent, self.length(child));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
+    let plain = |range: Range<u32>, owner: u32| Row {
+        range,
+        owner,
+        below: None,
+    };
+    let track_rows = |track: u32| {
+        let rows = trace
+            .tracks
+            .get(track as usize)
+            .map(|track| track.rows.clone());
+        let rows = rows.unwrap_or(0..0);
+        let rows = trace
+            .slices
+            .rows
+            .get(rows.start as usize..rows.end as usize);
+        let rows = rows.unwrap_or(&[]);
+        rows.iter()
+            .zip(1..)
+            .map(move |(row, next): (_, usize)| Row {
+                range: row.slices.clone(),
+                owner: track,
+                below: rows.get(next).map(|row| row.slices.clone()),
+            })
+    };
+    let mut found: Vec<Row> = match (what, lanes) {
+        (What::Slices, Lanes::All) => (0..trace.tracks.len() as u32)
+            .flat_map(track_rows)
+            .collect(),
+        (What::Runs, Lanes::All) => (0..trace.cpus.len() as u32)
+            .map(|cpu| plain(trace.runs.on(CpuId(cpu)), cpu))
+            .collect(),
+        (What::States, Lanes::All) => (0..trace.threads.len() as u32)
+            .map(|id| plain(trace.states.of(ThreadId(id)), id))
+            .collect(),
+        (_, Lanes::Of(lanes)) => {
+            let mut lanes = lanes.clone();
+            lanes.sort_unstable();
+            lanes.dedup();
+            let rows = lanes.iter().flat_map(|lane| match (*lane, what) {
+                (Lane::Track(id), What::Slices) => track_rows(id.0).collect(),
+                (Lane::Runs(id), What::Runs) => vec![plain(trace.runs.on(id), id.0)],
+                (Lane::States(id), What::States) => vec![plain(trace.states.of(id), id.0)],
+                _ => Vec::new(),
+            });
+            rows.collect()
+        }
+    };
+    found.retain(|row| !row.range.is_empty());
+    found
+}
+
+impl Area {
+    /// What a thread does: its state, its slices.
+    pub fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
+        self.add(Lane::States(thread));
+        if let Some(track) = trace.track_of(TrackKind::Thread(thread)) {
+            self.add(Lane::Track(track));
+        }
+    }
+
+    /// What a CPU does: who runs on it, interrupts.
+    pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
+        self.add(Lane::Runs(cpu));
+        if let Some(track) = trace.track_of(TrackKind::Cpu(cpu)) {
+            self.add(Lane::Track(track));
+        }
+    }
+
+    /// Adds a lane; an area of all lanes becomes one of this lane.
+    pub fn add(&mut self, lane: Lane) {
+        match &mut self.lanes {
+            Lanes::All => self.lanes = Lanes::Of(vec![lane]),
+            Lanes::Of(lanes) => lanes.push(lane),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Durations in, one by one and out again; counts, sums and percentiles out.
+//!
+//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
+//! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
+
+use crate::trace::SliceId;
+
+/// Buckets of a power of two.
+const FINE_BITS: u32 = 5;
+const FINE: u64 = 1 << FINE_BITS;
+
+/// The bucket of a duration.
+#[inline]
+pub(super) fn bucket_of(length: i64) -> usize {
+    let value = length.max(0) as u64;
+    if value < FINE {
+        return value as usize;
+    }
+    let shift = 63 - value.leading_zeros() - FINE_BITS;
+    (((u64::from(shift) + 1) << FINE_BITS) + (value >> shift) - FINE) as usize
+}
+
+/// The durations of a bucket: the shortest, and the longest.
+pub(super) fn bounds_of(bucket: usize) -> (i64, i64) {
+    let bucket = bucket as u64;
+    if bucket < FINE {
+        return (bucket as i64, bucket as i64);
+    }
+    let shift = (bucket >> FINE_BITS) - 1;
+    let low = (FINE + (bucket & (FINE - 1))) << shift;
+    (low as i64, (low + ((1 << shift) - 1)) as i64)
+}
+
+/// What some durations add up to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub count: u64,
+    pub sum: i128,
+    /// Without what lies inside.
+    pub own: i128,
+    pub min: i64,
+    pub max: i64,
+    /// Row number of the longest.
+    pub longest: u32,
+    /// Whether something was taken out: then `min`, `max` and `longest` may be too far out.
+    pub has_shrunk: bool,
+    buckets: Vec<u32>,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally {
+            count: 0,
+            sum: 0,
+            own: 0,
+            min: i64::MAX,
+            max: i64::MIN,
+            longest: u32::MAX,
+            has_shrunk: false,
+            buckets: Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    #[inline]
+    pub fn add(&mut self, row: u32, length: i64) {
+        self.count += 1;
+        self.sum += i128::from(length);
+        self.own += i128::from(length);
+        self.min = self.min.min(length);
+        if length > self.max || (length == self.max && row < self.longest) {
+            self.max = length;
+            self.longest = row;
+        }
+        let bucket = bucket_of(length);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] += 1;
+    }
+
+    #[inline]
+    pub fn remove(&mut self, length: i64) {
+        self.count = self.count.saturating_sub(1);
+        self.sum -= i128::from(length);
+        self.own -= i128::from(length);
+        self.has_shrunk = true;
+        if let Some(bucket) = self.buckets.get_mut(bucket_of(length)) {
+            *bucket = bucket.saturating_sub(1);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.own += other.own;
+        self.min = self.min.min(other.min);
+        if other.max > self.max || (other.max == self.max && other.longest < self.longest) {
+            self.max = other.max;
+            self.longest = other.longest;
+        }
+        self.has_shrunk |= other.has_shrunk;
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (bucket, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *bucket += more;
+        }
+    }
+
+    /// The bucket with the duration that `rank` others are not longer than, and that duration's rank in it.
+    pub fn bucket_at(&self, rank: u64) -> Option<(usize, u64)> {
+        let mut before = 0;
+        for (bucket, &count) in self.buckets.iter().enumerate() {
+            let count = u64::from(count);
+            if rank < before + count {
+                return Some((bucket, rank - before));
+            }
+            before += count;
+        }
+        None
+    }
+
+    /// A percentile within 3 %; exact if its bucket holds one duration only.
+    pub fn about(&self, percent: u64) -> i64 {
+        let Some((bucket, _)) = self.bucket_at(rank_of(percent, self.count)) else {
+            return 0;
+        };
+        let (low, high) = bounds_of(bucket);
+        low.midpoint(high).clamp(self.shortest(), self.largest())
+    }
+
+    /// The shortest, as well as it is known.
+    pub fn shortest(&self) -> i64 {
+        if !self.has_shrunk {
+            return self.min;
+        }
+        let first = self.buckets.iter().position(|&count| count > 0);
+        first.map_or(0, |bucket| bounds_of(bucket).0.max(self.min))
+    }
+
+    /// The longest, as well as it is known.
+    pub fn largest(&self) -> i64 {
+        if !self.has_shrunk {
+            return self.max;
+        }
+        let last = self.buckets.iter().rposition(|&count| count > 0);
+        last.map_or(0, |bucket| bounds_of(bucket).1.min(self.max))
+    }
+
+    pub fn longest_slice(&self) -> Option<SliceId> {
+        (!self.has_shrunk && self.longest != u32::MAX).then_some(SliceId(self.longest))
+    }
+}
+
+/// How many of `count` sorted values lie before their `percent`-th percentile (nearest rank).
+pub(crate) fn rank_of(percent: u64, count: u64) -> u64 {
+    (u128::from(percent) * u128::from(count))
+        .div_ceil(100)
+        .saturating_sub(1)
+        .min(u128::from(count.saturating_sub(1))) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_narrow_and_leave_no_hole() {
+        let mut expected = 0;
+        for bucket in 0..1500 {
+            let (low, high) = bounds_of(bucket);
+            assert_eq!(low, expected, "bucket {bucket}");
+            assert_eq!((bucket_of(low), bucket_of(high)), (bucket, bucket));
+            assert!(high - low <= low / 32);
+            expected = high + 1;
+        }
+        assert_eq!(bounds_of(bucket_of(i64::MAX)).1, i64::MAX);
+    }
+
+    #[test]
+    fn what_goes_leaves_no_trace() {
+        let mut tally = Tally::default();
+        for length in [5, 900, 70, 1_000_000, 70] {
+            tally.add(0, length);
+        }
+        assert_eq!(tally.about(50), 70);
+        tally.remove(1_000_000);
+        tally.remove(900);
+        assert_eq!((tally.count, tally.sum), (3, 145));
+        assert!((70..=73).contains(&tally.largest()));
+        assert_eq!(rank_of(50, 4), 1);
+        assert_eq!(rank_of(99, 10), 9);
+        assert_eq!(rank_of(95, 0), 0);
+    }
+}

@@ -1,0 +1,317 @@
+//! Sums of areas, held against plain scans.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use threadline::base::{Job, TimeSpan, Timestamp};
+use threadline::load::{LoadedTrace, open};
+use threadline::query::Item;
+use threadline::query::area::counters::{counter, counters};
+use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
+use threadline::trace::{CounterTrackId, CpuId, SliceId, StateId, ThreadId, Trace, TrackId};
+
+fn sample(name: &str) -> LoadedTrace {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-traces")
+        .join(name);
+    open(&path, &Job::default()).unwrap()
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: i64) -> i64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 20) as i64 % end.max(1)
+    }
+
+    fn span(&mut self, trace: &Trace) -> TimeSpan {
+        let length = trace.span.duration().0;
+        let start = trace.span.start.0 + self.below(length);
+        TimeSpan::new(Timestamp(start), Timestamp(start + self.below(length / 3)))
+    }
+}
+
+#[derive(Default, Debug, PartialEq)]
+struct Plain {
+    lengths: Vec<i64>,
+    own: i128,
+}
+
+fn percentile(sorted: &[i64], percent: usize) -> i64 {
+    sorted[(sorted.len() * percent).div_ceil(100).saturating_sub(1)]
+}
+
+fn check(found: &[Group], trace: &Trace, mut plain: HashMap<String, Plain>) {
+    assert_eq!(found.len(), plain.len());
+    assert!(
+        found
+            .windows(2)
+            .all(|pair| pair[0].sum_ns >= pair[1].sum_ns)
+    );
+    for group in found {
+        let label = group.key.label(trace);
+        let expected = plain.get_mut(&label).unwrap_or_else(|| panic!("{label}"));
+        expected.lengths.sort_unstable();
+        let lengths = &expected.lengths;
+        assert_eq!(group.count, lengths.len() as u64, "{label}");
+        assert_eq!(
+            group.sum_ns,
+            lengths.iter().map(|&it| i128::from(it)).sum::<i128>(),
+            "{label}"
+        );
+        assert_eq!(group.own_ns, expected.own, "{label}");
+        assert_eq!(
+            (group.min_ns, group.max_ns),
+            (lengths[0], lengths[lengths.len() - 1])
+        );
+        assert_eq!(group.p50_ns, percentile(lengths, 50), "{label}");
+        assert_eq!(group.p95_ns, percentile(lengths, 95), "{label}");
+        assert_eq!(group.p99_ns, percentile(lengths, 99), "{label}");
+        if let Some(id) = group.longest {
+            assert_eq!(
+                Item::Slice(id).span(trace).unwrap().duration().0,
+                group.max_ns
+            );
+        }
+    }
+}
+
+fn meets(span: TimeSpan, area: TimeSpan) -> bool {
+    span.overlaps(area) || (span.is_empty() && area.contains(span.start))
+}
+
+#[test]
+fn slices_add_up_as_in_a_plain_scan() {
+    let mut dice = Dice(1);
+    for name in [
+        "sched-irq-syscalls.dat",
+        "function-graph.dat",
+        "lua-make-j2.etrace.zst",
+    ] {
+        let loaded = sample(name);
+        let trace = loaded.trace.as_ref();
+        let mut areas = vec![Area::all()];
+        for _ in 0..6 {
+            let mut area = Area::of(dice.span(trace));
+            areas.push(area.clone());
+            let tracks =
+                (0..3).map(|_| Lane::Track(TrackId(dice.below(trace.tracks.len() as i64) as u32)));
+            area.lanes = Lanes::Of(tracks.collect());
+            areas.push(area);
+        }
+        for area in areas {
+            let mut own: HashMap<u32, i64> = HashMap::new();
+            for id in 0..trace.slices.len() as u32 {
+                let length = Item::Slice(SliceId(id)).span(trace).unwrap().duration().0;
+                *own.entry(id).or_default() += length;
+                if let Some(parent) = trace.slices.get(SliceId(id)).parent {
+                    *own.entry(parent.0).or_default() -= length;
+                }
+            }
+            let mut by_name: HashMap<String, Plain> = HashMap::new();
+            let mut by_thread: HashMap<String, Plain> = HashMap::new();
+            for id in 0..trace.slices.len() as u32 {
+                let item = Item::Slice(SliceId(id));
+                let span = item.span(trace).unwrap();
+                let track = trace.slices.row_of(SliceId(id)).track;
+                let is_in = match &area.lanes {
+                    Lanes::All => true,
+                    Lanes::Of(lanes) => lanes.contains(&Lane::Track(track)),
+                };
+                if !is_in || !meets(span, area.span) {
+                    continue;
+                }
+                let label = trace.slices.label(SliceId(id));
+                let mut lists = vec![(&mut by_name, trace.text(label.name).into_owned())];
+                if let Some(thread) = item.thread(trace) {
+                    let name =
+                        format!("{} {}", trace.thread_name(thread), trace.thread(thread).tid);
+                    lists.push((&mut by_thread, name));
+                }
+                for (list, label) in lists {
+                    let entry = list.entry(label).or_default();
+                    entry.lengths.push(span.duration().0);
+                    entry.own += i128::from(own[&id]);
+                }
+            }
+            let names: Vec<Group> =
+                groups(trace, &area, What::Slices, GroupBy::Name, &Job::default()).unwrap();
+            let labels: std::collections::HashSet<String> =
+                names.iter().map(|group| group.key.label(trace)).collect();
+            if labels.len() == names.len() {
+                check(&names, trace, by_name);
+            }
+            let threads =
+                groups(trace, &area, What::Slices, GroupBy::Thread, &Job::default()).unwrap();
+            let labels: std::collections::HashSet<String> =
+                threads.iter().map(|group| group.key.label(trace)).collect();
+            if labels.len() == threads.len()
+                && trace
+                    .tracks
+                    .iter()
+                    .all(|it| !matches!(it.kind, threadline::trace::TrackKind::Cpu(_)))
+            {
+                check(&threads, trace, by_thread);
+            }
+        }
+    }
+}
+
+#[test]
+fn states_and_runs_count_what_lies_inside() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let trace = loaded.trace.as_ref();
+    let mut dice = Dice(5);
+    for _ in 0..20 {
+        let area = Area::of(dice.span(trace));
+        let mut states: HashMap<String, Plain> = HashMap::new();
+        for id in 0..trace.states.len() as u32 {
+            let span = Item::State(StateId(id)).span(trace).unwrap();
+            if !span.overlaps(area.span) || span.is_empty() {
+                continue;
+            }
+            let length = span.intersection(area.span).duration().0;
+            let word = trace.states.states[id as usize].word();
+            let entry = states.entry(word.to_owned()).or_default();
+            entry.lengths.push(length);
+            entry.own += i128::from(length);
+        }
+        let found = groups(trace, &area, What::States, GroupBy::Name, &Job::default()).unwrap();
+        check(&found, trace, states);
+        let found = groups(trace, &area, What::Runs, GroupBy::Cpu, &Job::default()).unwrap();
+        for group in &found {
+            let cpu = group.key.cpu.unwrap();
+            let inside = trace
+                .runs
+                .overlapping(trace.runs.on(cpu), area.span)
+                .map(|id| {
+                    let run = Item::Run(threadline::trace::RunId(id)).span(trace).unwrap();
+                    i128::from(run.intersection(area.span).duration().0)
+                });
+            assert_eq!(group.sum_ns, inside.sum::<i128>());
+            assert!(group.sum_ns <= i128::from(area.span.duration().0));
+        }
+        // Each state of each thread, one thread only.
+        let thread = ThreadId(dice.below(trace.threads.len() as i64) as u32);
+        let one = Area {
+            lanes: Lanes::Of(vec![Lane::States(thread)]),
+            span: area.span,
+        };
+        let found = groups(trace, &one, What::States, GroupBy::Thread, &Job::default()).unwrap();
+        assert!(found.iter().all(|group| group.key.thread == Some(thread)));
+        let sum: i128 = found.iter().map(|group| group.sum_ns).sum();
+        assert!(sum <= i128::from(area.span.duration().0));
+    }
+}
+
+#[test]
+fn a_drag_is_followed_to_the_same_sums() {
+    let mut dice = Dice(9);
+    for (name, what, by) in [
+        ("sched-irq-syscalls.dat", What::Slices, GroupBy::Name),
+        ("function-graph.dat", What::Slices, GroupBy::Name),
+        ("sched-irq-syscalls.dat", What::Slices, GroupBy::Cpu),
+        ("sched-irq-syscalls.dat", What::States, GroupBy::Thread),
+        ("sched-irq-syscalls.dat", What::Runs, GroupBy::Process),
+    ] {
+        let loaded = sample(name);
+        let trace = &loaded.trace;
+        let mut live = LiveArea::new(trace.clone(), &Area::all(), what, by);
+        for step in 0..60 {
+            let span = dice.span(trace);
+            let budget = 1 + dice.below(3000) as usize;
+            // Some drags go on before the sums are there.
+            let mut calls = 0;
+            while !live.follow(span, budget) {
+                calls += 1;
+                assert!(calls < 1_000_000);
+                if step % 5 == 0 {
+                    break;
+                }
+            }
+            if !live.is_settled() {
+                continue;
+            }
+            let exact = groups(trace, &Area::of(span), what, by, &Job::default()).unwrap();
+            let about = live.groups();
+            let sums = |list: &[Group]| {
+                let sums = list
+                    .iter()
+                    .map(|it| (it.key.label(trace), it.count, it.sum_ns, it.own_ns));
+                let mut sums: Vec<_> = sums.collect();
+                sums.sort();
+                sums
+            };
+            assert_eq!(
+                sums(&about),
+                sums(&exact),
+                "{name} {what:?} {by:?} {span:?}"
+            );
+            if what == What::Slices {
+                for group in &about {
+                    let other = exact.iter().find(|other| other.key == group.key).unwrap();
+                    for (about, exact) in [
+                        (group.p50_ns, other.p50_ns),
+                        (group.p99_ns, other.p99_ns),
+                        (group.min_ns, other.min_ns),
+                        (group.max_ns, other.max_ns),
+                    ] {
+                        assert!((about - exact).abs() <= exact / 32 + 1, "{about} {exact}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_are_weighted_by_time() {
+    for name in [
+        "sched-irq-syscalls.dat",
+        "block-ext4.dat",
+        "sched-irq.ftrace",
+    ] {
+        let loaded = sample(name);
+        let trace = loaded.trace.as_ref();
+        println!("{name}: {} counters", trace.counters.tracks.len());
+        for summary in counters(trace, &Area::all()) {
+            let track = &trace.counters.tracks[summary.track.0 as usize];
+            assert_eq!(summary.count, track.samples.len() as u64);
+            assert_eq!((summary.min, summary.max), track.range);
+            assert!(summary.min <= summary.mean && summary.mean <= summary.max);
+        }
+    }
+    let mut trace = Trace::default();
+    trace.span = TimeSpan::new(Timestamp(0), Timestamp(100));
+    trace.counters.times = vec![10, 20, 60];
+    trace.counters.values = vec![1.0, 5.0, 2.0];
+    trace.counters.events = vec![0; 3];
+    trace.counters.tracks = vec![threadline::trace::CounterTrack {
+        name: threadline::base::StringId::EMPTY,
+        scope: threadline::trace::counters::CounterScope::Cpu(CpuId(0)),
+        samples: 0..3,
+        range: (1.0, 5.0),
+    }];
+    let span = TimeSpan::new(Timestamp(15), Timestamp(40));
+    let found = counter(&trace, CounterTrackId(0), span).unwrap();
+    assert_eq!((found.count, found.first, found.last), (1, 1.0, 5.0));
+    assert_eq!(found.mean, (5.0 * 1.0 + 20.0 * 5.0) / 25.0);
+    assert!(
+        counter(
+            &trace,
+            CounterTrackId(0),
+            TimeSpan::new(Timestamp(0), Timestamp(5))
+        )
+        .is_none()
+    );
+}
