@@ -324,3 +324,84 @@ fn stepping_goes_by_name_and_level() {
         assert_eq!(window.state().state().selected, first);
     }
 }
+
+#[test]
+fn a_search_counts_marks_steps_and_isolates() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::NONE, Key::Slash);
+    type_text(&mut window, "Search", "read");
+    settle(&mut window);
+    assert!(window.query_by_label_contains("matches").is_some());
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    settle(&mut window);
+    let first = window.state().state().selected.expect("the first match");
+    window.snapshot("search");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    settle(&mut window);
+    assert_ne!(window.state().state().selected, Some(first));
+    key(&mut window, Modifiers::SHIFT, Key::Enter);
+    settle(&mut window);
+    assert_eq!(window.state().state().selected, Some(first));
+    window.get_by_label("Isolate").click();
+    settle(&mut window);
+    window.get_by_label("List").click();
+    settle(&mut window);
+    window.snapshot("isolated");
+}
+
+#[test]
+fn a_wrong_expression_is_told_where_it_is_wrong() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::COMMAND, Key::F);
+    type_text(&mut window, "Search", "dur > 1ms && (name ~ ");
+    settle(&mut window);
+    assert!(window.query_by_label_contains("Column").is_some());
+    window.snapshot("search-error");
+    window.get_by_label("Close").click();
+    settle(&mut window);
+    assert!(!window.state().state().search.is_open);
+}
+
+#[test]
+fn a_right_click_offers_what_can_be_done_there() {
+    let mut window = window(&hackbench());
+    let label = window
+        .get_all_by_label("hackbench")
+        .next_back()
+        .unwrap()
+        .rect();
+    window.hover_at(label.center());
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton {
+            pos: label.center(),
+            button: egui::PointerButton::Secondary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+    }
+    window.run_steps(4);
+    window.get_by_label("Pin a note of it").click();
+    window.run_steps(4);
+    assert_eq!(window.state().state().tips.len(), 1);
+    window.snapshot("pinned-note");
+}
+
+#[test]
+fn the_way_in_is_shown_and_leads_back() {
+    let mut window = window(&hackbench());
+    let whole = window.state().state().span;
+    let start = window.state().state().trace_span.start;
+    act(
+        &mut window,
+        Action::Show(TimeSpan::new(start, start + Nanos(20_000_000))),
+    );
+    act(
+        &mut window,
+        Action::Show(TimeSpan::new(start, start + Nanos(1_000_000))),
+    );
+    assert_eq!(window.state().state().way_in(5).len(), 2);
+    window.get_by_label("Whole").click();
+    window.run_steps(4);
+    assert_eq!(window.state().state().span, whole);
+}

@@ -7,17 +7,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use egui::{Panel, RichText, Ui};
+use egui::{Panel, Ui};
 
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
 use super::keys::pressed;
+use super::notices::Notices;
 use super::opening::Dialog;
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
+use super::search_bar::SearchBox;
 use super::settings::settings_ui;
 use super::theme;
 use super::timeline::Timeline;
+use super::tips::Tips;
 use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Request};
 use crate::query::details::details;
@@ -29,8 +32,11 @@ pub struct App {
     pub(super) state: ViewState,
     pub(super) loaded: Option<Arc<LoadedTrace>>,
     pub(super) loading: Option<Loading>,
-    /// The last thing that went wrong, in words.
-    pub(super) notice: Option<String>,
+    /// What happened, in words.
+    pub(super) notices: Notices,
+    pub(super) search: SearchBox,
+    /// What the trace that is shown takes, counted once a generation.
+    pub(super) memory_bytes: u64,
     /// A file dialog that is open.
     pub(super) dialog: Option<Dialog>,
     /// What was shown before the load that is under way.
@@ -40,6 +46,7 @@ pub struct App {
     pub(super) timeline: Timeline,
     export: ExportPanel,
     finder: FinderBox,
+    tips: Tips,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) open_pane: usize,
     began: Instant,
@@ -64,7 +71,9 @@ impl App {
             state,
             loaded: None,
             loading: None,
-            notice: None,
+            notices: Notices::default(),
+            search: SearchBox::default(),
+            memory_bytes: 0,
             dialog: None,
             shown_before: None,
             saved,
@@ -72,6 +81,7 @@ impl App {
             timeline: Timeline::default(),
             export: ExportPanel::default(),
             finder: FinderBox::default(),
+            tips: Tips::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
             open_pane: 0,
             began: Instant::now(),
@@ -100,7 +110,7 @@ impl App {
     /// What went wrong last.
     #[must_use]
     pub fn notice(&self) -> Option<&str> {
-        self.notice.as_deref()
+        self.notices.last_error()
     }
 
     /// Whether a load or a pane is still at work.
@@ -108,6 +118,7 @@ impl App {
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
             || self.export.is_busy()
+            || self.search.is_busy()
             || self
                 .panes
                 .get(self.open_pane)
@@ -158,7 +169,12 @@ impl App {
                     .position(|row| row.name == name)
                     .unwrap_or(self.open_pane);
             }
-            Effect::Dismiss => self.notice = None,
+            Effect::StepMatch(direction) => {
+                if let Some(action) = self.search.next(&self.state, direction) {
+                    self.act(ctx, action);
+                }
+            }
+            Effect::Dismiss => self.notices.clear_errors(),
             Effect::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
         }
     }
@@ -213,18 +229,17 @@ impl App {
         let palette = theme::palette(ctx.theme());
 
         Panel::top("menu").show(ui, |ui| self.menu_ui(ui, &mut actions));
-        if let Some(words) = self.notice.clone() {
-            Panel::top("notice").show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    ui.label(RichText::new("⚠").color(palette.error));
-                    ui.label(RichText::new(words).color(palette.text));
-                    if ui.small_button("Dismiss").clicked() {
-                        actions.push(Action::Dismiss);
-                    }
-                });
+        if let (true, Some(loaded)) = (self.state.search.is_open, &self.loaded) {
+            self.search.poll(&ctx, &self.state, loaded);
+            let mut wants_focus = std::mem::take(&mut self.state.search.wants_focus);
+            Panel::top("search").show(ui, |ui| {
+                let (state, focus) = (&self.state, &mut wants_focus);
+                self.search.ui(ui, state, &palette, focus, &mut actions);
             });
+        } else {
+            self.search = SearchBox::default();
         }
-        Panel::bottom("status").show(ui, |ui| self.status_ui(ui, &palette));
+        Panel::bottom("status").show(ui, |ui| self.status_ui(ui, &palette, &mut actions));
         match self.loaded.clone() {
             Some(loaded) => self.trace_ui(ui, &loaded, &palette, &mut actions),
             None => self.welcome_ui(ui, &palette, &mut actions),
@@ -235,6 +250,7 @@ impl App {
             let scene = Scene {
                 loaded,
                 state: &self.state,
+                found: self.search.found(),
                 palette: &palette,
             };
             self.export.ui(&ctx, &scene, &mut actions);
@@ -244,6 +260,11 @@ impl App {
         }
         settings_ui(&ctx, &self.state, &mut actions);
         self.finder.ui(&ctx, &self.state, &palette, &mut actions);
+        if let Some(loaded) = &self.loaded {
+            let (state, tips) = (&self.state, &mut self.tips);
+            tips.ui(&ctx, state, loaded, &palette, &mut actions);
+        }
+        self.notices.ui(&ctx, &palette, &mut actions);
         self.drop_target_ui(ui, &palette);
         let before = self.state.choices();
         for action in actions {

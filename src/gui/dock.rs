@@ -23,6 +23,7 @@ impl App {
             let scene = Scene {
                 loaded,
                 state: &self.state,
+                found: self.search.found(),
                 palette,
             };
             let pane = &mut self.panes[open];
@@ -53,6 +54,7 @@ impl App {
             let scene = Scene {
                 loaded,
                 state: &self.state,
+                found: self.search.found(),
                 palette,
             };
             actions.extend(self.timeline.ui(ui, &scene));

@@ -7,14 +7,17 @@ mod finder;
 mod help;
 pub mod keys;
 mod menu_bar;
+pub mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod search_bar;
 mod settings;
 pub mod soft;
 mod status_bar;
 pub mod theme;
 pub mod timeline;
+mod tips;
 mod view_menu;
 mod welcome;
 

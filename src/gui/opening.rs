@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use super::app::App;
+use super::notices::Mood;
 use crate::base::Nanos;
 use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Request, Update};
@@ -38,7 +39,7 @@ impl App {
 
     pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
         let ctx = ctx.clone();
-        self.notice = None;
+        self.notices.clear_errors();
         if self.loading.is_none() {
             self.shown_before.clone_from(&self.loaded);
         }
@@ -107,6 +108,7 @@ impl App {
         } else {
             self.state.show_new(&loaded.trace);
         }
+        self.memory_bytes = loaded.memory_bytes();
         self.loaded = Some(loaded);
     }
 
@@ -174,8 +176,7 @@ impl App {
             Ok(None) => {
                 // No dialog can be closed by hand that fast: there was none.
                 if dialog.began.elapsed() < Duration::from_millis(150) {
-                    self.notice = Some(
-                        "No file dialog is available here. Drop the file on the window, or name it on the command line."
+                    self.notices.say(Mood::Wrong, "No file dialog is available here. Drop the file on the window, or name it on the command line."
                             .to_owned(),
                     );
                 }
@@ -198,7 +199,8 @@ impl App {
                         let left_out: Vec<String> =
                             loaded.left_out.iter().map(ToString::to_string).collect();
                         if !left_out.is_empty() {
-                            self.notice = Some(format!("Left out: {}", left_out.join("; ")));
+                            self.notices
+                                .say(Mood::Wrong, format!("Left out: {}", left_out.join("; ")));
                         }
                     }
                     // A coarse picture without a span would only flash.
@@ -209,7 +211,7 @@ impl App {
                 Update::Failed(error) => {
                     self.loading = None;
                     self.back_to_what_was_shown();
-                    self.notice = Some(error.to_string());
+                    self.notices.say(Mood::Wrong, error.to_string());
                 }
             }
         }

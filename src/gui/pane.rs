@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::theme::Palette;
 use crate::load::LoadedTrace;
+use crate::query::search::Found;
 use crate::view::{Action, ViewState};
 
 /// What panes see.
@@ -13,6 +14,8 @@ pub struct Scene<'a> {
     pub loaded: &'a Arc<LoadedTrace>,
     /// The view.
     pub state: &'a ViewState,
+    /// What the search has found, while there is one.
+    pub found: Option<&'a Arc<Found>>,
     /// The colours.
     pub palette: &'a Palette,
 }

@@ -14,10 +14,15 @@ pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut 
         ui.set_width(430.0_f32.min(ctx.content_rect().width() - 60.0));
         ui.heading("Settings");
         ui.separator();
-        egui::Grid::new("settings")
-            .num_columns(2)
-            .spacing([24.0, 10.0])
-            .show(ui, |ui| choices_ui(ui, state, actions));
+        let room = (ctx.content_rect().height() - 140.0).max(120.0);
+        egui::ScrollArea::vertical()
+            .max_height(room)
+            .show(ui, |ui| {
+                egui::Grid::new("settings")
+                    .num_columns(2)
+                    .spacing([24.0, 10.0])
+                    .show(ui, |ui| choices_ui(ui, state, actions));
+            });
         ui.add_space(8.0);
         if ui.button("Close").clicked() {
             ui.close();

@@ -1,34 +1,55 @@
-//! The status bar: what is seen and selected, and what it costs.
+//! The status bar: where one is and how one came there, what is selected, and what it costs.
 
 use super::app::App;
 use super::theme;
-use crate::view::ruler;
+use crate::base::{Severity, TimeSpan};
+use crate::view::{Action, ruler};
 use egui::{RichText, Ui};
 
+/// How many steps of the way are shown.
+const CRUMBS: usize = 5;
+
 impl App {
-    pub(super) fn status_ui(&mut self, ui: &mut Ui, palette: &theme::Palette) {
+    pub(super) fn status_ui(
+        &mut self,
+        ui: &mut Ui,
+        palette: &theme::Palette,
+        actions: &mut Vec<Action>,
+    ) {
         ui.horizontal(|ui| {
+            let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
             let Some(loaded) = &self.loaded else {
-                ui.label(
-                    RichText::new("No trace is open")
-                        .color(palette.weak)
-                        .size(12.0),
-                );
+                ui.label(weak("No trace is open".to_owned()));
                 return;
             };
             let state = &self.state;
             let unit = state.origins.unit;
-            let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
-            ui.label(weak(format!(
-                "Visible {}",
-                ruler::length_text(state.span.duration(), unit)
-            )));
+            for crumb in state.way_in(CRUMBS) {
+                let text = crumb_text(crumb, state.bounds(), unit);
+                let link = ui
+                    .add(egui::Link::new(RichText::new(text).size(12.0)))
+                    .on_hover_text("Back out to here");
+                if link.clicked() {
+                    actions.push(Action::Show(crumb));
+                }
+                ui.label(weak("›".to_owned()));
+            }
+            let length = ruler::length_text(state.span.duration(), unit);
+            ui.label(weak(format!("Visible {length}")));
+            let tracks = state
+                .area_rows
+                .as_ref()
+                .map_or(String::new(), |rows| match rows.len() {
+                    1 => " on 1 track".to_owned(),
+                    many => format!(" on {many} tracks"),
+                });
             if let Some(range) = state.range {
                 ui.separator();
-                ui.label(weak(format!(
-                    "Selected {}",
-                    ruler::length_text(range.duration(), unit)
-                )));
+                let length = ruler::length_text(range.duration(), unit);
+                ui.label(weak(format!("Selected {length}{tracks}")));
+            } else if !tracks.is_empty() {
+                ui.separator();
+                ui.label(weak(format!("Selected all time{tracks}")));
             }
             if let [Some(a), Some(b)] = state.marks {
                 ui.separator();
@@ -39,32 +60,35 @@ impl App {
             let in_view = events
                 .rank(state.span.end)
                 .saturating_sub(events.rank(state.span.start));
-            ui.label(weak(format!(
-                "{} events in view",
-                ruler::grouped(i64::from(in_view))
-            )));
+            let in_view = ruler::grouped(i64::from(in_view));
+            ui.label(weak(format!("{in_view} events in view")));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
                     ui.separator();
                 }
-                ui.label(weak(format!(
-                    "{:.0} MB",
-                    loaded.memory_bytes() as f64 / 1e6
-                )));
+                let megabytes = self.memory_bytes as f64 / 1e6;
+                ui.label(weak(format!("{megabytes:.0} MB")))
+                    .on_hover_text("Memory that this trace takes; the file itself is not counted");
                 let odd = loaded.trace.diagnostics.rows();
-                if odd
-                    .iter()
-                    .any(|row| row.severity != crate::base::Severity::Info)
-                {
+                if odd.iter().any(|row| row.severity != Severity::Info) {
                     ui.separator();
-                    ui.label(
-                        RichText::new("⚠ something is missing: see Info")
-                            .color(palette.error)
-                            .size(12.0),
-                    );
+                    let text = RichText::new("⚠ something is missing: see Info")
+                        .color(palette.error)
+                        .size(12.0);
+                    if ui.add(egui::Link::new(text)).clicked() {
+                        actions.push(Action::OpenPane("Info"));
+                    }
                 }
             });
         });
+    }
+}
+
+fn crumb_text(span: TimeSpan, bounds: TimeSpan, unit: crate::event::part::ClockUnit) -> String {
+    if span == bounds {
+        "Whole".to_owned()
+    } else {
+        ruler::length_text(span.duration(), unit)
     }
 }

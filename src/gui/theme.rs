@@ -48,6 +48,8 @@ pub struct Palette {
     pub counter: (Color32, Color32),
     /// Flows.
     pub flow: Color32,
+    /// Matches of the search.
+    pub found: Color32,
 }
 
 /// The palette for dark or light.
@@ -79,6 +81,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
                 rgb(125, 190, 240),
             ),
             flow: rgb(235, 150, 90),
+            found: rgb(255, 214, 64),
         },
         egui::Theme::Light => Palette {
             is_dark: false,
@@ -104,6 +107,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
                 rgb(32, 108, 180),
             ),
             flow: rgb(200, 92, 20),
+            found: rgb(196, 120, 0),
         },
     }
 }
@@ -120,6 +124,14 @@ impl Palette {
         } else {
             hsl(hue, 0.55 + 0.12 * tone, 0.68 + 0.08 * (1.0 - tone))
         }
+    }
+
+    /// A colour that stands back: hardly more than the canvas.
+    #[must_use]
+    pub fn dimmed(&self, color: Color32) -> Color32 {
+        let mix = |a: u8, b: u8| (u16::from(a) / 7 + u16::from(b) * 6 / 7) as u8;
+        let ([r, g, b, _], [x, y, z, _]) = (color.to_array(), self.canvas.to_array());
+        Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
     /// The colour of a thread's state.

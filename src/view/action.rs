@@ -153,6 +153,20 @@ pub enum Action {
     SetTheme(ThemeChoice),
     /// Choose this for good.
     Configure(Settings),
+    /// Open the search and type into it.
+    OpenSearch,
+    /// Search for this.
+    Search(String),
+    /// Select the next or previous match.
+    StepMatch(Direction),
+    /// Dim what does not match, or no longer.
+    ToggleIsolation,
+    /// Close the search; nothing is marked any longer.
+    CloseSearch,
+    /// Keep a note of an item in view.
+    PinTip(Item),
+    /// Take such a note away.
+    UnpinTip(Item),
     /// Show or hide the choices.
     ToggleSettings,
     /// Look for a command, a track or a time by typing.

@@ -1,6 +1,6 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
-use super::action::{Action, Marker, Purpose};
+use super::action::{Action, Direction, Marker, Purpose};
 use super::arrange::{arrange, reveal_row, show_lane};
 use super::export_order::ExportOrder;
 use super::history::Step;
@@ -8,7 +8,7 @@ use super::locate;
 use super::rows::{Fold, RowKey};
 use super::scale::{held_within, with_margin, zoomed};
 use super::settings::Motion;
-use super::state::{Place, ViewState};
+use super::state::{Isolation, Place, Search, ViewState};
 use crate::base::{Nanos, TimeSpan};
 use crate::query::Item;
 use crate::trace::{SourceId, Trace};
@@ -42,6 +42,8 @@ pub enum Effect {
     Copy(String),
     /// Bring a pane to the front.
     OpenPane(&'static str),
+    /// Select the next or previous match.
+    StepMatch(Direction),
     /// Take away the notice.
     Dismiss,
     /// End the program.
@@ -118,6 +120,8 @@ fn carry_out(
                 state.is_help_open = false;
             } else if state.is_export_open {
                 state.is_export_open = false;
+            } else if state.search.is_open && state.selected.is_none() && state.range.is_none() {
+                state.search = Search::default();
             } else {
                 state.selected = None;
                 state.range = None;
@@ -184,6 +188,28 @@ fn carry_out(
                 state.rebuild_rows();
             }
         }
+        Action::OpenSearch => {
+            state.search.is_open = true;
+            state.search.wants_focus = true;
+        }
+        Action::Search(text) => {
+            state.search.is_open = true;
+            state.search.text = text;
+        }
+        Action::StepMatch(direction) => return Some(Effect::StepMatch(direction)),
+        Action::ToggleIsolation => {
+            state.search.isolation = match state.search.isolation {
+                Isolation::On => Isolation::Off,
+                Isolation::Off => Isolation::On,
+            };
+        }
+        Action::CloseSearch => state.search = Search::default(),
+        Action::PinTip(item) => {
+            if !state.tips.contains(&item) {
+                state.tips.push(item);
+            }
+        }
+        Action::UnpinTip(item) => state.tips.retain(|other| *other != item),
         Action::ToggleSettings => state.is_settings_open = !state.is_settings_open,
         Action::Find(finder) => state.finder = Some(finder),
         Action::CloseFinder => state.finder = None,

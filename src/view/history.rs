@@ -63,6 +63,11 @@ impl History {
         Some(place)
     }
 
+    /// The places before the present one, the oldest first.
+    pub fn places(&self) -> impl DoubleEndedIterator<Item = &Place> {
+        self.back.iter()
+    }
+
     /// Whether there is a place before this one.
     #[must_use]
     pub fn has_back(&self) -> bool {

@@ -29,4 +29,4 @@ pub use rows::{Fold, Lane, LaneKind, Row, RowKey, RowKind, Rows};
 pub use ruler::{Origins, TimeFormat};
 pub use scale::Scale;
 pub use settings::{ColorBy, FlowsShown, Motion, Settings, Snapping, Wheel};
-pub use state::{Place, ThemeChoice, ViewState};
+pub use state::{Isolation, Place, Search, ThemeChoice, ViewState};

@@ -50,6 +50,29 @@ pub struct Place {
     pub scroll: f32,
 }
 
+/// Whether all but the matches of the search are dimmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Isolation {
+    /// They are not.
+    #[default]
+    Off,
+    /// They are.
+    On,
+}
+
+/// What is searched for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// Whether the search bar is shown.
+    pub is_open: bool,
+    /// Whether it wants the keyboard.
+    pub wants_focus: bool,
+    /// A text, a regex or an expression.
+    pub text: String,
+    /// Whether the rest is dimmed.
+    pub isolation: Isolation,
+}
+
 /// Changed by [`apply`](super::apply::apply) only, and by [`ViewState::take`] when there is more of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct ViewState {
@@ -83,6 +106,10 @@ pub struct ViewState {
     pub pointed_row: Option<RowKey>,
     /// Tracks whose names hold this text are shown.
     pub filter: String,
+    /// What is searched for.
+    pub search: Search,
+    /// Items that a note is kept of in view.
+    pub tips: Vec<Item>,
     /// How times are written.
     pub time_format: TimeFormat,
     /// Where the times' zero points are.
@@ -134,6 +161,7 @@ impl ViewState {
         self.active = None;
         self.places = [None; 9];
         self.filter.clear();
+        self.search = Search::default();
         self.scroll = 0.0;
         self.take(trace);
         self.span = self.bounds();
@@ -154,6 +182,7 @@ impl ViewState {
         self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
         self.selected = None;
         self.pointed = None;
+        self.tips.clear();
         self.motion = Motion::Jump;
         self.span = if was_whole {
             self.bounds()
@@ -225,6 +254,28 @@ impl ViewState {
     pub fn choices(&self) -> (ThemeChoice, TimeFormat, Settings, Vec<String>) {
         let names = self.layouts.iter().map(|layout| layout.name.clone());
         (self.theme, self.time_format, self.settings, names.collect())
+    }
+
+    /// The spans that were left on the way in to what is seen, the widest first: each lies in the one before.
+    /// At most `most`, those nearest to what is seen.
+    #[must_use]
+    pub fn way_in(&self, most: usize) -> Vec<TimeSpan> {
+        let mut way: Vec<TimeSpan> = Vec::new();
+        let mut inner = self.span;
+        for place in self.history.places().rev() {
+            let span = place.span;
+            let holds = span.start <= inner.start && span.end >= inner.end;
+            // A step that hardly changes anything is none.
+            if holds && span.duration().0 / 5 * 4 > inner.duration().0 {
+                way.push(span);
+                inner = span;
+                if way.len() == most {
+                    break;
+                }
+            }
+        }
+        way.reverse();
+        way
     }
 
     /// The track that keys work on: the only one selected, else the one under the pointer.

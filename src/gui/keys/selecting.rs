@@ -6,6 +6,41 @@ use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
     row(
+        &[(NONE, Key::Slash), (CTRL, Key::F)],
+        "/  Ctrl+F",
+        "Search",
+        |_| Some(Action::OpenSearch),
+    ),
+    row(
+        &[(NONE, Key::F3), (NONE, Key::Enter)],
+        "Enter  F3",
+        "Next match",
+        |s| {
+            s.search
+                .is_open
+                .then_some(Action::StepMatch(Direction::Next))
+        },
+    ),
+    row(
+        &[(SHIFT, Key::F3), (SHIFT, Key::Enter)],
+        "Shift+Enter  Shift+F3",
+        "Previous match",
+        |s| {
+            s.search
+                .is_open
+                .then_some(Action::StepMatch(Direction::Previous))
+        },
+    ),
+    row(&[(NONE, Key::I)], "I", "Dim all but the matches", |s| {
+        s.search.is_open.then_some(Action::ToggleIsolation)
+    }),
+    row(
+        &[(NONE, Key::T)],
+        "T",
+        "Pin a note of the item to the window",
+        |s| s.pointed.or(s.selected).map(Action::PinTip),
+    ),
+    row(
         &[(NONE, Key::Comma)],
         ",",
         "Previous item on the track",

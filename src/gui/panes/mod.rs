@@ -4,6 +4,7 @@ pub mod details;
 pub mod durations;
 pub mod events;
 pub mod info;
+pub mod matches;
 pub mod process_tree;
 mod sources;
 
@@ -20,6 +21,11 @@ pub const PANES: &[PaneRow] = &[
         name: "Events",
         about: "All raw events in time order",
         make: events::make,
+    },
+    PaneRow {
+        name: "Matches",
+        about: "What the search found",
+        make: matches::make,
     },
     PaneRow {
         name: "Durations",

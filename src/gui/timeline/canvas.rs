@@ -10,7 +10,9 @@ use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::gui::pane::Scene;
 use crate::view::Action;
 use crate::view::rows::RowKind;
-use egui::{Align2, FontId, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{
+    Align2, FontId, Mesh, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
+};
 
 impl Timeline {
     pub(super) fn canvas_ui(&mut self, ui: &mut Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
@@ -34,7 +36,7 @@ impl Timeline {
             hit = None;
         }
         self.sources_ui(ui, draw, actions);
-        self.labels_ui(ui, &painter, &response, actions);
+        let with_labels = self.labels_ui(ui, &painter, &response, actions);
         paint_emptiness(&painter, rect, draw.scene);
         paint_selection(&painter, draw);
         paint_flows(&painter, draw);
@@ -60,6 +62,7 @@ impl Timeline {
             response.clone().on_hover_text_at_pointer(text);
         }
         self.pointer_ui(ui, &response, draw, hit, actions);
+        self.menu_ui(&with_labels, draw, actions);
         self.wheel_ui(ui, rect, Some(draw), draw, actions);
     }
 
@@ -115,13 +118,15 @@ impl Timeline {
         hit
     }
 
+    /// Labels and their nodes. A right click on a node is one on the canvas: that is what comes back.
     fn labels_ui(
         &mut self,
         ui: &Ui,
         painter: &egui::Painter,
         canvas: &egui::Response,
         actions: &mut Vec<Action>,
-    ) {
+    ) -> Response {
+        let mut all = canvas.clone();
         let font = FontId::proportional(11.5);
         let has_nodes = ui.ctx().accesskit_node_builder(canvas.id, |_| ()).is_some();
         for (number, label) in self.labels.iter().enumerate() {
@@ -145,8 +150,12 @@ impl Timeline {
                 if node.clicked() {
                     actions.push(Action::Select(label.item));
                 }
+                if node.secondary_clicked() {
+                    all |= node;
+                }
             }
         }
+        all
     }
 }
 

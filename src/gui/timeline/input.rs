@@ -95,11 +95,9 @@ impl Timeline {
         if response.double_clicked() {
             actions.push(Action::Focus);
         }
-        if response.secondary_clicked() {
-            self.menu_of = hit.map(|hit| hit.item).zip(time);
-            if let Some((item, _)) = self.menu_of {
-                actions.push(Action::Select(item));
-            }
+        // While a label's own node is pressed the canvas is not hovered: what was there stays.
+        if let Some(time) = time {
+            self.under_pointer = Some((hit.map(|hit| hit.item), time));
         }
     }
 

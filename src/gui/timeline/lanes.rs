@@ -10,8 +10,9 @@ use crate::load::LoadedTrace;
 use crate::query::visible::Block;
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
+use crate::view::Isolation;
 use crate::view::rows::LaneKind;
-use egui::{Mesh, Pos2, Rect, pos2};
+use egui::{Color32, Mesh, Pos2, Rect, pos2};
 use std::sync::Arc;
 
 /// How near the pointer must be to an edge to be drawn to it.
@@ -72,7 +73,7 @@ impl Timeline {
                 right
             };
             let rect = Rect::from_min_max(pos2(left, area.top()), pos2(shown_right, area.bottom()));
-            let fill = block_color(scene, kind, block);
+            let fill = isolated(draw, kind, block, block_color(scene, kind, block));
             mesh.add_colored_rect(rect, fill);
             if let Some(pos) = in_lane {
                 note_edges(&mut self.edge, pos.x, block, draw);
@@ -105,6 +106,29 @@ impl Timeline {
             }
         }
         hit.map(|(_, hit)| hit)
+    }
+}
+
+/// The colour of a block, or hardly any while matches are isolated and it is none.
+fn isolated(draw: &Draw<'_>, kind: LaneKind, block: &Block, fill: Color32) -> Color32 {
+    let scene = draw.scene;
+    let Some(found) = scene.found else {
+        return fill;
+    };
+    if scene.state.search.isolation == Isolation::Off {
+        return fill;
+    }
+    let marks = match kind {
+        LaneKind::Runs(_) => &found.marks.runs,
+        LaneKind::States(_) => &found.marks.states,
+        LaneKind::Slices(_) => &found.marks.slices,
+        LaneKind::Instants(_) => &found.marks.instants,
+        LaneKind::Counter(_) => return fill,
+    };
+    if marks.has_any(block.first, block.count) {
+        fill
+    } else {
+        scene.palette.dimmed(fill)
     }
 }
 

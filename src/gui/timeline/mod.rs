@@ -10,6 +10,7 @@ mod glide;
 mod header_menu;
 mod headers;
 mod input;
+mod item_menu;
 mod lanes;
 mod overlays;
 mod overview;
@@ -53,8 +54,10 @@ pub struct Timeline {
     labels: Vec<Label>,
     /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.
     edge: Option<(f32, Timestamp)>,
+    /// What lay under the pointer last.
+    under_pointer: Option<(Option<Item>, Timestamp)>,
     /// What the menu was opened on.
-    menu_of: Option<(Item, Timestamp)>,
+    menu_of: Option<(Option<Item>, Timestamp)>,
     /// The row that is given another name, and what has been typed.
     renaming: Option<(RowKey, String)>,
 }

@@ -4,6 +4,7 @@ use super::{BrushPart, Drag, Timeline};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
 use crate::gui::pane::Scene;
+use crate::query::search::Found;
 use crate::view::{Action, Scale};
 use egui::{
     Color32, CursorIcon, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
@@ -47,6 +48,9 @@ impl Timeline {
             &overview.cpu_use,
             palette.cpu_use,
         );
+        if let Some(found) = scene.found {
+            paint_matches(&painter, rect, bounds, found, palette.found);
+        }
         // The brush: what is seen, with the rest shaded.
         let from = rect.left() + scale.x_from_time(shown.start);
         let until = (rect.left() + scale.x_from_time(shown.end)).max(from + 2.0);
@@ -189,4 +193,24 @@ pub(super) fn paint_use(
         })
         .collect();
     painter.add(Shape::line(points, Stroke::new(1.0, color)));
+}
+
+/// A line at the top for every place where the search found something.
+fn paint_matches(
+    painter: &egui::Painter,
+    rect: Rect,
+    bounds: TimeSpan,
+    found: &Found,
+    color: Color32,
+) {
+    let columns = (rect.width() / 2.0).max(1.0) as usize;
+    let mut mesh = Mesh::default();
+    for (column, count) in found.density(bounds, columns).into_iter().enumerate() {
+        if count > 0 {
+            let left = rect.left() + column as f32 * 2.0;
+            let mark = Rect::from_min_size(pos2(left, rect.top() + 1.0), vec2(2.0, 9.0));
+            mesh.add_colored_rect(mark, color);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
 }

@@ -1,0 +1,94 @@
+//! What can be done with the item, or at the time, under a right click.
+
+use super::{Draw, Timeline};
+use crate::base::Timestamp;
+use crate::query::Item;
+use crate::query::item::title;
+use crate::view::scale::with_margin;
+use crate::view::{Action, Direction, Marker, locate, ruler};
+use egui::Ui;
+
+impl Timeline {
+    pub(super) fn menu_ui(
+        &mut self,
+        response: &egui::Response,
+        draw: &Draw<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        if response.secondary_clicked() {
+            self.menu_of = self.under_pointer;
+            let item = self.menu_of.and_then(|(item, _)| item);
+            actions.extend(item.map(Action::Select));
+        }
+        let Some((item, time)) = self.menu_of else {
+            return;
+        };
+        response.context_menu(|ui| {
+            if let Some(item) = item {
+                item_ui(ui, item, draw, actions);
+                ui.separator();
+            }
+            time_ui(ui, time, draw, actions);
+        });
+    }
+}
+
+fn offer(ui: &mut Ui, text: &str, actions: &mut Vec<Action>, action: Action) {
+    if ui.button(text).clicked() {
+        actions.push(action);
+    }
+}
+
+fn item_ui(ui: &mut Ui, item: Item, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+    let trace = &draw.scene.loaded.trace;
+    if let Some(span) = locate::span_of(trace, item) {
+        offer(
+            ui,
+            "Zoom to it",
+            actions,
+            Action::Show(with_margin(span, 10)),
+        );
+        offer(ui, "Select its time", actions, Action::SelectRange(span));
+        offer(ui, "A and B around it", actions, Action::MarkBoth(span));
+    }
+    offer(
+        ui,
+        "Next of the same name",
+        actions,
+        Action::StepSame(Direction::Next),
+    );
+    offer(
+        ui,
+        "Previous of the same name",
+        actions,
+        Action::StepSame(Direction::Previous),
+    );
+    let name = title(trace, item);
+    if !name.is_empty() {
+        let quoted = format!("name == \"{}\"", name.replace(['\\', '"'], ""));
+        offer(ui, "Find all of this name", actions, Action::Search(quoted));
+    }
+    offer(ui, "Pin a note of it", actions, Action::PinTip(item));
+    if let Some(thread) = item.thread(trace) {
+        offer(
+            ui,
+            "Select its thread",
+            actions,
+            Action::Reveal(Item::Thread(thread)),
+        );
+    }
+    ui.separator();
+    offer(ui, "Copy all of it", actions, Action::CopySelection);
+    if !name.is_empty() {
+        offer(ui, "Copy its name", actions, Action::Copy(name));
+    }
+}
+
+fn time_ui(ui: &mut Ui, time: Timestamp, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+    let state = draw.scene.state;
+    offer(ui, "Marker A here", actions, Action::Mark(Marker::A, time));
+    offer(ui, "Marker B here", actions, Action::Mark(Marker::B, time));
+    let text = ruler::full_text(time, state.time_format, state.origins);
+    offer(ui, "Copy this time", actions, Action::Copy(text));
+    offer(ui, "Show the whole trace", actions, Action::Fit);
+}
