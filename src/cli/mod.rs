@@ -7,6 +7,7 @@ mod command;
 mod export;
 mod formats;
 mod info;
+mod install;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
@@ -30,6 +31,7 @@ pub const COMMANDS: &[Command] = &[
     render::COMMAND,
     export::COMMAND,
     formats::COMMAND,
+    install::COMMAND,
 ];
 
 /// The whole command line as clap knows it.

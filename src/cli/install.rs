@@ -1,0 +1,215 @@
+//! `threadline install`: the desktop entry, icon, file types, completions and manual page of this program, put
+//! where the desktop and the shells look for them. A Debian package does the same with the files in `assets/`;
+//! `--print` writes them, and a test holds them to what the table of commands says.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap_complete::Shell;
+
+use super::command::{CliError, Command};
+use crate::export::atomic_file::{FileError, Overwrite, write_whole};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "install",
+    about: "Put icon, file types, completions and manual page in place, so that a trace opens by double click",
+    arguments: |command| {
+        command
+            .arg(
+                Arg::new("prefix")
+                    .long("prefix")
+                    .value_name("DIR")
+                    .help("Put them under DIR/share (default: ~/.local)")
+                    .value_parser(value_parser!(PathBuf)),
+            )
+            .arg(
+                Arg::new("remove")
+                    .long("remove")
+                    .help("Take them away again")
+                    .action(ArgAction::SetTrue),
+            )
+            .arg(
+                Arg::new("print")
+                    .long("print")
+                    .value_name("WHAT")
+                    .help("Only print the manual page or the completions of a shell")
+                    .conflicts_with_all(["prefix", "remove"])
+                    .value_parser(GENERATED.iter().map(|row| row.name).collect::<Vec<_>>()),
+            )
+    },
+    run: install,
+};
+
+/// What is made from the table of commands.
+struct Generated {
+    name: &'static str,
+    /// Where it goes, below `share`.
+    place: &'static str,
+    make: fn() -> Result<Vec<u8>, CliError>,
+}
+
+const GENERATED: &[Generated] = &[
+    Generated {
+        name: "man",
+        place: "man/man1/threadline.1",
+        make: manual,
+    },
+    Generated {
+        name: "bash",
+        place: "bash-completion/completions/threadline",
+        make: || Ok(completions(Shell::Bash)),
+    },
+    Generated {
+        name: "zsh",
+        place: "zsh/site-functions/_threadline",
+        make: || Ok(completions(Shell::Zsh)),
+    },
+    Generated {
+        name: "fish",
+        place: "fish/vendor_completions.d/threadline.fish",
+        make: || Ok(completions(Shell::Fish)),
+    },
+];
+
+/// What lies in `assets/`, and where it goes below `share`.
+const ASSETS: &[(&str, &[u8])] = &[
+    (
+        "mime/packages/threadline.xml",
+        include_bytes!("../../assets/threadline-mime.xml"),
+    ),
+    (
+        "icons/hicolor/scalable/apps/threadline.svg",
+        include_bytes!("../../assets/threadline.svg"),
+    ),
+];
+const DESKTOP: (&str, &str) = (
+    "applications/threadline.desktop",
+    include_str!("../../assets/threadline.desktop"),
+);
+
+fn completions(shell: Shell) -> Vec<u8> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut super::command_line(), "threadline", &mut out);
+    out
+}
+
+/// The manual page: the program, then each command with its options.
+fn manual() -> Result<Vec<u8>, CliError> {
+    let mut out = Vec::new();
+    let all = super::command_line();
+    let page = clap_mangen::Man::new(all.clone());
+    page.render_title(&mut out)?;
+    page.render_name_section(&mut out)?;
+    page.render_synopsis_section(&mut out)?;
+    page.render_description_section(&mut out)?;
+    page.render_options_section(&mut out)?;
+    for command in all.get_subcommands() {
+        writeln!(out, ".SH THREADLINE {}", command.get_name().to_uppercase())?;
+        let name = format!("threadline {}", command.get_name());
+        let full = command.clone().bin_name(&name).display_name(&name);
+        let page = clap_mangen::Man::new(full);
+        let mut text = Vec::new();
+        page.render_synopsis_section(&mut text)?;
+        page.render_description_section(&mut text)?;
+        page.render_options_section(&mut text)?;
+        // Sections of a command are paragraphs of its own section here.
+        out.extend(
+            String::from_utf8_lossy(&text)
+                .replace(".SH ", ".SS ")
+                .bytes(),
+        );
+    }
+    Ok(out)
+}
+
+fn install(matches: &ArgMatches) -> Result<(), CliError> {
+    if let Some(name) = matches.get_one::<String>("print") {
+        if let Some(row) = GENERATED.iter().find(|row| row.name == name) {
+            std::io::stdout().write_all(&(row.make)()?)?;
+        }
+        return Ok(());
+    }
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local"));
+    let prefix = matches.get_one::<PathBuf>("prefix").cloned().or_else(home);
+    let share = prefix
+        .ok_or_else(|| CliError::Usage("there is no HOME: say where with --prefix DIR".to_owned()))?
+        .join("share");
+    let mut files: Vec<(PathBuf, Vec<u8>)> = vec![(share.join(DESKTOP.0), desktop_entry()?)];
+    files.extend(
+        ASSETS
+            .iter()
+            .map(|(place, bytes)| (share.join(place), bytes.to_vec())),
+    );
+    for row in GENERATED {
+        files.push((share.join(row.place), (row.make)()?));
+    }
+    let mut out = std::io::stdout().lock();
+    for (path, bytes) in files {
+        if matches.get_flag("remove") {
+            match std::fs::remove_file(&path) {
+                Ok(()) => writeln!(out, "removed {}", path.display())?,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(cannot("remove", &path, &error)),
+            }
+        } else {
+            put(&path, &bytes)?;
+            writeln!(out, "wrote {}", path.display())?;
+        }
+    }
+    tell_the_desktop(&share);
+    Ok(())
+}
+
+/// The desktop entry with the path of this very program, which need not be where the desktop looks.
+fn desktop_entry() -> Result<Vec<u8>, CliError> {
+    let program = std::env::current_exe()?;
+    let program = program.display().to_string();
+    let quoted = if program.contains([' ', '"', '\\', '$', '`']) {
+        let mut quoted = String::from("\"");
+        for c in program.chars() {
+            if matches!(c, '"' | '\\' | '$' | '`') {
+                quoted.push('\\');
+            }
+            quoted.push(c);
+        }
+        quoted + "\""
+    } else {
+        program
+    };
+    let exec = format!("Exec={quoted} %F");
+    Ok(DESKTOP.1.replace("Exec=threadline %F", &exec).into_bytes())
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
+    let write = |out: &mut dyn Write| -> Result<(), FileError> { Ok(out.write_all(bytes)?) };
+    write_whole(path, Overwrite::Replace, write).map_err(|error| match error {
+        FileError::Exists => CliError::Input(format!(
+            "there is a folder of that name ({})",
+            path.display()
+        )),
+        FileError::Io(error) => cannot("write", path, &error),
+    })
+}
+
+fn cannot(what: &str, path: &Path, error: &std::io::Error) -> CliError {
+    CliError::Input(format!("cannot {what} it: {error} ({})", path.display()))
+}
+
+/// Has the desktop's own tools, where there are some, read the new file types and entries.
+fn tell_the_desktop(share: &Path) {
+    for (tool, folder) in [
+        ("update-mime-database", "mime"),
+        ("update-desktop-database", "applications"),
+    ] {
+        // A desktop without the tool reads the folders by itself.
+        let _missing = std::process::Command::new(tool)
+            .arg(share.join(folder))
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status();
+    }
+}
