@@ -34,11 +34,19 @@ use soft::{Picture, Soft};
 
 struct Window {
     app: App,
+    /// As the desktop knows it.
+    title: String,
 }
 
 impl eframe::App for Window {
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.app.ui(ui);
+        let title = self.app.title();
+        if title != self.title {
+            ui.ctx()
+                .send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
     }
 }
 
@@ -70,7 +78,10 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
             if !files.is_empty() {
                 app.open_together(&context.egui_ctx, files);
             }
-            Ok(Box::new(Window { app }))
+            Ok(Box::new(Window {
+                app,
+                title: String::new(),
+            }))
         }),
     );
     created.map_err(|error| no_window(&error.to_string()))

@@ -93,6 +93,18 @@ impl App {
         }
     }
 
+    /// What the window is called: after the file that it shows, once that is whole.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.loaded {
+            Some(loaded) if loaded.is_complete => match loaded.members.len() {
+                0 => format!("{} – Threadline", loaded.file_name()),
+                count => format!("{} and {} more – Threadline", loaded.file_name(), count - 1),
+            },
+            _ => "Threadline".to_owned(),
+        }
+    }
+
     fn members(&self) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
         self.loaded.as_ref().map(members_of).unwrap_or_default()
     }

@@ -215,6 +215,9 @@ impl ExportPanel {
 
     fn below_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         ui.separator();
+        // Enter does what is next, unless a field or a button has the keyboard.
+        let is_entered = ui.memory(|memory| memory.focused().is_none())
+            && ui.input(|input| input.key_pressed(egui::Key::Enter));
         if let Some(exporting) = &self.exporting {
             progress_ui(ui, exporting, actions);
             return;
@@ -226,6 +229,9 @@ impl ExportPanel {
                 took,
             }) => {
                 summary_ui(ui, scene, summary, path, *took, actions);
+                if is_entered && can_open(path) {
+                    open_written(path, actions);
+                }
                 ui.separator();
             }
             Some(Outcome::Failed(words)) => {
@@ -254,7 +260,8 @@ impl ExportPanel {
             }
             let button = egui::Button::new("Export");
             let is_ready = order.is_ok() && !may_replace;
-            if ui.add_enabled(is_ready, button).clicked()
+            let is_wanted = is_entered && !matches!(self.outcome, Some(Outcome::Written { .. }));
+            if (ui.add_enabled(is_ready, button).clicked() || is_ready && is_wanted)
                 && let Ok(order) = &order
             {
                 actions.push(Action::Export(Box::new(order.clone())));
@@ -548,13 +555,17 @@ fn summary_ui(
     }
     ui.horizontal(|ui| {
         if can_open(path) && ui.button("Open it").clicked() {
-            actions.push(Action::ToggleExport);
-            actions.push(Action::Open(vec![path.to_path_buf()]));
+            open_written(path, actions);
         }
         if ui.button("Copy path").clicked() {
             actions.push(Action::Copy(path.display().to_string()));
         }
     });
+}
+
+fn open_written(path: &Path, actions: &mut Vec<Action>) {
+    actions.push(Action::ToggleExport);
+    actions.push(Action::Open(vec![path.to_path_buf()]));
 }
 
 /// Whether a file of that name is one that we read.

@@ -1,0 +1,129 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_threadline_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_threadline_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_threadline_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_threadline_using_subcommand
+    set -l cmd (__fish_threadline_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
+complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
+complete -c threadline -n "__fish_threadline_needs_command" -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
+complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a PNG picture, without a window'
+complete -c threadline -n "__fish_threadline_needs_command" -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
+complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
+complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
+complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only this CPU (may be given several times)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l filter -d 'Only events that this text, /regex/ or expression means (see search); lines then have no latency-flags column' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-flags -d 'Leave out the latency-flags column, as trace-cmd before 3.2 did'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l in -d 'Look only in these; may be given again' -r -f -a "processes\t''
+threads\t''
+tracks\t''
+slices\t''
+events\t''
+instants\t''
+flows\t''
+logs\t''
+states\t''
+runs\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l limit -d 'Print only the first N' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
+complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
+dark\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending, else fxt]' -r -f -a "fxt\t''
+chrome-json\t''
+csv\t''
+json\t''
+compile-commands\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l table -d 'Which table csv and json write [default: slices]' -r -f -a "slices\t''
+instants\t''
+counters\t''
+flows\t''
+runs\t''
+states\t''
+processes\t''
+threads\t''
+files\t''
+events\t''
+logs\t''
+diagnostics\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it is there'
+complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
+bash\t''
+zsh\t''
+fish\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
+complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "render" -d 'Draw a trace to a PNG picture, without a window'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "formats" -d 'List the formats that can be opened'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
