@@ -14,7 +14,7 @@ use super::nesting::{Draft, Nested, nest};
 use super::{track_kind, track_number};
 use crate::base::{Diagnostics, Severity};
 use crate::event::pairs::{FAMILIES, Family, Matching, OpenBegin, Place};
-use crate::event::{MarkOp, ThreadKey};
+use crate::event::{MarkOp, ThreadKey, Ties};
 use crate::trace::{ThreadId, Trace, TrackKind};
 
 /// What pairing gives.
@@ -61,11 +61,23 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         .par_iter()
         .map(|part| sort_out(part, merged, cpu_count))
         .collect();
+    let has_wholes = |part: &&MergedPart| !part.rows.completes.is_empty();
+    let wholes_of: Vec<Ties> = merged
+        .parts
+        .iter()
+        .filter(has_wholes)
+        .map(|part| part.rows.ties)
+        .collect();
     for part in &mut merged.parts {
         part.rows.marks = Vec::new();
         part.rows.completes = Vec::new();
     }
     let (marks, wholes): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    let mut with_wholes = wholes_of.iter();
+    let ties = match with_wholes.all(|&ties| ties == Ties::First) {
+        true => Ties::First,
+        false => Ties::Longest,
+    };
     let results: Vec<(u32, Nested, Leftovers)> = join(gather(marks), gather(wholes))
         .into_par_iter()
         .map(|(track, marks, wholes)| {
@@ -81,8 +93,12 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
                     begin: whole.event,
                     finish: u32::MAX,
                 }));
-                // Of slices that start together the longest is around the others.
-                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+                match ties {
+                    Ties::Longest => {
+                        drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+                    }
+                    Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+                }
             }
             (track, nest(&drafts), leftovers)
         })

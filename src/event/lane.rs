@@ -22,6 +22,8 @@ pub struct LaneColumns {
     pub labels: Vec<Label>,
     /// Slices that arrive whole.
     pub completes: Vec<Complete>,
+    /// Which of `completes` that start together lie around the others.
+    pub ties: Ties,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: Vec<AsyncMark>,
     /// Counter samples.
@@ -42,6 +44,16 @@ pub struct LaneColumns {
     pub strings: Strings,
     /// What was odd.
     pub diagnostics: Diagnostics,
+}
+
+/// Which of several whole slices that start together lies around the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// The longest: many writers write a slice when it ends, so that inner ones come first.
+    #[default]
+    Longest,
+    /// The one that comes first, as our own exporter writes them.
+    First,
 }
 
 /// One context switch. Its time is its event's, its CPU `cpu`.

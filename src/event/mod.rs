@@ -6,6 +6,7 @@
 
 pub mod columns;
 pub mod detail;
+pub mod field_ref;
 pub mod keys;
 pub mod lane;
 pub mod pairs;
@@ -14,6 +15,7 @@ pub mod syscalls;
 
 pub use columns::EventColumns;
 pub use detail::{EventDetail, Field, Value};
+pub use field_ref::{FieldRef, ValueRef};
 pub use keys::{
     Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, ThreadEntry, ThreadKey,
 };

@@ -18,7 +18,7 @@ use super::fxt::koids::Koids;
 use super::fxt::records::ArgValue;
 use super::{Chosen, ExportError, Exporter, Selection, Summary};
 use crate::base::{Job, StringId, Timestamp};
-use crate::event::Field;
+use crate::event::FieldRef;
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
@@ -96,7 +96,7 @@ struct Head<'a> {
     owner: (u64, u64),
 }
 
-impl JsonEvents<'_> {
+impl<'a> JsonEvents<'a> {
     fn event(
         &mut self,
         head: &Head<'_>,
@@ -136,8 +136,11 @@ impl JsonEvents<'_> {
         Ok(())
     }
 
-    fn fields(&self, id: EventId) -> Vec<Field> {
-        self.loaded.reader.fields(event_ref(self.trace, id))
+    fn fields(&self, id: EventId) -> Vec<FieldRef<'a>> {
+        let mut fields = Vec::new();
+        let event = event_ref(self.trace, id);
+        self.loaded.reader.fields_into(event, &mut fields);
+        fields
     }
 
     fn names(&mut self) -> Result<(), ExportError> {
@@ -213,8 +216,9 @@ impl JsonEvents<'_> {
     fn slices(&mut self) -> Result<u64, ExportError> {
         let trace = self.trace;
         let loaded = self.loaded;
-        let fields = |id: EventId| loaded.reader.fields(event_ref(trace, id));
-        let async_ids = AsyncIds::new(trace, self.chosen, &fields);
+        let reader = loaded.reader.as_ref();
+        let async_id = |id: EventId| args::async_id(reader, event_ref(trace, id));
+        let async_ids = AsyncIds::new(trace, self.chosen, &async_id);
         let mut count = 0;
         for (number, track) in trace.tracks.iter().enumerate() {
             if !self.chosen.has_track(TrackId(number as u32)) {
@@ -263,7 +267,7 @@ impl JsonEvents<'_> {
             &head,
             (slice.start.0, duration),
             "",
-            Some(json_args(&fields)),
+            Some(json_args(fields)),
         )
     }
 
@@ -289,10 +293,10 @@ impl JsonEvents<'_> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
-        let args = json_args(&self.fields(slice.begin));
+        let args = json_args(self.fields(slice.begin));
         self.event(&head, (slice.start.0, None), &id, Some(args))?;
         if let Some(end) = slice.end {
-            let args = slice.finish.map(|finish| json_args(&self.fields(finish)));
+            let args = slice.finish.map(|finish| json_args(self.fields(finish)));
             let head = Head { phase: "e", ..head };
             self.event(&head, (end.0, None), &id, args)?;
         }
@@ -333,7 +337,7 @@ impl JsonEvents<'_> {
                     &head,
                     (event.row.time.0, None),
                     &more,
-                    Some(json_args(&fields)),
+                    Some(json_args(fields)),
                 )?;
                 count += 1;
             }
@@ -478,9 +482,11 @@ fn js_number(koid: u64) -> u64 {
     }
 }
 
-fn json_args(fields: &[Field]) -> Map<String, Json> {
+fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
-    for arg in args::args_of(fields) {
+    let mut args = Vec::new();
+    args::add(&mut args, &mut fields);
+    for arg in args {
         let value = match arg.value {
             ArgValue::Null => Json::Null,
             ArgValue::Int32(value) => json!(value),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::{
-    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
-    Value,
+    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, ThreadKey,
+    TraceInfo, Value,
 };
 
 /// A row in `FORMATS`.
@@ -144,6 +144,11 @@ pub trait Reader: Send + Sync {
     /// which ask for all events.
     fn fields(&self, event: EventRef) -> Vec<Field> {
         self.describe(event).fields
+    }
+
+    /// Appends the same to `fields`, without `shown` and without copying what need not be copied.
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        fields.extend(self.fields(event).into_iter().map(FieldRef::from));
     }
 
     /// Whether [`Reader::describe`] would find any field. Exporters ask it first, so it should be quick; `true`

@@ -355,6 +355,30 @@ impl EventCursor<'_> {
         let (segment, index) = self.locate(id);
         segment.kind(index)
     }
+
+    /// One event. Panics if there is no such event.
+    #[must_use]
+    pub fn get(&self, id: EventId) -> Event {
+        let (segment, index) = self.locate(id);
+        Event {
+            id,
+            part: segment.part,
+            cpu: segment.cpu.or_else(|| segment.columns.cpu(index)),
+            row: segment.columns.row(index),
+        }
+    }
+
+    /// Whose an event is. Panics if there is no such event.
+    #[must_use]
+    pub fn thread(&self, id: EventId) -> ThreadId {
+        let (segment, index) = self.locate(id);
+        let key = segment.columns.thread(index);
+        if self.events.threads.is_unique(key) {
+            self.events.threads.at(key, Timestamp(0))
+        } else {
+            self.events.threads.at(key, segment.columns.time(index))
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -9,96 +9,111 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::records::{Arg, ArgValue, MOST_ARGS, cut};
-use crate::event::{Field, Value};
+use crate::event::{FieldRef, ValueRef};
+use crate::formats::{EventRef, Reader};
 
 /// Words that the arguments of one record may take: the rest is for header, time, names and the last word.
 const MOST_ARG_WORDS: usize = 2900;
 /// Bytes longer than this are not spelled out in hex: they become a payload.
 const MOST_HEX_BYTES: usize = 512;
 
-/// Words of a record beside its arguments, which readers list among the fields.
-const RECORD_WORDS: &[&str] = &[
-    "instant scope",
-    "counter id",
-    "ticks",
-    "async id",
-    "flow id",
-];
-
-/// Whether a field is an argument, and not a word of the record that has a place of its own.
-fn is_argument(field: &Field) -> bool {
-    !RECORD_WORDS.contains(&field.type_name.as_str())
+/// Whether a field is an argument, and not a word of the record beside its arguments, which readers list among the
+/// fields.
+#[inline]
+fn is_argument(type_name: &str) -> bool {
+    !matches!(
+        type_name,
+        "instant scope" | "counter id" | "ticks" | "async id" | "flow id"
+    )
 }
 
 /// The value of the record word that the reader lists with this type name.
-pub fn record_word(fields: &[Field], type_name: &str) -> Option<u64> {
+pub fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u64> {
     let field = fields.iter().find(|field| field.type_name == type_name)?;
     match field.value {
-        Value::UInt(value) => Some(value),
+        ValueRef::UInt(value) => Some(value),
         _ => None,
     }
 }
 
-/// Adds the arguments that `fields` are; none that is there already with the same value.
-pub fn add_fields<'a>(args: &mut Vec<Arg<'a>>, fields: &'a [Field]) {
-    for field in fields.iter().filter(|field| is_argument(field)) {
-        let arg = Arg::new(field.name.as_str(), value_of(field));
-        if !args.contains(&arg) {
-            args.push(arg);
+/// The id that an asynchronous event has in its file.
+pub fn async_id(reader: &dyn Reader, event: EventRef) -> Option<u64> {
+    let mut fields = Vec::new();
+    reader.fields_into(event, &mut fields);
+    record_word(&fields, "async id")
+}
+
+/// Moves `fields` to `args`, all that are arguments.
+pub fn add<'a>(args: &mut Vec<Arg<'a>>, fields: &mut Vec<FieldRef<'a>>) {
+    args.extend(
+        fields
+            .drain(..)
+            .filter(|field| is_argument(&field.type_name))
+            .map(arg_of),
+    );
+}
+
+/// Moves `fields` to `args`, but for those that are there already with the same value.
+pub fn add_new<'a>(args: &mut Vec<Arg<'a>>, fields: &mut Vec<FieldRef<'a>>) {
+    for field in fields.drain(..) {
+        if is_argument(&field.type_name) {
+            let arg = arg_of(field);
+            if !args.contains(&arg) {
+                args.push(arg);
+            }
         }
     }
 }
 
-/// All of `fields` as they stand.
-pub fn args_of(fields: &[Field]) -> Vec<Arg<'_>> {
-    let fields = fields.iter().filter(|field| is_argument(field));
-    fields
-        .map(|field| Arg::new(field.name.as_str(), value_of(field)))
-        .collect()
-}
-
-fn value_of(field: &Field) -> ArgValue<'_> {
-    match &field.value {
-        Value::Null => ArgValue::Null,
-        Value::Bool(value) => ArgValue::Bool(*value),
-        Value::Int(value) => match i32::try_from(*value) {
+fn arg_of(field: FieldRef<'_>) -> Arg<'_> {
+    let value = match field.value {
+        ValueRef::Null => ArgValue::Null,
+        ValueRef::Bool(value) => ArgValue::Bool(value),
+        ValueRef::Int(value) => match i32::try_from(value) {
             Ok(small) if field.type_name == "int32" => ArgValue::Int32(small),
-            _ => ArgValue::Int64(*value),
+            _ => ArgValue::Int64(value),
         },
-        Value::UInt(value) => match u32::try_from(*value) {
+        ValueRef::UInt(value) => match u32::try_from(value) {
             Ok(small) if field.type_name == "uint32" => ArgValue::UInt32(small),
-            _ => ArgValue::UInt64(*value),
+            _ => ArgValue::UInt64(value),
         },
-        Value::Double(value) => ArgValue::Double(*value),
-        Value::Text(text) => ArgValue::Text(Cow::Borrowed(text)),
-        Value::Pointer(value) => ArgValue::Pointer(*value),
-        Value::Koid(value) => ArgValue::Koid(*value),
-        Value::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
+        ValueRef::Double(value) => ArgValue::Double(value),
+        ValueRef::Text(text) => ArgValue::Text(text),
+        ValueRef::Pointer(value) => ArgValue::Pointer(value),
+        ValueRef::Koid(value) => ArgValue::Koid(value),
+        ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
             ArgValue::Text(format!("{} bytes", bytes.len()).into())
         }
-        value @ (Value::Bytes(_) | Value::List(_)) => ArgValue::Text(value.to_string().into()),
+        value @ (ValueRef::Bytes(_) | ValueRef::List(_)) => {
+            ArgValue::Text(value.into_value().to_string().into())
+        }
+    };
+    Arg {
+        name: field.name,
+        value,
     }
 }
 
 /// The longest byte string among the fields that is not spelled out.
-pub fn payload_of(fields: &[Field]) -> Option<&[u8]> {
+pub fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
     fields
         .iter()
         .filter_map(|field| match &field.value {
-            Value::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => Some(bytes.as_slice()),
+            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => Some(bytes),
             _ => None,
         })
         .max_by_key(|bytes| bytes.len())
+        .cloned()
 }
 
 /// The payload of a blob, and its type if it has one.
-pub fn blob_of(fields: &[Field]) -> Option<(Option<u8>, &[u8])> {
+pub fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>)> {
     let payload = fields.iter().find(|field| field.name == "payload")?;
-    let Value::Bytes(bytes) = &payload.value else {
+    let ValueRef::Bytes(bytes) = &payload.value else {
         return None;
     };
     let blob_type = record_word(fields, "blob type").map(|number| number as u8);
-    Some((blob_type, bytes))
+    Some((blob_type, bytes.clone()))
 }
 
 /// What became of arguments.

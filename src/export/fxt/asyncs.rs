@@ -10,8 +10,6 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::args::record_word;
-use crate::event::Field;
 use crate::export::Chosen;
 use crate::trace::{EventId, SliceId, Trace, TrackId, TrackKind};
 
@@ -23,11 +21,11 @@ pub struct AsyncIds {
 }
 
 impl AsyncIds {
-    /// Chooses them; `fields` decodes an event.
+    /// Chooses them; `own_id` says the id that an event has in the source.
     pub fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,
-        fields: &(dyn Fn(EventId) -> Vec<Field> + Sync),
+        own_id: &(dyn Fn(EventId) -> Option<u64> + Sync),
     ) -> AsyncIds {
         let mut ids = AsyncIds::default();
         let mut next = 1_u64;
@@ -37,7 +35,7 @@ impl AsyncIds {
             {
                 continue;
             }
-            ids.choose(trace, track, fields, &mut next);
+            ids.choose(trace, track, own_id, &mut next);
         }
         ids
     }
@@ -46,7 +44,7 @@ impl AsyncIds {
         &mut self,
         trace: &Trace,
         track: &crate::trace::Track,
-        fields: &(dyn Fn(EventId) -> Vec<Field> + Sync),
+        own_id: &(dyn Fn(EventId) -> Option<u64> + Sync),
         next: &mut u64,
     ) {
         let slices = &trace.slices;
@@ -60,7 +58,7 @@ impl AsyncIds {
         order.sort_by_key(|&slice| (slices.starts[slice as usize], slices.begins[slice as usize]));
         let own_ids: Vec<Option<u64>> = order
             .par_iter()
-            .map(|&slice| record_word(&fields(EventId(slices.begins[slice as usize])), "async id"))
+            .map(|&slice| own_id(EventId(slices.begins[slice as usize])))
             .collect();
         let mut busy: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
         let mut free: Vec<u64> = Vec::new();
@@ -97,7 +95,7 @@ impl AsyncIds {
             .unwrap_or(&[]);
         let own_ids: Vec<Option<u64>> = events
             .par_iter()
-            .map(|&event| record_word(&fields(EventId(event)), "async id"))
+            .map(|&event| own_id(EventId(event)))
             .collect();
         for (&event, own) in events.iter().zip(own_ids) {
             let id = own.unwrap_or_else(|| {

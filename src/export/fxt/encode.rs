@@ -12,12 +12,13 @@ use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
 };
 use crate::base::StringId;
-use crate::event::{EndState, Field};
+use crate::event::{EndState, FieldRef, ValueRef};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CpuId, EventId, ProcessId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind,
+    CpuId, EventCursor, EventId, ProcessId, SliceId, StateId, ThreadId, ThreadState, Trace,
+    TrackKind,
 };
 
 /// What encoding looks at.
@@ -81,15 +82,32 @@ pub struct Encoder<'a, 't> {
     pub records: Records<'t>,
     /// Texts that were cut to fit, with the whole in a large record.
     pub cut_texts: u64,
+    /// The fields of the event at hand, and the arguments that they become: kept for their room.
+    fields: Vec<FieldRef<'a>>,
+    args: Vec<Arg<'a>>,
+    /// Finds events quickly that lie near each other.
+    events: EventCursor<'a>,
 }
 
 impl<'a, 't> Encoder<'a, 't> {
     /// Nothing encoded yet.
     pub fn new(source: &'a Source<'a>, tables: &'t FixedTables) -> Encoder<'a, 't> {
+        Encoder::with_buffer(source, tables, Vec::new())
+    }
+
+    /// The same with the room of `buffer`.
+    pub fn with_buffer(
+        source: &'a Source<'a>,
+        tables: &'t FixedTables,
+        buffer: Vec<u8>,
+    ) -> Encoder<'a, 't> {
         Encoder {
             source,
-            records: Records::new(tables),
+            records: Records::with_buffer(tables, buffer),
             cut_texts: 0,
+            fields: Vec::new(),
+            args: Vec::new(),
+            events: source.trace.events.cursor(),
         }
     }
 
@@ -97,15 +115,41 @@ impl<'a, 't> Encoder<'a, 't> {
         time.saturating_add(self.source.shift).max(0) as u64
     }
 
-    fn fields(&self, id: EventId) -> Vec<Field> {
-        let event = self.source.trace.events.get(id);
-        self.source.reader.fields(EventRef {
+    fn event_ref(&self, id: EventId) -> EventRef {
+        let event = self.events.get(id);
+        EventRef {
             part: event.part,
             place: event.row.place,
             time: event.row.time,
             kind: event.row.kind,
             thread: event.row.thread,
-        })
+        }
+    }
+
+    /// Reads the fields of an event into `self.fields`.
+    fn read_fields(&mut self, id: EventId) {
+        self.fields.clear();
+        let event = self.event_ref(id);
+        self.source.reader.fields_into(event, &mut self.fields);
+    }
+
+    /// The arguments that the fields of an event are. They go back by [`Encoder::event`].
+    fn args_of(&mut self, id: EventId) -> Vec<Arg<'a>> {
+        self.read_fields(id);
+        self.args_of_fields()
+    }
+
+    fn args_of_fields(&mut self) -> Vec<Arg<'a>> {
+        let mut args = self.no_args();
+        args::add(&mut args, &mut self.fields);
+        args
+    }
+
+    /// An empty list with the room of the last one.
+    fn no_args(&mut self) -> Vec<Arg<'a>> {
+        let mut args = std::mem::take(&mut self.args);
+        args.clear();
+        args
     }
 
     /// Encodes one item.
@@ -132,8 +176,8 @@ impl<'a, 't> Encoder<'a, 't> {
         &mut self,
         event_type: EventType,
         (time, thread): (i64, ThreadKoids),
-        (category, name): (&str, &str),
-        mut args: Vec<Arg<'_>>,
+        (category, name): (StringId, StringId),
+        mut args: Vec<Arg<'a>>,
         last_word: Option<u64>,
     ) {
         let Fitted {
@@ -141,56 +185,55 @@ impl<'a, 't> Encoder<'a, 't> {
             overflow,
         } = args::fit(&mut args);
         self.records.counts.packed += u64::from(is_packed);
+        let (category_text, name_text);
+        let category_id = category;
+        let category = match self.records.fixed_name(category) {
+            Some(category) => category,
+            None => {
+                category_text = self.name_text(category_id);
+                self.records.name(&category_text)
+            }
+        };
+        let fixed_name = self.records.fixed_name(name);
         let head = Head {
             event_type,
             time: self.ticks(time),
             thread,
-            category: self.records.name(category),
-            name: self.records.name(name),
+            category,
+            name: match fixed_name {
+                Some(name) => name,
+                None => {
+                    name_text = self.name_text(name);
+                    self.records.name(&name_text)
+                }
+            },
         };
         self.records.event(head, &args, last_word);
+        self.args = args;
         if let Some((argument, whole)) = overflow {
             self.cut_texts += 1;
-            let whole_name = format!("{name} ({argument})");
+            let whole_name = format!("{} ({argument})", self.name_text(name));
+            // Registering texts for the event may have replaced what stood for its category.
+            let category = self.name_text(category_id);
             let head = Head {
+                category: self.records.name(&category),
                 name: self.records.name(&whole_name),
-                category: self.records.name(category),
                 ..head
             };
             self.records.large_event(head, &[], whole.as_bytes());
         }
     }
 
-    /// The same for an event without arguments whose texts are the trace's: the common case, without copies.
+    /// The same for an event without arguments.
     fn bare_event(
         &mut self,
         event_type: EventType,
-        (time, thread): (i64, ThreadKoids),
-        (category, name): (StringId, StringId),
+        at: (i64, ThreadKoids),
+        names: (StringId, StringId),
         last_word: Option<u64>,
     ) {
-        let fixed = (
-            self.records.fixed_name(category),
-            self.records.fixed_name(name),
-        );
-        let (Some(category), Some(name)) = fixed else {
-            let (category, name) = (self.name_text(category), self.name_text(name));
-            return self.event(
-                event_type,
-                (time, thread),
-                (&category, &name),
-                Vec::new(),
-                last_word,
-            );
-        };
-        let head = Head {
-            event_type,
-            time: self.ticks(time),
-            thread,
-            category,
-            name,
-        };
-        self.records.event(head, &[], last_word);
+        let args = self.no_args();
+        self.event(event_type, at, names, args, last_word);
     }
 
     /// The thread that slices of a track are written on.
@@ -212,7 +255,7 @@ impl<'a, 't> Encoder<'a, 't> {
     /// The thread of an asynchronous slice is its begin's, but it must be one of the slice's process.
     fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
         let trace = self.source.trace;
-        let thread = trace.events.thread(EventId(begin));
+        let thread = self.events.thread(EventId(begin));
         match process {
             Some(process) if trace.thread(thread).process != Some(process) => {
                 self.thread_of(process)
@@ -230,7 +273,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// When a slice really began and ended, where the range hides it.
-    fn border_args(&self, args: &mut Vec<Arg<'_>>, start: i64, end: i64) {
+    fn border_args(&self, args: &mut Vec<Arg<'a>>, start: i64, end: i64) {
         let span = self.source.chosen.span;
         let shift = self.source.shift;
         if start < span.start.0 {
@@ -276,19 +319,16 @@ impl<'a, 't> Encoder<'a, 't> {
                 last_word,
             );
         }
-        let began = self.fields(begin);
-        let ended: Vec<Field> = match is_merged {
-            true if end < source.chosen.span.end.0 => self.fields(EventId(slices.finishes[index])),
-            _ => Vec::new(),
-        };
-        let mut args = args::args_of(&began);
-        args::add_fields(&mut args, &ended);
+        let mut args = self.args_of(begin);
+        if is_merged && end < source.chosen.span.end.0 {
+            self.read_fields(EventId(slices.finishes[index]));
+            args::add_new(&mut args, &mut self.fields);
+        }
         self.border_args(&mut args, start, end);
-        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
         self.event(
             event_type,
             (item.time, thread),
-            (&category, &name),
+            (label.category, label.name),
             args,
             last_word,
         );
@@ -305,20 +345,13 @@ impl<'a, 't> Encoder<'a, 't> {
                 None,
             );
         }
-        let ended = self.fields(finish);
-        let args = args::args_of(&ended);
-        self.event(EventType::End, (item.time, thread), ("", ""), args, None);
+        let args = self.args_of(finish);
+        let none = (StringId::EMPTY, StringId::EMPTY);
+        self.event(EventType::End, (item.time, thread), none, args, None);
     }
 
     fn has_fields(&self, id: EventId) -> bool {
-        let event = self.source.trace.events.get(id);
-        self.source.reader.has_fields(EventRef {
-            part: event.part,
-            place: event.row.place,
-            time: event.row.time,
-            kind: event.row.kind,
-            thread: event.row.thread,
-        })
+        self.source.reader.has_fields(self.event_ref(id))
     }
 
     fn async_mark(&mut self, item: &Item) {
@@ -339,9 +372,7 @@ impl<'a, 't> Encoder<'a, 't> {
             // It may end on another thread of its process.
             let ended_on = match event {
                 u32::MAX => thread,
-                event => source
-                    .koids
-                    .thread(source.trace.events.thread(EventId(event))),
+                event => source.koids.thread(self.events.thread(EventId(event))),
             };
             let is_same_process = ended_on.0 == thread.0;
             (
@@ -351,20 +382,18 @@ impl<'a, 't> Encoder<'a, 't> {
         } else {
             (EventType::AsyncBegin, thread)
         };
-        let detail = if is_inside && event != u32::MAX {
-            self.fields(EventId(event))
+        let mut args = if is_inside && event != u32::MAX {
+            self.args_of(EventId(event))
         } else {
-            Vec::new()
+            self.no_args()
         };
-        let mut args = args::args_of(&detail);
         if !is_end {
             self.border_args(&mut args, slices.starts[index], slices.ends[index]);
         }
-        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
         self.event(
             event_type,
             (item.time, thread),
-            (&category, &name),
+            (label.category, label.name),
             args,
             Some(id),
         );
@@ -387,12 +416,11 @@ impl<'a, 't> Encoder<'a, 't> {
                 ArgValue::Int64(slices.ends[index].saturating_add(shift)),
             ));
         }
-        let (category, name) = (self.name_text(label.category), self.name_text(label.name));
         let end = self.ticks(item.time.saturating_add(1));
         self.event(
             EventType::Complete,
             (item.time, thread),
-            (&category, &name),
+            (label.category, label.name),
             args,
             Some(end),
         );
@@ -401,7 +429,7 @@ impl<'a, 't> Encoder<'a, 't> {
     fn instant(&mut self, item: &Item) {
         let source = self.source;
         let id = EventId(item.row);
-        let event = source.trace.events.get(id);
+        let event = self.events.get(id);
         let kind = source
             .trace
             .kinds
@@ -421,7 +449,7 @@ impl<'a, 't> Encoder<'a, 't> {
                 let id = source.async_ids.of_instant(id);
                 (self.async_thread(process, item.row), Some(id))
             }
-            _ => (source.koids.thread(source.trace.events.thread(id)), None),
+            _ => (source.koids.thread(self.events.thread(id)), None),
         };
         let event_type = match async_id {
             Some(_) => EventType::AsyncInstant,
@@ -430,22 +458,24 @@ impl<'a, 't> Encoder<'a, 't> {
         if async_id.is_none() && !self.has_fields(id) {
             return self.bare_event(event_type, (item.time, thread), (category, name), None);
         }
-        let detail = self.fields(id);
-        let (category, name) = (self.name_text(category), self.name_text(name));
-        let args = args::args_of(&detail);
-        if source.trace.events.thread(id) == ThreadId::NONE
-            && let Some((blob_type, payload)) = args::blob_of(&detail)
+        self.read_fields(id);
+        if self.events.thread(id) == ThreadId::NONE
+            && let Some((blob_type, payload)) = args::blob_of(&self.fields)
         {
-            return self.records.blob(&name, &category, blob_type, payload);
+            let (category, name) = (self.name_text(category), self.name_text(name));
+            return self.records.blob(&name, &category, blob_type, &payload);
         }
-        if let Some(payload) = args::payload_of(&detail) {
-            return self.large_instant((item.time, thread), (&category, &name), args, payload);
+        if let Some(payload) = args::payload_of(&self.fields) {
+            let (category, name) = (self.name_text(category), self.name_text(name));
+            let args = self.args_of_fields();
+            return self.large_instant((item.time, thread), (&category, &name), args, &payload);
         }
-        let last_word = async_id.or_else(|| scope_word(&detail));
+        let last_word = async_id.or_else(|| scope_word(&self.fields));
+        let args = self.args_of_fields();
         self.event(
             event_type,
             (item.time, thread),
-            (&category, &name),
+            (category, name),
             args,
             last_word,
         );
@@ -456,7 +486,7 @@ impl<'a, 't> Encoder<'a, 't> {
         &mut self,
         (time, thread): (i64, ThreadKoids),
         (category, name): (&str, &str),
-        mut args: Vec<Arg<'_>>,
+        mut args: Vec<Arg<'a>>,
         payload: &[u8],
     ) {
         let of_reader = ["payload", "size"];
@@ -483,8 +513,7 @@ impl<'a, 't> Encoder<'a, 't> {
         ) else {
             return;
         };
-        let by = source
-            .trace
+        let by = self
             .events
             .thread(EventId(counters.events[item.row as usize]));
         let thread = match track.scope {
@@ -601,7 +630,7 @@ impl<'a, 't> Encoder<'a, 't> {
             .map(|waker| source.koids.thread(waker).1);
         let cpu = state
             .event
-            .and_then(|event| source.trace.events.get(event).cpu)
+            .and_then(|event| self.events.get(event).cpu)
             .and_then(|cpu| source.trace.cpus.get(cpu as usize))
             .and_then(|cpu| u16::try_from(cpu.number).ok());
         self.records
@@ -635,7 +664,7 @@ impl<'a, 't> Encoder<'a, 't> {
             FlowStepSort::Step => EventType::FlowStep,
             FlowStepSort::End => EventType::FlowEnd,
         };
-        let row = source.trace.events.get(mark.event).row;
+        let row = self.events.get(mark.event).row;
         let kind = source.trace.kinds.get(usize::from(row.kind.0)).copied();
         let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
         let name = mark
@@ -651,17 +680,15 @@ impl<'a, 't> Encoder<'a, 't> {
                 Some(mark.id),
             );
         }
-        let detail = self.fields(mark.event);
-        let mut args = args::args_of(&detail);
+        let mut args = self.args_of(mark.event);
         if mark.is_moved {
             let real = row.time.0.saturating_add(source.shift);
             args.push(Arg::new("really_at_ns", ArgValue::Int64(real)));
         }
-        let (category, name) = (self.name_text(category), self.name_text(name));
         self.event(
             event_type,
             (item.time, thread),
-            (&category, &name),
+            (category, name),
             args,
             Some(mark.id),
         );
@@ -669,13 +696,13 @@ impl<'a, 't> Encoder<'a, 't> {
 }
 
 /// The word for a scope that is not the thread's.
-fn scope_word(fields: &[Field]) -> Option<u64> {
+fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
     let field = fields
         .iter()
         .find(|field| field.type_name == "instant scope")?;
-    match field.value.to_string().as_str() {
-        "process" => Some(1),
-        "global" => Some(2),
+    match &field.value {
+        ValueRef::Text(text) if text == "process" => Some(1),
+        ValueRef::Text(text) if text == "global" => Some(2),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::flows::FlowMark;
-use super::lone_states::{LoneStates, begins_run};
+use super::lone_states::{LoneStates, RunBegins};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::pairs::DURATIONS;
 use crate::export::Chosen;
@@ -20,7 +20,7 @@ use crate::trace::{
 };
 
 /// A lane with fewer items than this is gathered once.
-const SPARSE: usize = 1024;
+const SPARSE: usize = 2048;
 /// Every how many items a time is taken to choose the windows by.
 const SAMPLE_EVERY: usize = 512;
 const SAMPLES_IN_WINDOW: usize = 64;
@@ -49,6 +49,12 @@ impl Item {
 /// The place of what an event does: one event may end a slice and begin the next.
 fn order_of(event: u32) -> u64 {
     u64::from(event) << 2 | 1
+}
+
+/// The place of a whole slice: before all else of its time, and those around it first. So they nest when read
+/// back by [`Ties::First`](crate::event::Ties); whether they nest in time does not matter.
+fn order_of_whole(depth: u32) -> u64 {
+    u64::from(depth)
 }
 
 /// The place of a slice's end: before what else its event does, but after the slice's begin.
@@ -403,7 +409,9 @@ impl<'a> Items<'a> {
 
     fn gather_slices(&self, row: u32, form: Form, span: TimeSpan, list: &mut Vec<Item>) {
         let slices = &self.trace.slices;
+        let number = row;
         let row = &slices.rows[row as usize];
+        let depth = number - self.trace.tracks[row.track.0 as usize].rows.start;
         let (from, until) = (row.slices.start as usize, row.slices.end as usize);
         let is_chosen = |index: usize| {
             !self.chosen.limits_cpus() || self.chosen.has_cpu_of(EventId(slices.begins[index]))
@@ -419,7 +427,10 @@ impl<'a> Items<'a> {
             };
             list.push(Item {
                 time: slices.starts[index],
-                order: order_of(slices.begins[index]),
+                order: match what {
+                    What::Whole => order_of_whole(depth),
+                    _ => order_of(slices.begins[index]),
+                },
                 what,
                 row: index as u32,
                 of: row.track.0,
@@ -518,11 +529,12 @@ impl<'a> Items<'a> {
     fn switches_off(&self) -> Vec<Item> {
         let trace = self.trace;
         let mut items = Vec::new();
+        let run_begins = RunBegins::new(trace);
         for (event, state) in self.lone_states.iter() {
             let row = trace.states.get(state);
             let is_chosen =
                 self.chosen.span.contains(row.start) && self.chosen.has_thread(row.thread);
-            if !is_chosen || begins_run(trace, event) {
+            if !is_chosen || run_begins.has(event) {
                 continue;
             }
             let Some(cpu) = (self.cpu_of)(event) else {
@@ -572,12 +584,10 @@ impl<'a> Items<'a> {
                 _ if trace.slices.ends[index] == i64::MAX => What::Begin,
                 _ => What::Whole,
             };
-            list.push((
-                (trace.slices.starts[index], trace.slices.begins[index]),
-                (what, index, track),
-            ));
+            list.push((trace.slices.starts[index], (what, index, track)));
         }
-        list.sort_by_key(|(key, _)| *key);
+        // Of a track, rows come in their order, and stay in it where slices started together.
+        list.sort_by_key(|(start, _)| *start);
         let at_start = |what: What, row: usize, of: u32| Item {
             time: span.start.0,
             order: 0,

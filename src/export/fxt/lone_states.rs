@@ -3,9 +3,10 @@
 //! The first switch of a CPU takes off a thread that nobody saw coming, and where switches were lost a switch may
 //! take off another thread than the one that ran. The runs do not know of these threads; their states do.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::trace::{CpuId, EventId, StateId, ThreadState, Trace};
+use crate::trace::{EventId, StateId, ThreadState, Trace};
 
 /// Those states, by the switch that brought them.
 #[derive(Debug, Default)]
@@ -18,14 +19,15 @@ impl LoneStates {
     #[must_use]
     pub fn new(trace: &Trace) -> LoneStates {
         let states = &trace.states;
-        let mut found = LoneStates::default();
         let is_switch: Vec<bool> = (0..trace.kinds.len())
             .map(|kind| {
                 let kind = crate::event::KindId(u16::try_from(kind).unwrap_or(u16::MAX));
                 trace.kind_name(kind).contains("switch")
             })
             .collect();
-        for range in &states.of_thread {
+        let of_thread = |range: &std::ops::Range<u32>| {
+            let events = trace.events.cursor();
+            let mut found = Vec::new();
             for index in range.start as usize..range.end as usize {
                 let is_left = states.states[index] != ThreadState::Running
                     && states.partners[index] == u32::MAX
@@ -35,13 +37,21 @@ impl LoneStates {
                 if !is_left || follows_a_run {
                     continue;
                 }
-                let kind = trace.events.kind(EventId(states.events[index]));
+                let kind = events.kind(EventId(states.events[index]));
                 if is_switch.get(usize::from(kind.0)).copied().unwrap_or(false) {
-                    found.by_event.insert(states.events[index], index as u32);
+                    found.push((states.events[index], index as u32));
                 }
             }
+            found
+        };
+        let found = states.of_thread.par_iter().map(of_thread);
+        LoneStates {
+            by_event: found
+                .flatten_iter()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .collect(),
         }
-        found
     }
 
     /// The state that a switch brought.
@@ -58,16 +68,29 @@ impl LoneStates {
     }
 }
 
-/// Whether a run begins with that switch.
-#[must_use]
-pub fn begins_run(trace: &Trace, event: EventId) -> bool {
-    let time = trace.events.time(event).0;
-    (0..trace.cpus.len() as u32).any(|cpu| {
-        let range = trace.runs.on(CpuId(cpu));
-        let (from, until) = (range.start as usize, range.end as usize);
-        let first = from + trace.runs.starts[from..until].partition_point(|&start| start < time);
-        (first..until)
-            .take_while(|&run| trace.runs.starts[run] == time)
-            .any(|run| trace.runs.events[run] == event.0)
-    })
+/// Which events are switches that a run begins with.
+#[derive(Debug)]
+pub struct RunBegins {
+    bits: Vec<u64>,
+}
+
+impl RunBegins {
+    /// Finds them.
+    #[must_use]
+    pub fn new(trace: &Trace) -> RunBegins {
+        let mut bits = vec![0; trace.events.len().div_ceil(64)];
+        for &event in &trace.runs.events {
+            if let Some(word) = bits.get_mut(event as usize / 64) {
+                *word |= 1 << (event % 64);
+            }
+        }
+        RunBegins { bits }
+    }
+
+    /// Whether a run begins with that switch.
+    #[must_use]
+    pub fn has(&self, event: EventId) -> bool {
+        let word = self.bits.get(event.0 as usize / 64);
+        word.is_some_and(|word| word >> (event.0 % 64) & 1 == 1)
+    }
 }

@@ -6,7 +6,7 @@
 //! | windows in time order: events, context switches, wakeups, logs | ends of what lasts over the range's end
 //! ```
 //!
-//! - **Slices** are complete events, or begins and ends where they came so and pair when read back (`items::Form`);
+//! - **Slices** are complete events (of those of a track that start together, the outer one comes first), or begins and ends where they came so and pair when read back (`items::Form`);
 //!   unfinished ones are begins without an end. A slice that the range cuts says in `really_began_ns` and
 //!   `really_ended_ns` when it did.
 //! - **Instants, slices, flows** carry the fields of their events as typed arguments; see `args` for more than 15.
@@ -35,8 +35,9 @@ mod lone_states;
 pub(super) mod records;
 
 use std::io::Write;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Chosen, ExportError, Exporter, Selection, Summary};
@@ -64,8 +65,8 @@ pub const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// Windows that are encoded before they are written.
-const WINDOWS_AT_ONCE: usize = 16;
+/// How many events are looked at for the names of fields.
+const NAME_SAMPLES: usize = 20_000;
 
 fn write(
     _: &Exporter,
@@ -113,8 +114,8 @@ fn write_with(
     let items = Items::new(trace, &chosen, &flow_marks.marks, &lone_states, &cpu_of);
     job.check()?;
     job.set_total(items.count.max(1));
-    let fields = |id: EventId| loaded.reader.fields(event_ref(id));
-    let async_ids = AsyncIds::new(trace, &chosen, &fields);
+    let async_id = |id: EventId| args::async_id(loaded.reader.as_ref(), event_ref(id));
+    let async_ids = AsyncIds::new(trace, &chosen, &async_id);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
     let counter_names = counter_names(trace);
@@ -133,6 +134,7 @@ fn write_with(
     };
     let tables = FixedTables::new(
         zones,
+        &field_names(loaded, &event_ref),
         &frequent_names(trace),
         &trace.strings,
         &busy_threads(trace, &chosen, &koids),
@@ -208,7 +210,8 @@ fn write_with(
     Ok(summary)
 }
 
-/// Encodes windows on all cores while those before them are written.
+/// Encodes windows on all cores while those before them are written, in their order. A window is encoded into the
+/// room of one that was written, so that few are in memory.
 fn write_windows(
     source: &Source<'_>,
     items: &Items<'_>,
@@ -216,26 +219,48 @@ fn write_windows(
     (out, written): (&mut dyn Write, &mut Written),
     job: &Job,
 ) -> Result<(), ExportError> {
-    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<(Encoder<'_, '_>, u64)>>(1);
+    let worker_count = rayon::current_num_threads().max(1);
+    let (give, take) = channel::<Vec<u8>>();
+    for _ in 0..2 * worker_count + 2 {
+        let _kept = give.send(Vec::new());
+    }
+    // Room comes first, a number then: the lowest number that is not written always has its room.
+    let next = Mutex::new((take, 0_usize));
+    let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let windows: Vec<usize> = (0..items.cuts.len()).collect();
-            for batch in windows.chunks(WINDOWS_AT_ONCE) {
-                let encoded = batch
-                    .par_iter()
-                    .map(|&number| encode_window(source, items, tables, number, job))
-                    .collect();
-                // Nobody listens any more when writing failed.
-                if job.is_cancelled() || sender.send(encoded).is_err() {
-                    return;
+        for _ in 0..worker_count {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let (buffer, number) = {
+                        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+                        if next.1 >= items.cuts.len() || job.is_cancelled() {
+                            return;
+                        }
+                        // Nobody gives room back any more when writing failed.
+                        let Ok(buffer) = next.0.recv() else { return };
+                        next.1 += 1;
+                        (buffer, next.1 - 1)
+                    };
+                    let encoded = encode_window(source, items, (tables, buffer), number, job);
+                    if sender.send((number, encoded)).is_err() {
+                        return;
+                    }
                 }
-            }
-        });
-        for batch in receiver {
-            job.check()?;
-            for (encoder, count) in batch {
-                written.take(encoder, out)?;
+            });
+        }
+        drop(sender);
+        let give = give;
+        let mut early = FxHashMap::default();
+        let mut wanted = 0;
+        for (number, window) in &receiver {
+            early.insert(number, window);
+            while let Some((encoder, count)) = early.remove(&wanted) {
+                job.check()?;
+                let buffer = written.take(encoder, out)?;
+                let _nobody_needs_it = give.send(buffer);
                 job.advance(count);
+                wanted += 1;
             }
         }
         job.check()?;
@@ -246,11 +271,11 @@ fn write_windows(
 fn encode_window<'a, 't>(
     source: &'a Source<'a>,
     items: &Items<'_>,
-    tables: &'t FixedTables,
+    (tables, buffer): (&'t FixedTables, Vec<u8>),
     number: usize,
     job: &Job,
 ) -> (Encoder<'a, 't>, u64) {
-    let mut encoder = Encoder::new(source, tables);
+    let mut encoder = Encoder::with_buffer(source, tables, buffer);
     if job.is_cancelled() {
         return (encoder, 0);
     }
@@ -269,12 +294,17 @@ struct Written {
 }
 
 impl Written {
-    fn take(&mut self, encoder: Encoder<'_, '_>, out: &mut dyn Write) -> Result<(), ExportError> {
+    /// Writes what was encoded, and gives its room back.
+    fn take(
+        &mut self,
+        encoder: Encoder<'_, '_>,
+        out: &mut dyn Write,
+    ) -> Result<Vec<u8>, ExportError> {
         self.cut_texts += encoder.cut_texts;
         let (bytes, counts) = encoder.records.finish();
         self.counts.add(&counts);
         out.write_all(&bytes)?;
-        Ok(())
+        Ok(bytes)
     }
 }
 
@@ -301,6 +331,27 @@ fn summary_of(counts: &RecordCounts) -> Summary {
     summary.count("wakeups", counts.wakeups);
     summary.count("logs", counts.logs);
     summary
+}
+
+/// Names of fields, of one event of each kind that a sample of all meets.
+fn field_names(loaded: &LoadedTrace, event_ref: &dyn Fn(EventId) -> EventRef) -> Vec<String> {
+    let trace = &loaded.trace;
+    let mut is_seen = vec![false; trace.kinds.len()];
+    let mut names = Vec::new();
+    let mut fields = Vec::new();
+    for id in (0..trace.events.len()).step_by((trace.events.len() / NAME_SAMPLES).max(1)) {
+        let event = event_ref(EventId(id as u32));
+        match is_seen.get_mut(usize::from(event.kind.0)) {
+            Some(is_seen @ false) => *is_seen = true,
+            _ => continue,
+        }
+        fields.clear();
+        loaded.reader.fields_into(event, &mut fields);
+        names.extend(fields.drain(..).map(|field| field.name.into_owned()));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Names that the fixed table should hold: of kinds and slices, all that there are.

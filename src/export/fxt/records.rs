@@ -152,10 +152,11 @@ pub struct FixedTables {
 }
 
 impl FixedTables {
-    /// Takes the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
+    /// Takes the names of fields, the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
     /// there is room.
     pub fn new(
         zones: Zones,
+        field_names: &[String],
         names: &[StringId],
         trace_strings: &Strings,
         threads: &[ThreadKoids],
@@ -180,6 +181,12 @@ impl FixedTables {
             "I",
         ] {
             tables.strings.intern_text(text);
+        }
+        for text in field_names {
+            let has_room = tables.strings.len() <= usize::from(zones.strings) / 2;
+            if has_room && !text.is_empty() && text.len() <= MOST_REGISTERED_BYTES {
+                tables.strings.intern_text(text);
+            }
         }
         for &name in names {
             if tables.strings.len() > usize::from(zones.strings) {
@@ -314,16 +321,25 @@ pub struct Records<'t> {
     thread_ring: Vec<ThreadKoids>,
     next_thread: usize,
     last_thread: (ThreadKoids, u8),
+    /// The arguments of the record that is being written.
+    arguments: Vec<u8>,
     /// What was written so far.
     pub counts: RecordCounts,
 }
 
 impl<'t> Records<'t> {
     /// No records yet.
+    #[cfg(test)]
     pub fn new(fixed: &'t FixedTables) -> Records<'t> {
+        Records::with_buffer(fixed, Vec::new())
+    }
+
+    /// No records yet; `buffer` is emptied and its room used.
+    pub fn with_buffer(fixed: &'t FixedTables, mut buffer: Vec<u8>) -> Records<'t> {
+        buffer.clear();
         Records {
             fixed,
-            out: Vec::new(),
+            out: buffer,
             texts: Strings::default(),
             indices: vec![0],
             string_ring: Vec::new(),
@@ -332,6 +348,7 @@ impl<'t> Records<'t> {
             thread_ring: Vec::new(),
             next_thread: 0,
             last_thread: ((0, 0), 0),
+            arguments: Vec::new(),
             counts: RecordCounts::default(),
         }
     }
@@ -343,24 +360,18 @@ impl<'t> Records<'t> {
 
     #[inline]
     fn word(&mut self, word: u64) {
-        self.out.extend_from_slice(&word.to_le_bytes());
+        push_word(&mut self.out, word);
     }
 
+    #[inline]
     fn stream(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
-        let padded = self.out.len().next_multiple_of(8);
-        self.out.resize(padded, 0);
+        push_bytes(&mut self.out, text.as_bytes());
     }
 
     /// Puts the size of the record that starts at `start` into its header.
     #[inline]
     fn close(&mut self, start: usize) {
-        let words = (self.out.len() - start) as u64 / 8;
-        debug_assert!(words <= MOST_RECORD_WORDS as u64);
-        if let Some(header) = self.out.get_mut(start..start + 2) {
-            header[0] |= (words << 4) as u8;
-            header[1] |= (words >> 4) as u8;
-        }
+        close(&mut self.out, start);
     }
 
     /// The head of a file: magic number, one provider, one tick a nanosecond, and the fixed strings.
@@ -507,7 +518,7 @@ impl<'t> Records<'t> {
     /// An event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
     pub fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
         let thread = self.thread(head.thread);
-        let refs = self.arg_refs(args);
+        self.prepare(args);
         let start = self.out.len();
         self.word(
             4 | (head.event_type as u64) << 16
@@ -519,7 +530,7 @@ impl<'t> Records<'t> {
         self.word(head.time);
         self.stream(head.category.inline);
         self.stream(head.name.inline);
-        self.args(args, &refs);
+        self.append_arguments();
         if let Some(word) = last_word {
             self.word(word);
         }
@@ -530,7 +541,7 @@ impl<'t> Records<'t> {
     /// An event with a payload of any size: a large record of format 0.
     pub fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
         let thread = self.thread(head.thread);
-        let refs = self.arg_refs(args);
+        self.prepare(args);
         let start = self.out.len();
         self.word(0);
         self.word(
@@ -542,7 +553,7 @@ impl<'t> Records<'t> {
         self.stream(head.category.inline);
         self.stream(head.name.inline);
         self.word(head.time);
-        self.args(args, &refs);
+        self.append_arguments();
         self.word(payload.len() as u64);
         self.bytes(payload);
         self.close_large(start, 0);
@@ -580,9 +591,7 @@ impl<'t> Records<'t> {
     }
 
     fn bytes(&mut self, payload: &[u8]) {
-        self.out.extend_from_slice(payload);
-        let padded = self.out.len().next_multiple_of(8);
-        self.out.resize(padded, 0);
+        push_bytes(&mut self.out, payload);
     }
 
     /// Writes the header of the large blob record that starts at `start`.
@@ -595,42 +604,26 @@ impl<'t> Records<'t> {
         self.counts.large += 1;
     }
 
-    /// References of the arguments' names and texts; what must be registered is registered now.
-    fn arg_refs<'a>(&mut self, args: &'a [Arg<'_>]) -> Vec<(TextRef<'a>, TextRef<'a>)> {
-        args.iter()
-            .map(|arg| {
-                let value = match &arg.value {
-                    ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
-                    _ => TextRef::EMPTY,
-                };
-                (self.name(&arg.name), value)
-            })
-            .collect()
+    /// Encodes arguments for the record that comes next. What must be registered for them is registered now, so that
+    /// no record may be open.
+    fn prepare(&mut self, args: &[Arg<'_>]) {
+        let mut encoded = std::mem::take(&mut self.arguments);
+        encoded.clear();
+        for arg in args {
+            let name = self.name(&arg.name);
+            let text = match &arg.value {
+                ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
+                _ => TextRef::EMPTY,
+            };
+            push_arg(&mut encoded, name, &arg.value, text);
+        }
+        self.arguments = encoded;
     }
 
-    fn args(&mut self, args: &[Arg<'_>], refs: &[(TextRef<'_>, TextRef<'_>)]) {
-        for (arg, (name, text)) in args.iter().zip(refs) {
-            let start = self.out.len();
-            let (kind, high, word) = match arg.value {
-                ArgValue::Null => (0, 0, None),
-                ArgValue::Int32(value) => (1, value as u32, None),
-                ArgValue::UInt32(value) => (2, value, None),
-                ArgValue::Int64(value) => (3, 0, Some(value as u64)),
-                ArgValue::UInt64(value) => (4, 0, Some(value)),
-                ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
-                ArgValue::Text(_) => (6, u32::from(text.bits), None),
-                ArgValue::Pointer(value) => (7, 0, Some(value)),
-                ArgValue::Koid(value) => (8, 0, Some(value)),
-                ArgValue::Bool(value) => (9, u32::from(value), None),
-            };
-            self.word(kind | u64::from(name.bits) << 16 | u64::from(high) << 32);
-            self.stream(name.inline);
-            self.stream(text.inline);
-            if let Some(word) = word {
-                self.word(word);
-            }
-            self.close(start);
-        }
+    /// Appends the arguments that were prepared.
+    #[inline]
+    fn append_arguments(&mut self) {
+        self.out.extend_from_slice(&self.arguments);
     }
 
     /// The name of a process.
@@ -649,7 +642,7 @@ impl<'t> Records<'t> {
             .map(|process| Arg::new("process", ArgValue::Koid(process)))
             .into_iter()
             .collect();
-        let refs = self.arg_refs(&args);
+        self.prepare(&args);
         // Names of objects are used once: they stand in the record.
         let bits = match name.len() {
             0 => 0,
@@ -659,7 +652,7 @@ impl<'t> Records<'t> {
         self.word(7 | object_type << 16 | bits << 24 | (args.len() as u64) << 40);
         self.word(koid);
         self.stream(name);
-        self.args(&args, &refs);
+        self.append_arguments();
         self.close(start);
         self.counts.objects += 1;
     }
@@ -686,14 +679,14 @@ impl<'t> Records<'t> {
         } else {
             &args[..]
         };
-        let refs = self.arg_refs(args);
+        self.prepare(args);
         let start = self.out.len();
         let header = 8 | (args.len() as u64) << 16 | u64::from(cpu) << 20;
         self.word(header | u64::from(state & 0xf) << 36 | SWITCH_SUBTYPE << 60);
         self.word(time);
         self.word(out_koid);
         self.word(in_koid);
-        self.args(args, &refs);
+        self.append_arguments();
         self.close(start);
         self.counts.switches += 1;
     }
@@ -704,12 +697,12 @@ impl<'t> Records<'t> {
             .map(|waker| Arg::new("waker", ArgValue::Koid(waker)))
             .into_iter()
             .collect();
-        let refs = self.arg_refs(&args);
+        self.prepare(&args);
         let start = self.out.len();
         self.word(8 | (args.len() as u64) << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
         self.word(time);
         self.word(thread);
-        self.args(&args, &refs);
+        self.append_arguments();
         self.close(start);
         self.counts.wakeups += 1;
     }
@@ -732,6 +725,61 @@ impl<'t> Records<'t> {
             }
         }
     }
+}
+
+#[inline]
+fn push_word(out: &mut Vec<u8>, word: u64) {
+    out.extend_from_slice(&word.to_le_bytes());
+}
+
+/// Bytes, padded to whole words.
+#[inline]
+fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    out.extend_from_slice(bytes);
+    let padded = out.len().next_multiple_of(8);
+    out.resize(padded, 0);
+}
+
+/// Puts the size of what starts at `start` into its header: bits 4 to 15, in words.
+#[inline]
+fn close(out: &mut [u8], start: usize) {
+    let words = (out.len() - start) as u64 / 8;
+    debug_assert!(words <= MOST_RECORD_WORDS as u64);
+    if let Some(header) = out.get_mut(start..start + 2) {
+        header[0] |= (words << 4) as u8;
+        header[1] |= (words >> 4) as u8;
+    }
+}
+
+/// One argument; `text` is the reference of a text.
+#[inline]
+fn push_arg(out: &mut Vec<u8>, name: TextRef<'_>, value: &ArgValue<'_>, text: TextRef<'_>) {
+    let start = out.len();
+    let (kind, high, word) = match *value {
+        ArgValue::Null => (0, 0, None),
+        ArgValue::Int32(value) => (1, value as u32, None),
+        ArgValue::UInt32(value) => (2, value, None),
+        ArgValue::Int64(value) => (3, 0, Some(value as u64)),
+        ArgValue::UInt64(value) => (4, 0, Some(value)),
+        ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
+        ArgValue::Text(_) => (6, u32::from(text.bits), None),
+        ArgValue::Pointer(value) => (7, 0, Some(value)),
+        ArgValue::Koid(value) => (8, 0, Some(value)),
+        ArgValue::Bool(value) => (9, u32::from(value), None),
+    };
+    push_word(
+        out,
+        kind | u64::from(name.bits) << 16 | u64::from(high) << 32,
+    );
+    push_bytes(out, name.inline.as_bytes());
+    push_bytes(out, text.inline.as_bytes());
+    if let Some(word) = word {
+        push_word(out, word);
+    }
+    close(out, start);
 }
 
 const SWITCH_SUBTYPE: u64 = 1;

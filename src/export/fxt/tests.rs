@@ -12,7 +12,7 @@ use crate::load::open;
 use crate::trace::SliceId;
 
 fn tables() -> FixedTables {
-    FixedTables::new(Zones::FULL, &[], &crate::base::Strings::default(), &[])
+    FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
 }
 
 fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {

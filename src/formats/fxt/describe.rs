@@ -4,17 +4,17 @@
 //! their arguments (a counter's id, an instant's scope, weights) come first, with types of their own:
 //! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
-use crate::event::{EventDetail, Field, ThreadKey, Value};
+use crate::event::{EventDetail, Field, FieldRef, ThreadKey, Value};
 use crate::formats::EventRef;
 
 use super::args::{Arg, ArgValue, Args};
-use super::emit::unresolved_text;
+use super::fields::{Texts, field_of, payload_at, record_word};
 use super::header::{
     Order, TextRef, Words, bits, read_text, record_type, scheduling_type, without_nuls,
 };
 use super::kinds::Sort;
 use super::profiler::{Profile, read_profile};
-use super::scan::{Scan, string_bytes};
+use super::scan::Scan;
 use super::scheduling::{IDLE_WEIGHT, end_state};
 use super::tables::ProviderSlot;
 
@@ -50,35 +50,6 @@ pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDe
         detail.text = said.join(", ");
     }
     detail
-}
-
-/// The fields of a record alone; of event records without the names of what pointers mean.
-#[must_use]
-pub fn fields<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> Vec<Field> {
-    let brief = brief_fields::<O>(bytes, scan, event.place);
-    brief.unwrap_or_else(|| describe::<O>(bytes, scan, event).fields)
-}
-
-fn brief_fields<O: Order>(bytes: &[u8], scan: &Scan, place: u64) -> Option<Vec<Field>> {
-    let file = Words::<O>::new(bytes);
-    let record = file.record_at(place)?;
-    let header = record.get(0)?;
-    if bits(header, 0, 3) != record_type::EVENT {
-        return None;
-    }
-    let sort = Sort::from_event_type(bits(header, 16, 19))?;
-    let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
-    read_text(header >> 32, record, &mut next)?;
-    read_text(header >> 48, record, &mut next)?;
-    let mut describer = Describer {
-        file,
-        scan,
-        slot: scan.tables.provider_at(place),
-        place,
-        detail: EventDetail::default(),
-    };
-    describer.event_fields(sort, record, (next, bits(header, 20, 23)), None);
-    Some(describer.detail.fields)
 }
 
 /// Whether the record has anything to say beside name, time and thread: quick, and `true` where that is not plain.
@@ -156,17 +127,17 @@ impl<'f, O: Order> Describer<'f, O> {
         self.detail.fields.push(field(name, type_name, value));
     }
 
-    fn text(&self, text: TextRef<'f>) -> String {
-        match text {
-            TextRef::Inline(bytes) => lossy(bytes),
-            TextRef::Index(0) => String::new(),
-            TextRef::Index(index) => self
-                .scan
-                .tables
-                .string_at(self.slot, index, self.place)
-                .and_then(|place| string_bytes(self.file, place))
-                .map_or_else(|| unresolved_text(index), lossy),
+    fn texts(&self) -> Texts<'f, O> {
+        Texts {
+            file: self.file,
+            scan: self.scan,
+            slot: self.slot,
+            place: self.place,
         }
+    }
+
+    fn text(&self, text: TextRef<'f>) -> String {
+        self.texts().text(text).into_owned()
     }
 
     fn thread_text(&self, thread: ThreadKey, koid: Option<u64>) -> String {
@@ -212,25 +183,8 @@ impl<'f, O: Order> Describer<'f, O> {
     ) {
         let behind = Args::new(record, next, count).skip_all();
         if let Some(word) = behind.and_then(|behind| record.get(behind)) {
-            match sort {
-                Sort::Instant => {
-                    let scope = match word {
-                        1 => "process",
-                        2 => "global",
-                        _ => "thread",
-                    };
-                    self.push("scope", "instant scope", Value::Text(scope.to_owned()));
-                }
-                Sort::Counter => self.push("id", "counter id", Value::UInt(word)),
-                Sort::Complete => self.push("end", "ticks", Value::UInt(word)),
-                Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd => {
-                    self.push("id", "async id", Value::UInt(word));
-                }
-                Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => {
-                    self.push("id", "flow id", Value::UInt(word));
-                }
-                _ => {}
-            }
+            let field = record_word(sort, word).map(FieldRef::into_field);
+            self.detail.fields.extend(field);
         }
         self.args(record, next, count, process);
     }
@@ -243,41 +197,21 @@ impl<'f, O: Order> Describer<'f, O> {
     }
 
     fn arg(&self, arg: Arg<'f>, process: Option<u64>) -> Field {
-        let mut shown = String::new();
-        let (type_name, value) = match arg.value {
-            ArgValue::Null => ("null", Value::Null),
-            ArgValue::Int32(value) => ("int32", Value::Int(i64::from(value))),
-            ArgValue::UInt32(value) => ("uint32", Value::UInt(u64::from(value))),
-            ArgValue::Int64(value) => ("int64", Value::Int(value)),
-            ArgValue::UInt64(value) => ("uint64", Value::UInt(value)),
-            ArgValue::Double(value) => ("double", Value::Double(value)),
-            ArgValue::Text(text) => ("string", Value::Text(self.text(text))),
-            ArgValue::Pointer(pointer) => {
-                let name = process.and_then(|process| self.object_name(process, pointer));
-                if let Some(name) = name {
-                    shown = format!("{pointer:#x} ({name})");
-                }
-                ("pointer", Value::Pointer(pointer))
-            }
-            ArgValue::Koid(koid) => {
-                let name = self.scan.entities.object_text(koid);
-                if !name.is_empty() {
-                    shown = format!("{koid} ({name})");
-                }
-                ("koid", Value::Koid(koid))
-            }
-            ArgValue::Bool(value) => ("bool", Value::Bool(value)),
-            ArgValue::Blob(bytes) => ("blob", Value::Bytes(bytes.to_vec())),
-            ArgValue::Unknown(number) => {
-                shown = format!("a value of type {number}, which this version does not know");
-                ("unknown", Value::Null)
-            }
+        let shown = match arg.value {
+            ArgValue::Pointer(pointer) => process
+                .and_then(|process| self.object_name(process, pointer))
+                .map(|name| format!("{pointer:#x} ({name})")),
+            ArgValue::Koid(koid) => Some(self.scan.entities.object_text(koid))
+                .filter(|name| !name.is_empty())
+                .map(|name| format!("{koid} ({name})")),
+            ArgValue::Unknown(number) => Some(format!(
+                "a value of type {number}, which this version does not know"
+            )),
+            _ => None,
         };
         Field {
-            name: self.text(arg.name),
-            type_name: type_name.to_owned(),
-            value,
-            shown,
+            shown: shown.unwrap_or_default(),
+            ..field_of(&self.texts(), arg).into_field()
         }
     }
 
@@ -433,10 +367,7 @@ impl<'f, O: Order> Describer<'f, O> {
             value: Value::UInt(blob_type),
             shown: blob_type_name(blob_type).to_owned(),
         });
-        // Some writers put the size elsewhere: what the record has is what there is.
-        let left = record.count().saturating_sub(next) * 8;
-        let length = (bits(header, 32, 46) as usize).min(left);
-        self.payload(record.text(next, length)?);
+        self.payload(payload_at(self.file, self.place)?);
         Some(())
     }
 
@@ -515,11 +446,8 @@ impl<'f, O: Order> Describer<'f, O> {
             let process = self.process_of(bits(fields, 36, 43), record, &mut next);
             let count = bits(fields, 32, 35);
             self.args(record, next, count, process);
-            next = Args::new(record, next, count).skip_all()?;
         }
-        let left = record.count().saturating_sub(next + 1) * 8;
-        let length = usize::try_from(record.get(next)?).unwrap_or(left).min(left);
-        self.payload(record.text(next + 1, length)?);
+        self.payload(payload_at(self.file, self.place)?);
         Some(())
     }
 }

@@ -96,7 +96,10 @@ impl<'f, O: Order> Emitter<'f, O> {
             scan,
             kinds,
             cache,
-            out: LaneColumns::new(3),
+            out: LaneColumns {
+                ties: scan.tables.ties(),
+                ..LaneColumns::new(3)
+            },
             end_label: None,
             all_series: FxHashMap::default(),
             recent_pair: None,

@@ -19,6 +19,7 @@ mod describe;
 mod emit;
 mod entities;
 mod events;
+mod fields;
 mod header;
 mod kinds;
 mod order;
@@ -36,7 +37,9 @@ use crate::base::{
     Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, TimeSpan, Timestamp,
 };
 use crate::event::part::ClockUnit;
-use crate::event::{Coarse, Directory, EventDetail, Field, Lane, LaneColumns, Part, TraceInfo};
+use crate::event::{
+    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo,
+};
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use cache::Cache;
@@ -295,9 +298,16 @@ impl Reader for FxtReader {
     }
 
     fn fields(&self, event: EventRef) -> Vec<Field> {
+        let mut fields = Vec::new();
+        self.fields_into(event, &mut fields);
+        fields.into_iter().map(FieldRef::into_field).collect()
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        let bytes = self.input.bytes();
         match self.endian {
-            Endian::Little => describe::fields::<Little>(self.input.bytes(), &self.scan, event),
-            Endian::Big => describe::fields::<Big>(self.input.bytes(), &self.scan, event),
+            Endian::Little => fields::fields_into::<Little>(bytes, &self.scan, event, fields),
+            Endian::Big => fields::fields_into::<Big>(bytes, &self.scan, event, fields),
         }
     }
 

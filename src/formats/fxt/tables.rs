@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::event::ThreadKey;
+use crate::event::{ThreadKey, Ties};
 
 use super::ticks::TickScale;
 
@@ -58,6 +58,9 @@ impl Provider {
     }
 }
 
+/// How the provider's name begins in files that our exporter wrote.
+const OWN_PROVIDER: &[u8] = b"threadline";
+
 /// The tables of a whole file.
 #[derive(Clone, Debug)]
 pub struct Tables {
@@ -92,6 +95,17 @@ impl Tables {
     #[must_use]
     pub fn providers(&self) -> &[Provider] {
         &self.providers
+    }
+
+    /// How whole slices that start together nest: our own exporter writes the outer one first.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        let mut announced = self.providers.iter().skip(1);
+        let is_ours = |provider: &Provider| provider.name.starts_with(OWN_PROVIDER);
+        match announced.len() > 0 && announced.all(is_ours) {
+            true => Ties::First,
+            false => Ties::Longest,
+        }
     }
 
     /// A provider is announced at `place` and current from there on. It keeps the tick rate of an earlier

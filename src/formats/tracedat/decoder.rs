@@ -26,11 +26,51 @@ pub struct Kind {
     pub plugin: Option<&'static Plugin>,
     /// Where the plugin's fields are in `format.fields`.
     pub plugin_fields: Vec<Option<u16>>,
+    /// What a plain field's number is, for each of `format.fields`.
+    pub sorts: Vec<NumberSort>,
     /// Whether it is trace_printk's binary form.
     is_binary_print: bool,
     long_size: u32,
     print_fmt: OnceLock<PrintFmt>,
     state_letters: OnceLock<Vec<u8>>,
+}
+
+/// What a field's number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberSort {
+    /// `bool`: yes or no where it is 0 or 1.
+    Bool,
+    /// An address, by its type or by its name.
+    Address,
+    /// A number with a sign.
+    Signed,
+    /// A number without.
+    Unsigned,
+}
+
+impl NumberSort {
+    fn of(field: &FieldFormat) -> NumberSort {
+        let is_address = field.is_pointer
+            || matches!(
+                field.name.as_str(),
+                "ip" | "parent_ip"
+                    | "func"
+                    | "call_site"
+                    | "caller_ip"
+                    | "__probe_ip"
+                    | "__probe_func"
+                    | "__probe_ret_ip"
+            );
+        if matches!(field.type_name.as_str(), "bool" | "_Bool") {
+            NumberSort::Bool
+        } else if is_address {
+            NumberSort::Address
+        } else if field.is_signed {
+            NumberSort::Signed
+        } else {
+            NumberSort::Unsigned
+        }
+    }
 }
 
 impl Kind {
@@ -50,6 +90,7 @@ impl Kind {
                 .map(|plugin| plugin.fields.iter().map(place).collect())
                 .unwrap_or_default(),
             plugin,
+            sorts: format.fields.iter().map(NumberSort::of).collect(),
             is_binary_print: format.system == "ftrace" && format.name == "bprint",
             format,
             long_size,
@@ -290,6 +331,12 @@ impl Decoder {
             long_size: self.long_size,
             lookup: &*self.names,
         }
+    }
+
+    /// The order of bytes in records.
+    #[must_use]
+    pub fn endian(&self) -> Endian {
+        self.endian
     }
 
     /// Names of addresses.

@@ -1,12 +1,14 @@
 //! One raw event in, everything that it says out: typed fields, what they mean, the text of the report, stacks.
 
-use super::decoder::{Decoder, Kind, Memory, Raw, Style};
+use std::borrow::Cow;
+
+use super::decoder::{Decoder, Kind, Memory, NumberSort, Raw, Style};
 use super::event_format::{FieldFormat, Shape, loc_range, read_number};
 use super::plugins::Times;
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{Lookup, Scope};
-use crate::base::Timestamp;
-use crate::event::{EventDetail, Field, Value};
+use crate::base::{Endian, Timestamp};
+use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
 
 /// Most elements of an array that are shown.
 const MAX_ELEMENTS: usize = 4096;
@@ -62,8 +64,9 @@ pub fn describe(decoder: &Decoder, record: &[u8], about: Circumstances) -> Event
 #[must_use]
 pub fn value(decoder: &Decoder, record: &[u8], name: &str) -> Option<Value> {
     let kind = decoder.kinds().get(decoder.kind_of(record)?)?;
-    let field = kind.format.field(name)?;
-    Some(value_of(field, &decoder.scope(kind, record)))
+    let mut places = kind.format.fields.iter().zip(&kind.sorts);
+    let (field, &sort) = places.find(|(field, _)| field.name == name)?;
+    Some(value_ref(field, sort, record, decoder.endian()).into_value())
 }
 
 /// Appends the text that [`describe`] finds, in one line. A kernel stack's text has its frames.
@@ -163,7 +166,7 @@ fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
 }
 
 fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>) -> Field {
-    let value = value_of(field, scope);
+    let value = value_of(kind, field, index, scope);
     Field {
         name: field.name.clone(),
         type_name: field.type_name.clone(),
@@ -172,37 +175,77 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
     }
 }
 
-fn value_of(field: &FieldFormat, scope: &Scope<'_>) -> Value {
-    let (record, endian) = (scope.record, scope.endian);
+/// The fields of the event whose bytes are `record`, as [`describe`] lists them; nothing for an unknown kind.
+pub fn fields_into<'a>(
+    decoder: &'a Decoder,
+    record: Cow<'a, [u8]>,
+    fields: &mut Vec<FieldRef<'a>>,
+) {
+    let kind = decoder.kind_of(&record);
+    let Some(kind) = kind.and_then(|index| decoder.kinds().get(index)) else {
+        return;
+    };
+    let endian = decoder.endian();
+    let places = kind.format.fields.iter().zip(&kind.sorts);
+    let field_of = |field: &'a FieldFormat, value: ValueRef<'a>| FieldRef {
+        name: Cow::Borrowed(field.name.as_str()),
+        type_name: Cow::Borrowed(field.type_name.as_str()),
+        value,
+    };
+    match record {
+        Cow::Borrowed(record) => fields.extend(
+            places.map(|(field, &sort)| field_of(field, value_ref(field, sort, record, endian))),
+        ),
+        Cow::Owned(record) => fields.extend(places.map(|(field, &sort)| {
+            let value = value_ref(field, sort, &record, endian).into_value();
+            field_of(field, value.into())
+        })),
+    }
+}
+
+fn value_of(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>) -> Value {
+    let sort = kind.sorts.get(usize::from(index));
+    let sort = sort.copied().unwrap_or(NumberSort::Unsigned);
+    value_ref(field, sort, scope.record, scope.endian).into_value()
+}
+
+fn value_ref<'r>(
+    field: &FieldFormat,
+    sort: NumberSort,
+    record: &'r [u8],
+    endian: Endian,
+) -> ValueRef<'r> {
     match field.shape {
-        Shape::Plain => match field.number(record, endian) {
-            None => Value::Null,
-            Some(number) if matches!(field.type_name.as_str(), "bool" | "_Bool") && number < 2 => {
-                Value::Bool(number == 1)
-            }
-            Some(number) if is_address(field) => Value::Pointer(number),
-            Some(number) if field.is_signed => Value::Int(number as i64),
-            Some(number) => Value::UInt(number),
+        Shape::Plain => match (field.number(record, endian), sort) {
+            (None, _) => ValueRef::Null,
+            (Some(number), NumberSort::Bool) if number < 2 => ValueRef::Bool(number == 1),
+            (Some(number), NumberSort::Address) => ValueRef::Pointer(number),
+            (Some(number), _) if field.is_signed => ValueRef::Int(number as i64),
+            (Some(number), _) => ValueRef::UInt(number),
         },
         Shape::DataLocs => {
             let strings = (0..field.size as usize / 4).map(|i| {
                 let at = (field.offset as usize).saturating_add(i * 4);
                 let bytes = loc_range(record, at, 0, endian).and_then(|range| record.get(range));
-                bytes.map_or(Value::Null, |bytes| Value::Text(until_nul(bytes)))
+                bytes.map_or(Value::Null, |bytes| {
+                    Value::Text(until_nul(bytes).into_owned())
+                })
             });
-            Value::List(strings.take(MAX_ELEMENTS).collect())
+            ValueRef::List(strings.take(MAX_ELEMENTS).collect())
         }
         _ => {
             let Some(bytes) = field.data(record, endian) else {
-                return Value::Null;
+                return ValueRef::Null;
             };
-            let is_char = field.type_name.contains("char");
-            if field.is_string && is_char && is_text(bytes) {
-                return Value::Text(until_nul(bytes));
+            if field.is_string
+                && field.type_name.contains("char")
+                && let Some(text) = as_text(bytes)
+            {
+                return ValueRef::Text(Cow::Borrowed(text));
             }
             let size = field.element_size as usize;
             if size == 1 {
-                return Value::Bytes(bytes.to_vec());
+                return ValueRef::Bytes(Cow::Borrowed(bytes));
             }
             let elements =
                 bytes.chunks_exact(size).take(MAX_ELEMENTS).map(|bytes| {
@@ -214,39 +257,26 @@ fn value_of(field: &FieldFormat, scope: &Scope<'_>) -> Value {
                         Some(number) => Value::UInt(number),
                     }
                 });
-            Value::List(elements.collect())
+            ValueRef::List(elements.collect())
         }
     }
 }
 
-/// Whether a number is an address by its type or by its name.
-fn is_address(field: &FieldFormat) -> bool {
-    field.is_pointer
-        || matches!(
-            field.name.as_str(),
-            "ip" | "parent_ip"
-                | "func"
-                | "call_site"
-                | "caller_ip"
-                | "__probe_ip"
-                | "__probe_func"
-                | "__probe_ret_ip"
-        )
-}
-
-/// Bytes that a person can read, up to their NUL.
-fn is_text(bytes: &[u8]) -> bool {
+/// Bytes as the text that they are up to their NUL, if a person can read it.
+fn as_text(bytes: &[u8]) -> Option<&str> {
     let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-    let text = bytes.get(..length).unwrap_or(bytes);
-    std::str::from_utf8(text).is_ok_and(|text| {
+    let text = std::str::from_utf8(bytes.get(..length).unwrap_or(bytes)).ok()?;
+    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    let is_readable = || {
         text.chars()
             .all(|c| !c.is_control() || c.is_ascii_whitespace())
-    })
+    };
+    (is_plain || is_readable()).then_some(text)
 }
 
-fn until_nul(bytes: &[u8]) -> String {
+fn until_nul(bytes: &[u8]) -> Cow<'_, str> {
     let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-    String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes)).into_owned()
+    String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes))
 }
 
 /// What a number means; empty if nothing more than it says.

@@ -11,6 +11,7 @@ use super::{v6, v7};
 use crate::base::{Diagnostics, Endian, Location, Problem, ReadError, Severity};
 use crate::event::part::ClockUnit;
 use crate::formats::format::Input;
+use std::borrow::Cow;
 
 /// No kind: the event's number is in no format.
 pub const NO_KIND: u16 = u16::MAX;
@@ -226,8 +227,16 @@ impl TraceFile {
         data: &CpuData,
         page_size: u32,
         place: u64,
-    ) -> Result<Vec<u8>, ReadError> {
-        self.with_event(data, page_size, place, <[u8]>::to_vec)
+    ) -> Result<Cow<'_, [u8]>, ReadError> {
+        let (page, start) = self.page_at(data, page_size, place)?;
+        let at = (place - start) as usize;
+        let found = match page {
+            PageBytes::File(page) => self.payload(page, at).map(Cow::Borrowed),
+            chunk => self
+                .payload(&chunk, at)
+                .map(|bytes| Cow::Owned(bytes.to_vec())),
+        };
+        found.ok_or_else(|| no_event(data, place))
     }
 
     /// The same without a copy: hands the bytes to `look`.
@@ -243,14 +252,15 @@ impl TraceFile {
     ) -> Result<R, ReadError> {
         let (page, start) = self.page_at(data, page_size, place)?;
         let at = (place - start) as usize;
-        let payload = match self.header.endian {
-            Endian::Little => payload_at::<Little>(&page, at),
-            Endian::Big => payload_at::<Big>(&page, at),
-        };
-        payload.map(look).ok_or_else(|| {
-            let problem = Problem::Other("no record can be read there".into());
-            ReadError::at_byte(data.offset.saturating_add(place), "event", problem)
-        })
+        let payload = self.payload(&page, at);
+        payload.map(look).ok_or_else(|| no_event(data, place))
+    }
+
+    fn payload<'p>(&self, page: &'p [u8], at: usize) -> Option<&'p [u8]> {
+        match self.header.endian {
+            Endian::Little => payload_at::<Little>(page, at),
+            Endian::Big => payload_at::<Big>(page, at),
+        }
     }
 
     /// All records of `data` from its first page on.
@@ -307,6 +317,11 @@ impl TraceFile {
             .sum();
         formats as u64 + self.metadata.kallsyms.memory_bytes() + self.cache.memory_bytes()
     }
+}
+
+fn no_event(data: &CpuData, place: u64) -> ReadError {
+    let problem = Problem::Other("no record can be read there".into());
+    ReadError::at_byte(data.offset.saturating_add(place), "event", problem)
 }
 
 /// A walk over one CPU's records, page after page. Damaged pages and chunks are passed over.

@@ -17,8 +17,8 @@ use crate::base::{
 };
 use crate::event::syscalls::Abi;
 use crate::event::{
-    Coarse, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Part, Role, ThreadEntry,
-    ThreadKey, TraceInfo, Value,
+    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
+    Role, ThreadEntry, ThreadKey, TraceInfo, Value,
 };
 use crate::formats::format::{EventRef, Input, Reader, Report};
 
@@ -460,6 +460,21 @@ impl Reader for TraceDat {
         if let Err(error) = read {
             out.extend_from_slice(error.to_string().as_bytes());
         }
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        let Some((buffer, data)) = self.source_of_part(event.part) else {
+            return;
+        };
+        if let Ok(record) = self.file.event_at(data, buffer.page_size, event.place) {
+            describe::fields_into(&self.report_source().decoder, record, fields);
+        }
+    }
+
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        let mut fields = Vec::new();
+        self.fields_into(event, &mut fields);
+        fields.into_iter().map(FieldRef::into_field).collect()
     }
 
     fn report(&self) -> Option<&dyn Report> {
