@@ -11,7 +11,7 @@ use std::path::Path;
 const FLOORS: &[(&str, u32)] = &[
     ("base", 1),
     ("event", 2),
-    ("probes", 2),
+    ("probes", 3),
     ("trace", 3),
     ("formats", 4),
     ("build", 4),

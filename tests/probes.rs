@@ -4,7 +4,27 @@
 
 use std::path::PathBuf;
 
+use threadline::base::Job;
+use threadline::load::LoadedTrace;
+use threadline::load::together::open_together;
 use threadline::probes::{self, Command};
+use threadline::query::probes::{events_of, table};
+use threadline::trace::EventId;
+
+fn open(names: &[&str]) -> Option<LoadedTrace> {
+    let folder = corpus()?;
+    let paths: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
+    Some(open_together(&paths, &[], &[], &Job::default(), None).unwrap())
+}
+
+/// The fields of an event as they are shown.
+fn shown(loaded: &LoadedTrace, event: EventId) -> Vec<(String, String)> {
+    let detail = threadline::query::details::describe(&loaded.trace, loaded.reader.as_ref(), event);
+    let fields = detail.fields.iter();
+    fields
+        .map(|field| (field.name.clone(), field.text()))
+        .collect()
+}
 
 fn corpus() -> Option<PathBuf> {
     let base = std::env::var_os("THREADLINE_CORPUS").map_or_else(
@@ -49,4 +69,138 @@ fn what_kernels_accepted_has_no_errors_and_is_printed_back_as_it_was() {
         }
     }
     assert!(files >= 6, "{files} files");
+}
+
+#[test]
+fn definitions_and_profile_beside_a_trace_are_attached_to_it() {
+    let Some(loaded) = open(&[
+        "v7-zstd-kprobe-types.dynamic_events.txt",
+        "v7-zstd-kprobe-types.dat",
+        "v7-zstd-kprobe-types.kprobe_profile.txt",
+    ]) else {
+        return;
+    };
+    assert!(loaded.members.is_empty(), "one trace, not several");
+    let set = &loaded.probes.as_ref().unwrap().set;
+    let all = table(&loaded.trace, Some(set));
+    let row = |event: &str| all.rows.iter().find(|row| row.event == event).unwrap();
+    assert_eq!(row("pf").hits, Some(3150));
+    assert_eq!(row("pf").misses, Some(0));
+    assert_eq!((row("pf").events, row("pf_ret").events), (3150, 3150));
+    assert_eq!(row("midsched").events, 118);
+    assert_eq!(row("openat").place(&all), "syscalls.sys_enter_openat");
+    let pair = &all.pairs[row("read_in").pair.unwrap()];
+    assert_eq!(
+        (pair.subject.as_str(), pair.durations.len()),
+        ("vfs_read", 114)
+    );
+    assert_eq!(row("read_out").pair, row("read_in").pair);
+    assert!(pair.quantile(0.5) <= pair.quantile(0.99));
+    assert_eq!(
+        pair.histogram().iter().map(|step| step.count).sum::<u64>(),
+        114
+    );
+
+    let event = events_of(&loaded.trace, &row("open_in").kinds, 1)[0];
+    let fields = shown(&loaded, event);
+    let field = |name: &str| &fields.iter().find(|it| it.0 == name).unwrap().1;
+    assert_eq!(field("dfd"), "-100", "s32");
+    assert_eq!(
+        field("imm"),
+        "0x2a",
+        "a machine word is shown in hexadecimal"
+    );
+    let event = events_of(&loaded.trace, &row("read_in").kinds, 1)[0];
+    let fields = shown(&loaded, event);
+    let field = |name: &str| &fields.iter().find(|it| it.0 == name).unwrap().1;
+    assert!(field("buf").starts_with("0x"), "{fields:?}");
+    assert!(!field("count").starts_with("0x"), "{fields:?}");
+}
+
+#[test]
+fn definitions_make_the_arguments_of_text_traces_readable() {
+    let folder = std::env::temp_dir().join(format!("threadline-probes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let trace = folder.join("trace_pipe");
+    std::fs::write(
+        &trace,
+        "            bash-96      [001] .....    69.626109: myprobe: (do_sys_open+0x0/0xd6) dfd=ffffff9c filename=7fffd1ec4440 flags=8000 mode=0\n            \
+         bash-96      [001] .....    69.626458: myretprobe: (sys_openat+0xc/0xe <- do_sys_open) $retval=fffffffffffffffe\n",
+    )
+    .unwrap();
+    let definitions = folder.join("kprobe_events");
+    let text = "p:myprobe do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)\nr:myretprobe do_sys_open $retval\n";
+    std::fs::write(&definitions, text).unwrap();
+    let paths = [trace, definitions];
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let set = &loaded.probes.as_ref().unwrap().set;
+    let all = table(&loaded.trace, Some(set));
+    assert_eq!(all.pairs.len(), 1);
+    let entry = &all.rows[0];
+    assert_eq!(entry.event, "myprobe");
+    let fields = shown(&loaded, events_of(&loaded.trace, &entry.kinds, 1)[0]);
+    assert!(
+        fields.contains(&("flags".to_owned(), "0x8000".to_owned())),
+        "{fields:?}"
+    );
+    let back = shown(&loaded, events_of(&loaded.trace, &all.rows[1].kinds, 1)[0]);
+    assert!(
+        back.contains(&("$retval".to_owned(), "0xfffffffffffffffe".to_owned())),
+        "{back:?}"
+    );
+
+    // By themselves, definitions are no trace, and the words say what to do.
+    let alone = open_together(&paths[1..], &[], &[], &Job::default(), None);
+    let words = alone.unwrap_err().to_string();
+    assert!(words.contains("together with the trace"), "{words}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_command_lists_errors_under_their_columns_and_writes_a_script() {
+    let folder = std::env::temp_dir().join(format!("threadline-script-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let definitions = folder.join("kprobe_events");
+    std::fs::write(
+        &definitions,
+        "p:ok vfs_read n=$arg3:u64\np:bad vfs_read x=%no\n",
+    )
+    .unwrap();
+    let path = definitions.to_str().unwrap();
+    let (code, out, err) = run(&["probes", "--definitions", path]);
+    assert_eq!(code, 1, "{err}");
+    assert!(
+        out.contains("kprobes\tok\tentry\tvfs_read\tn=$arg3:u64"),
+        "{out}"
+    );
+    assert!(err.contains("line 2, column 18"), "{err}");
+    assert!(
+        err.contains("\n    p:bad vfs_read x=%no\n                     ^\n"),
+        "{err}"
+    );
+
+    let script = folder.join("capture.sh");
+    let to = script.to_str().unwrap();
+    let (_, _, err) = run(&["probes", "--definitions", path, "--script", to]);
+    assert!(script.is_file(), "{err}");
+    let checked = std::process::Command::new("sh")
+        .arg("-n")
+        .arg(&script)
+        .status();
+    assert!(checked.unwrap().success());
+    let (code, _, err) = run(&["probes", "--definitions", path, "--script", to]);
+    assert_eq!(code, 1);
+    assert!(err.contains("--force"), "{err}");
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(run(&["probes"]).0, 2);
 }

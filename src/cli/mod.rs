@@ -8,6 +8,7 @@ mod export;
 mod formats;
 mod info;
 mod install;
+mod probes;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
@@ -30,6 +31,7 @@ pub const COMMANDS: &[Command] = &[
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,
+    probes::COMMAND,
     formats::COMMAND,
     install::COMMAND,
 ];

@@ -55,6 +55,7 @@ impl App {
                 paths,
                 already,
                 fixed,
+                ..Request::default()
             },
         );
     }
@@ -70,6 +71,7 @@ impl App {
                     paths: Vec::new(),
                     already,
                     fixed,
+                    ..Request::default()
                 },
             );
         }
@@ -88,6 +90,7 @@ impl App {
                     paths: Vec::new(),
                     already,
                     fixed,
+                    ..Request::default()
                 },
             );
         }
@@ -113,7 +116,8 @@ impl App {
     pub fn show(&mut self, loaded: Arc<LoadedTrace>) {
         // More of the same file, or the same files at other places: the view stays where it is.
         let is_same = self.loaded.as_ref().is_some_and(|old| {
-            old.path == loaded.path && (!old.is_complete || !loaded.members.is_empty())
+            Arc::ptr_eq(&old.trace, &loaded.trace)
+                || (old.path == loaded.path && (!old.is_complete || !loaded.members.is_empty()))
         });
         if is_same {
             self.state.take(&loaded.trace);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::placing::place;
-use super::together::{join_at, open_together};
+use super::together::{attach_to_all, join_at, open_together};
 use super::{LoadError, LoadedTrace};
 use crate::base::{Job, Location, Nanos, Problem, ReadError};
+use crate::probes::ProbeSet;
 
 /// What is to be loaded.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Request {
     pub already: Vec<Arc<LoadedTrace>>,
     /// The offsets that the user gave them.
     pub fixed: Vec<Option<Nanos>>,
+    /// Probe definitions to attach to them.
+    pub probes: Option<Arc<ProbeSet>>,
 }
 
 impl Request {
@@ -32,7 +35,11 @@ impl Request {
 
     fn carry_out(&self, job: &Job, publish: &mut dyn FnMut(LoadedTrace)) -> Result<(), LoadError> {
         if self.paths.is_empty() {
-            publish(join_at(&self.already, &place(&self.already, &self.fixed)));
+            let mut members = self.already.clone();
+            if let Some(set) = &self.probes {
+                attach_to_all(&mut members, set);
+            }
+            publish(join_at(&members, &place(&members, &self.fixed)));
             return Ok(());
         }
         open_together(&self.paths, &self.already, &self.fixed, job, Some(publish))

@@ -3,6 +3,7 @@
 //! `background` does the same off the window's thread and publishes what it has on the way.
 
 pub mod background;
+pub mod definitions;
 mod guard;
 mod parts;
 pub mod placing;
@@ -23,7 +24,10 @@ use crate::event::LaneColumns;
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input, Reader, Sniff};
 use crate::index::Index;
+use crate::probes;
 use crate::trace::Trace;
+
+pub use definitions::Attached;
 
 /// A trace that can be shown and asked. Cheap to clone.
 #[derive(Clone)]
@@ -48,6 +52,8 @@ pub struct LoadedTrace {
     pub members: Vec<Arc<LoadedTrace>>,
     /// Files that were to be opened with it and could not be.
     pub left_out: Vec<LoadError>,
+    /// The probe definitions that were opened beside it.
+    pub probes: Option<Attached>,
 }
 
 impl fmt::Debug for LoadedTrace {
@@ -183,6 +189,7 @@ fn load_opened(
         },
         members: Vec::new(),
         left_out: Vec::new(),
+        probes: None,
     };
     if let Some(publish) = &mut listener {
         publish(state.clone());
@@ -230,7 +237,12 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
     best.filter(|format| (format.sniff)(head) != Sniff::No)
         .ok_or_else(|| {
             let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-            let problem = if head.is_empty() {
+            let problem = if probes::sniff(head) || probes::sniff_profile(head) {
+                Problem::Other(
+                    "these are definitions of probes, no trace: open them together with the trace that they made"
+                        .to_owned(),
+                )
+            } else if head.is_empty() {
                 Problem::Other("the file is empty".to_owned())
             } else {
                 Problem::Other(format!(

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::definitions::{attach, take_out};
 use super::parts;
 use super::placing::{Placed, place};
 use super::{LoadError, LoadedTrace, Timings, load};
@@ -19,6 +20,7 @@ use crate::event::{
 use crate::formats::Reader;
 use crate::formats::format::EventRef;
 use crate::index::Index;
+use crate::probes::ProbeSet;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, Trace};
 use rustc_hash::FxHashMap;
@@ -36,10 +38,18 @@ pub fn open_together(
     job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
-    if let ([only], []) = (paths, already) {
+    let (traces, probes) = take_out(paths);
+    let (paths, probes) = match probes {
+        Some(set) if !(traces.is_empty() && already.is_empty()) => {
+            (traces.as_slice(), Some(Arc::new(set)))
+        }
+        _ => (paths, None),
+    };
+    if let ([only], [], None) = (paths, already, &probes) {
         return load(only, job, listener);
     }
     if already.is_empty()
+        && probes.is_none()
         && let Some(parts) = parts::find(paths, job)
     {
         return parts.load(job, listener);
@@ -75,6 +85,9 @@ pub fn open_together(
             }
         }));
     }
+    if let Some(set) = probes {
+        attach_to_all(&mut members, &set);
+    }
     let joined = LoadedTrace {
         left_out,
         ..join_at(&members, &place(&members, fixed))
@@ -83,6 +96,13 @@ pub fn open_together(
         publish(joined.clone());
     }
     Ok(joined)
+}
+
+/// Attaches definitions to traces that share an axis.
+pub fn attach_to_all(members: &mut [Arc<LoadedTrace>], set: &Arc<ProbeSet>) {
+    for member in members {
+        *member = Arc::new(attach(member, set));
+    }
 }
 
 /// The traces that `loaded` puts on one axis (itself, if it is a file by itself), and the offsets that the
@@ -147,6 +167,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
         },
         members: members.to_vec(),
         left_out: Vec::new(),
+        probes: members.iter().find_map(|member| member.probes.clone()),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Definitions {
             });
             let mut row = DefinitionLine {
                 number,
-                text: line.get(span.at..span.end).unwrap_or(line).to_owned(),
+                text: line.to_owned(),
                 command,
                 is_removed: false,
             };

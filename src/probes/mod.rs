@@ -20,6 +20,7 @@ mod fault;
 mod fetch;
 mod place;
 pub mod profile;
+pub mod readable;
 pub mod script;
 mod show;
 mod sniff;

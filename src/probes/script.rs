@@ -79,15 +79,16 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
             events.push(event);
         }
     }
-    script.push_str("\ntrace-cmd record -o \"$OUT\"");
+    script.push_str("\nstatus=0\ntrace-cmd record -o \"$OUT\"");
     for event in &events {
         let _ = write!(script, " \\\n    -e {event}");
     }
     script.push_str(
-        " \\\n    \"$@\"\n\n\
+        " \\\n    \"$@\" || status=$?\n\n\
          # Hits and misses, while the probes are still there.\n\
          cat \"$tracing/kprobe_profile\" \"$tracing/uprobe_profile\" > \"$OUT.profile\" 2>/dev/null || :\n\
-         echo \"recorded: $OUT, with $OUT.probes and $OUT.profile\"\n",
+         echo \"recorded: $OUT, with $OUT.probes and $OUT.profile\"\n\
+         exit $status\n",
     );
     script
 }

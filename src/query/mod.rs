@@ -5,6 +5,7 @@ pub mod area;
 pub mod details;
 pub mod expression;
 pub mod item;
+pub mod probes;
 pub mod process_tree;
 pub mod search;
 pub mod stats;

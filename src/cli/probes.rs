@@ -1,0 +1,247 @@
+//! `threadline probes`: definitions of kprobes and uprobes with their errors, what the kernel counted, what the
+//! trace has of them; and the script that records them.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::{CliError, Command, format_argument, load, row_format};
+use crate::export::atomic_file::{FileError, Overwrite, write_whole};
+use crate::export::rows::{Cell, RowWriter};
+use crate::load::definitions::attach;
+use crate::probes::{self, Definitions, ProbeSet, script};
+use crate::query::probes::{ProbeRow, ProbeTable, table};
+use crate::trace::Trace;
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "probes",
+    about: "List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script",
+    arguments: |command| {
+        let file = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name)
+                .long(name)
+                .value_name(value)
+                .help(help)
+                .value_parser(value_parser!(PathBuf))
+        };
+        command
+            .arg(
+                Arg::new("file")
+                    .value_name("FILE")
+                    .help("The trace, with definitions and profiles beside it; none: only what --definitions has")
+                    .num_args(0..)
+                    .value_parser(value_parser!(PathBuf)),
+            )
+            .arg(
+                file(
+                    "definitions",
+                    "FILE",
+                    "kprobe_events, uprobe_events or dynamic_events, or a kernel command line",
+                )
+                .action(ArgAction::Append),
+            )
+            .arg(
+                file("profile", "FILE", "kprobe_profile or uprobe_profile")
+                    .action(ArgAction::Append),
+            )
+            .arg(file(
+                "script",
+                "OUT",
+                "Write a script that records these probes with trace-cmd; - for standard output",
+            ))
+            .arg(
+                Arg::new("event")
+                    .long("event")
+                    .value_name("NAME")
+                    .help("Only this probe (EVENT or GROUP/EVENT)")
+                    .action(ArgAction::Append),
+            )
+            .arg(
+                Arg::new("force")
+                    .long("force")
+                    .help("Replace OUT if it exists")
+                    .action(ArgAction::SetTrue),
+            )
+            .arg(format_argument())
+    },
+    run: probes,
+};
+
+const COLUMNS: &[&str] = &[
+    "group",
+    "event",
+    "sort",
+    "place",
+    "arguments",
+    "hits",
+    "misses",
+    "events",
+    "calls",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "max",
+];
+
+fn probes(matches: &ArgMatches) -> Result<(), CliError> {
+    let paths = |name: &str| -> Vec<PathBuf> {
+        let paths = matches.get_many::<PathBuf>(name).unwrap_or_default();
+        paths.cloned().collect()
+    };
+    let given = read_set(&paths("definitions"), &paths("profile"))?;
+    let loaded = match paths("file").is_empty() {
+        true => None,
+        false => Some(load(matches)?),
+    };
+    let set = match &loaded {
+        Some(loaded) if given.definitions.lines.is_empty() && given.profile.is_empty() => loaded
+            .probes
+            .as_ref()
+            .map_or_else(|| Arc::new(ProbeSet::default()), |it| Arc::clone(&it.set)),
+        Some(loaded) => attach(loaded, &Arc::new(given))
+            .probes
+            .map_or_else(Default::default, |it| it.set),
+        None if given.definitions.lines.is_empty() => {
+            let words = "name a trace, or definitions with --definitions FILE";
+            return Err(CliError::Usage(words.to_owned()));
+        }
+        None => Arc::new(given),
+    };
+    let nothing = Trace::default();
+    let trace = loaded.as_ref().map_or(&nothing, |loaded| &loaded.trace);
+    let mut all = table(trace, Some(&set));
+    let wanted: Vec<&String> = matches.get_many("event").unwrap_or_default().collect();
+    all.rows.retain(|row| is_wanted(row, &wanted));
+    match matches.get_one::<PathBuf>("script") {
+        Some(out) => {
+            let overwrite = match matches.get_flag("force") {
+                true => Overwrite::Replace,
+                false => Overwrite::Refuse,
+            };
+            write_script(&all, out, overwrite)?;
+        }
+        None => write_rows(&all, matches)?,
+    }
+    let refused = say_errors(&set);
+    match refused {
+        0 => Ok(()),
+        1 => Err(CliError::Input("the kernel would refuse a line".to_owned())),
+        count => Err(CliError::Input(format!(
+            "the kernel would refuse {count} lines"
+        ))),
+    }
+}
+
+fn is_wanted(row: &ProbeRow, wanted: &[&String]) -> bool {
+    wanted.is_empty()
+        || wanted
+            .iter()
+            .any(|name| **name == row.event || **name == format!("{}/{}", row.group, row.event))
+}
+
+fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, CliError> {
+    let read = |path: &Path| {
+        std::fs::read(path)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .map_err(|error| CliError::Input(format!("{error} ({})", path.display())))
+    };
+    let mut text = String::new();
+    for path in definitions {
+        text.push_str(&read(path)?);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    let names: Vec<String> = definitions
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let mut set = ProbeSet::from_text(&names.join(", "), &text);
+    let mut rows = Vec::new();
+    for path in profiles {
+        rows.extend(probes::parse_profile(&read(path)?));
+    }
+    set.profile = Arc::new(rows);
+    Ok(set)
+}
+
+fn write_rows(all: &ProbeTable, matches: &ArgMatches) -> Result<(), CliError> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
+    for row in &all.rows {
+        let pair = row.pair.and_then(|pair| all.pairs.get(pair));
+        let first = row.definitions.first();
+        let arguments = first.map(|probe| {
+            let texts = probe.arguments.iter();
+            let texts = texts.map(|it| format!("{}={}", it.name, it.text));
+            texts.collect::<Vec<_>>().join(" ")
+        });
+        rows.row(&[
+            row.group.as_str().into(),
+            row.event.as_str().into(),
+            row.sort(all).map(|sort| sort.word()).into(),
+            row.place(all).into(),
+            arguments.into(),
+            row.hits.into(),
+            row.misses.into(),
+            row.events.into(),
+            Cell::from(pair.map(|pair| pair.durations.len() as u64)),
+            pair.map(|pair| pair.mean()).into(),
+            pair.map(|pair| pair.quantile(0.5)).into(),
+            pair.map(|pair| pair.quantile(0.95)).into(),
+            pair.map(|pair| pair.quantile(0.99)).into(),
+            pair.map(|pair| pair.quantile(1.0)).into(),
+        ])?;
+    }
+    rows.finish()?;
+    out.flush()?;
+    Ok(())
+}
+
+fn write_script(all: &ProbeTable, out: &Path, overwrite: Overwrite) -> Result<(), CliError> {
+    let chosen: Vec<_> = all.rows.iter().flat_map(|row| &row.definitions).collect();
+    if chosen.is_empty() {
+        let words = "a script needs definitions: name them with --definitions FILE";
+        return Err(CliError::Usage(words.to_owned()));
+    }
+    let text = script::capture_script(&chosen, "probes.dat");
+    if out.as_os_str() == "-" {
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(());
+    }
+    write_whole(out, overwrite, |file| {
+        file.write_all(text.as_bytes()).map_err(FileError::from)
+    })
+    .map_err(|error| match error {
+        FileError::Exists => CliError::Input(format!(
+            "there is a file {} already; --force replaces it",
+            out.display()
+        )),
+        FileError::Io(error) => CliError::Output(error),
+    })
+}
+
+/// Says each error on stderr, with its line and a mark under its column; how many there are.
+fn say_errors(set: &ProbeSet) -> usize {
+    let mut stderr = std::io::stderr().lock();
+    let definitions: &Definitions = &set.definitions;
+    for line in &definitions.lines {
+        let Err(error) = &line.command else { continue };
+        let source = if set.source.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", set.source)
+        };
+        let _unwritable = writeln!(
+            stderr,
+            "{source}{error}\n    {}\n    {}^",
+            line.text,
+            " ".repeat(error.column.saturating_sub(1) as usize)
+        );
+    }
+    definitions.errors().count()
+}

@@ -1,0 +1,196 @@
+//! Probe definitions and profiles that are opened beside a trace: found among the files by content, attached to the
+//! trace, which then shows the arguments of its probes by their types.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{LoadedTrace, detect};
+use crate::base::{Diagnostics, Job, ReadError};
+use crate::event::{
+    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
+};
+use crate::formats::format::{EventRef, Reader, Report};
+use crate::probes::{self, ProbeSet, readable};
+
+/// Files of definitions are not longer.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Definitions that are attached to a trace.
+#[derive(Clone)]
+pub struct Attached {
+    /// The definitions.
+    pub set: Arc<ProbeSet>,
+    /// The trace's reader without them.
+    bare: Arc<dyn Reader>,
+}
+
+/// Takes definitions and profiles out of `paths`; what is left are traces.
+#[must_use]
+pub fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
+    let mut traces = Vec::new();
+    let mut texts: Vec<(String, String)> = Vec::new();
+    let mut counted = Vec::new();
+    for path in paths {
+        match definition_text(path) {
+            Some(Found::Definitions(text)) => texts.push((file_name(path), text)),
+            Some(Found::Profile(text)) => counted.extend(probes::parse_profile(&text)),
+            None => traces.push(path.clone()),
+        }
+    }
+    if texts.is_empty() && counted.is_empty() {
+        return (traces, None);
+    }
+    let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
+    let joined: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let mut set = ProbeSet::from_text(&names.join(", "), &joined.join("\n"));
+    set.profile = Arc::new(counted);
+    (traces, Some(set))
+}
+
+enum Found {
+    Definitions(String),
+    Profile(String),
+}
+
+/// The text of `path` if it is one of probe definitions or of a profile, and no trace.
+fn definition_text(path: &Path) -> Option<Found> {
+    if path.as_os_str() == "-" {
+        return None;
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut head = Vec::new();
+    // The kernel's own files say that they have no size: what counts is what can be read.
+    Read::by_ref(&mut file)
+        .take(super::HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .ok()?;
+    let is_profile = probes::sniff_profile(&head);
+    if !(is_profile || probes::sniff(&head)) || is_trace(&head) {
+        return None;
+    }
+    file.take(MOST_BYTES).read_to_end(&mut head).ok()?;
+    let text = String::from_utf8_lossy(&head).into_owned();
+    Some(if is_profile {
+        Found::Profile(text)
+    } else {
+        Found::Definitions(text)
+    })
+}
+
+/// Whether a format is sure that these bytes are its own.
+fn is_trace(head: &[u8]) -> bool {
+    use crate::formats::Sniff;
+    detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// The trace with these definitions, in place of those that it had. Counts of before are kept if there are no new ones.
+#[must_use]
+pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
+    let before = loaded.probes.as_ref();
+    let bare = before.map_or(&loaded.reader, |attached| &attached.bare);
+    let mut set = Arc::clone(set);
+    if let Some(before) = before
+        && set.profile.is_empty()
+        && !before.set.profile.is_empty()
+    {
+        Arc::make_mut(&mut set).profile = Arc::clone(&before.set.profile);
+    }
+    if let Some(before) = before
+        && set.definitions.lines.is_empty()
+    {
+        let kept = Arc::make_mut(&mut set);
+        kept.definitions = Arc::clone(&before.set.definitions);
+        kept.source.clone_from(&before.set.source);
+    }
+    LoadedTrace {
+        reader: Arc::new(ProbedReader {
+            bare: Arc::clone(bare),
+            set: Arc::clone(&set),
+        }),
+        probes: Some(Attached {
+            set,
+            bare: Arc::clone(bare),
+        }),
+        ..loaded.clone()
+    }
+}
+
+/// A reader whose probe events say what their definitions make of their arguments.
+struct ProbedReader {
+    bare: Arc<dyn Reader>,
+    set: Arc<ProbeSet>,
+}
+
+impl Reader for ProbedReader {
+    fn info(&self) -> &TraceInfo {
+        self.bare.info()
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        self.bare.lanes()
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.bare.parts()
+    }
+
+    fn coarse(&self) -> Coarse {
+        self.bare.coarse()
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        self.bare.read_part(part, job)
+    }
+
+    fn directory(&self) -> Directory {
+        self.bare.directory()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.bare.diagnostics()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        let mut detail = self.bare.describe(event);
+        readable::explain(&mut detail, &self.set);
+        detail
+    }
+
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        self.bare.fields(event)
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        self.bare.value(event, name)
+    }
+
+    fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
+        self.bare.field_names(kind)
+    }
+
+    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
+        self.bare.push_text(event, out);
+    }
+
+    fn has_fields(&self, event: EventRef) -> bool {
+        self.bare.has_fields(event)
+    }
+
+    fn report(&self) -> Option<&dyn Report> {
+        self.bare.report()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.bare.memory_bytes()
+    }
+}

@@ -1,0 +1,86 @@
+//! What definitions say of the arguments in a probe's event: numbers with their sign and base, characters, bits.
+
+use super::{FetchArgument, FetchType, ProbeDefinition, ProbeSet};
+use crate::event::{EventDetail, Field, Value};
+
+/// Shows the arguments of a probe's event as its definition types them.
+pub fn explain(detail: &mut EventDetail, set: &ProbeSet) {
+    let Some(probe) = definition_of(set, &detail.category, &detail.name) else {
+        return;
+    };
+    for field in &mut detail.fields {
+        if let Some(argument) = probe.argument(&field.name) {
+            explain_field(field, argument);
+        }
+    }
+}
+
+/// The standing definition of an event. Text traces do not say the group: the name will do.
+#[must_use]
+pub fn definition_of<'a>(
+    set: &'a ProbeSet,
+    group: &str,
+    event: &str,
+) -> Option<&'a ProbeDefinition> {
+    let named = || {
+        let standing = set.definitions.standing();
+        standing.filter(|probe| probe.event == event)
+    };
+    named()
+        .find(|probe| probe.group == group)
+        .or_else(|| named().next().filter(|_| is_text_group(group)))
+}
+
+/// The groups that readers of text give to probes whatever they were called.
+#[must_use]
+pub fn is_text_group(group: &str) -> bool {
+    matches!(group, "" | "kprobes" | "uprobes" | "text")
+}
+
+fn explain_field(field: &mut Field, argument: &FetchArgument) {
+    let type_ = argument.type_;
+    let is_text = field.type_name.is_empty();
+    // Arrays of numbers and texts are as readable as they can be.
+    let raw = if is_text {
+        raw_of_text(&field.text(), type_)
+    } else {
+        match field.value {
+            Value::UInt(raw) | Value::Pointer(raw) => Some(raw),
+            Value::Int(raw) => Some(raw.cast_unsigned()),
+            _ => None,
+        }
+    };
+    let type_name = type_.name();
+    if !type_name.is_empty() {
+        field.type_name = match argument.count {
+            Some(count) => format!("{type_name}[{count}]"),
+            None => type_name,
+        };
+    }
+    let Some(raw) = raw.filter(|_| argument.count.is_none()) else {
+        return;
+    };
+    // A symbol that the reader found says more than its address.
+    let has_symbol = type_ == FetchType::Symbol && !field.shown.is_empty();
+    if let Some(text) = type_.number_text(raw).filter(|_| !has_symbol) {
+        field.value = match type_ {
+            FetchType::Signed(_) => text.parse().map_or(Value::UInt(raw), Value::Int),
+            FetchType::Word | FetchType::Hex(_) | FetchType::Symbol => Value::UInt(raw),
+            _ => text.parse().map_or(Value::UInt(raw), Value::UInt),
+        };
+        field.shown = text;
+    }
+}
+
+/// The number that a text trace prints: old kernels leave the 0x of hexadecimal numbers out.
+fn raw_of_text(text: &str, type_: FetchType) -> Option<u64> {
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok();
+    }
+    match type_ {
+        FetchType::Word | FetchType::Hex(_) => u64::from_str_radix(text, 16).ok(),
+        FetchType::Signed(_) => text.parse().ok().map(i64::cast_unsigned),
+        FetchType::Unsigned(_) | FetchType::Bits { .. } => text.parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,302 @@
+//! Probes and what they did: definitions, counts of the kernel and events of the trace in; one row a probe, and
+//! the durations of those whose entries and returns found each other, out.
+
+use rustc_hash::FxHashMap;
+
+use super::Item;
+use crate::event::KindId;
+use crate::event::pairs::{KPROBES, UPROBES};
+use crate::probes::readable::is_text_group;
+use crate::probes::{ProbeDefinition, ProbeSet, ProbeSort};
+use crate::trace::{EventId, SliceId, Trace};
+
+/// All probes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProbeTable {
+    /// One a probe's event: the defined ones first, in their order, then those that only the trace has.
+    pub rows: Vec<ProbeRow>,
+    /// Entries and returns that belong together.
+    pub pairs: Vec<ProbePair>,
+}
+
+/// A probe's event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProbeRow {
+    /// Its group.
+    pub group: String,
+    /// Its name.
+    pub event: String,
+    /// Its definitions: several probes may have one event.
+    pub definitions: Vec<ProbeDefinition>,
+    /// How often the kernel says it hit.
+    pub hits: Option<u64>,
+    /// How often the kernel says it could not.
+    pub misses: Option<u64>,
+    /// Its kinds of events in the trace.
+    pub kinds: Vec<KindId>,
+    /// How many events it has in the trace.
+    pub events: u64,
+    /// Index of its durations.
+    pub pair: Option<usize>,
+}
+
+impl ProbeRow {
+    /// Entry, return or event, where it is defined or paired.
+    #[must_use]
+    pub fn sort(&self, table: &ProbeTable) -> Option<ProbeSort> {
+        if let Some(probe) = self.definitions.first() {
+            return Some(probe.sort);
+        }
+        let pair = table.pairs.get(self.pair?)?;
+        Some(if self.kinds.contains(&pair.entry) {
+            ProbeSort::Entry
+        } else {
+            ProbeSort::Return
+        })
+    }
+
+    /// Where it sits; where it is not defined, what its slices are called.
+    #[must_use]
+    pub fn place(&self, table: &ProbeTable) -> String {
+        if self.definitions.is_empty() {
+            let pair = self.pair.and_then(|pair| table.pairs.get(pair));
+            return pair.map(|pair| pair.subject.clone()).unwrap_or_default();
+        }
+        let places = self.definitions.iter().map(|probe| probe.place.to_string());
+        places.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The calls of a function whose entry and return were both probed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbePair {
+    /// The entries' kind.
+    pub entry: KindId,
+    /// The returns' kind.
+    pub back: KindId,
+    /// What the slices are called: the function.
+    pub subject: String,
+    /// How long each call took, in ns, sorted.
+    pub durations: Vec<i64>,
+    /// The longest call.
+    pub longest: SliceId,
+}
+
+impl ProbePair {
+    /// The duration that `part` (0 to 1) of the calls do not exceed.
+    #[must_use]
+    pub fn quantile(&self, part: f64) -> i64 {
+        let last = self.durations.len().saturating_sub(1);
+        let at = (part.clamp(0.0, 1.0) * self.durations.len() as f64).ceil() as usize;
+        let at = at.saturating_sub(1).min(last);
+        self.durations.get(at).copied().unwrap_or(0)
+    }
+
+    /// The mean duration.
+    #[must_use]
+    pub fn mean(&self) -> i64 {
+        let sum: i128 = self.durations.iter().copied().map(i128::from).sum();
+        (sum / self.durations.len().max(1) as i128) as i64
+    }
+
+    /// How the durations are distributed: four steps to each doubling, from the shortest to the longest.
+    #[must_use]
+    pub fn histogram(&self) -> Vec<Step> {
+        let step_of = |ns: i64| ((ns.max(1) as f64).log2() * STEPS_A_DOUBLING).floor() as i32;
+        let (Some(&shortest), Some(&longest)) = (self.durations.first(), self.durations.last())
+        else {
+            return Vec::new();
+        };
+        let (first, last) = (step_of(shortest), step_of(longest));
+        let mut steps: Vec<Step> = (first..=last)
+            .map(|step| Step {
+                from_log2: f64::from(step) / STEPS_A_DOUBLING,
+                count: 0,
+            })
+            .collect();
+        for &ns in &self.durations {
+            if let Some(step) = steps.get_mut((step_of(ns) - first) as usize) {
+                step.count += 1;
+            }
+        }
+        steps
+    }
+}
+
+/// Steps of a histogram from one power of two to the next.
+pub const STEPS_A_DOUBLING: f64 = 4.0;
+
+/// One step of a histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The binary logarithm of the shortest duration in it, in ns.
+    pub from_log2: f64,
+    /// How many calls.
+    pub count: u64,
+}
+
+/// All probes of a trace and of the definitions beside it.
+#[must_use]
+pub fn table(trace: &Trace, set: Option<&ProbeSet>) -> ProbeTable {
+    let pairs = pairs(trace);
+    let counts = counts(trace);
+    let mut rows: Vec<ProbeRow> = Vec::new();
+    for probe in set.into_iter().flat_map(|set| set.definitions.standing()) {
+        let known = rows
+            .iter_mut()
+            .find(|row| (&row.group, &row.event) == (&probe.group, &probe.event));
+        match known {
+            Some(row) => row.definitions.push(probe.clone()),
+            None => rows.push(ProbeRow {
+                group: probe.group.clone(),
+                event: probe.event.clone(),
+                definitions: vec![probe.clone()],
+                ..ProbeRow::default()
+            }),
+        }
+    }
+    let defined = rows.len();
+    for (kind, entry) in (0..).map(KindId).zip(&trace.kinds) {
+        let (group, event) = (trace.text(entry.category), trace.text(entry.name));
+        let is_of = |row: &ProbeRow| {
+            row.event == event
+                && (row.group == group || (!row.definitions.is_empty() && is_text_group(&group)))
+        };
+        let is_paired = pairs
+            .iter()
+            .any(|pair| pair.entry == kind || pair.back == kind);
+        let count = counts.get(usize::from(kind.0)).copied().unwrap_or(0);
+        let at = rows.iter().position(is_of).or_else(|| {
+            let is_probe = is_paired || matches!(&*group, "kprobes" | "uprobes" | "eprobes");
+            (is_probe && count > 0).then(|| {
+                rows.push(ProbeRow {
+                    group: group.into_owned(),
+                    event: event.into_owned(),
+                    ..ProbeRow::default()
+                });
+                rows.len() - 1
+            })
+        });
+        if let Some(row) = at.and_then(|at| rows.get_mut(at)) {
+            row.kinds.push(kind);
+            row.events += count;
+        }
+    }
+    if let Some(only_traced) = rows.get_mut(defined..) {
+        only_traced.sort_by(|a, b| (&a.group, &a.event).cmp(&(&b.group, &b.event)));
+    }
+    for row in &mut rows {
+        let counted = set.and_then(|set| set.counted(&row.event));
+        row.hits = counted.as_ref().map(|it| it.hits);
+        row.misses = counted.and_then(|it| it.misses);
+        // Of several pairs the one with the most calls.
+        row.pair = pairs
+            .iter()
+            .enumerate()
+            .filter(|(_, pair)| row.kinds.contains(&pair.entry) || row.kinds.contains(&pair.back))
+            .max_by_key(|(_, pair)| pair.durations.len())
+            .map(|(index, _)| index);
+    }
+    ProbeTable { rows, pairs }
+}
+
+/// The calls between entries and returns, by the kinds of both.
+fn pairs(trace: &Trace) -> Vec<ProbePair> {
+    let slices = &trace.slices;
+    let is_probe: Vec<bool> = slices
+        .labels
+        .iter()
+        .map(|label| matches!(label.family, KPROBES | UPROBES))
+        .collect();
+    let mut found: FxHashMap<(KindId, KindId, u32), ProbePair> = FxHashMap::default();
+    if !is_probe.contains(&true) {
+        return Vec::new();
+    }
+    let cursor = trace.events.cursor();
+    for (index, &label) in slices.label_ids.iter().enumerate() {
+        if !is_probe.get(label as usize).copied().unwrap_or(false) {
+            continue;
+        }
+        let slice = slices.get(SliceId(index as u32));
+        let (Some(finish), Some(end)) = (slice.finish, slice.end) else {
+            continue;
+        };
+        let (entry, back) = (cursor.kind(slice.begin), cursor.kind(finish));
+        let name = slices.label(slice.id).name;
+        let duration = (end - slice.start).0;
+        let pair = found
+            .entry((entry, back, name.0))
+            .or_insert_with(|| ProbePair {
+                entry,
+                back,
+                subject: trace.text(name).into_owned(),
+                durations: Vec::new(),
+                longest: slice.id,
+            });
+        let longest = slices.get(pair.longest);
+        if longest
+            .end
+            .is_some_and(|end| duration > (end - longest.start).0)
+        {
+            pair.longest = slice.id;
+        }
+        pair.durations.push(duration);
+    }
+    let mut pairs: Vec<ProbePair> = found.into_values().collect();
+    for pair in &mut pairs {
+        pair.durations.sort_unstable();
+    }
+    pairs.sort_by(|a, b| (&a.subject, a.entry, a.back).cmp(&(&b.subject, b.entry, b.back)));
+    pairs
+}
+
+/// How many events each kind has.
+fn counts(trace: &Trace) -> Vec<u64> {
+    let mut counts = vec![0_u64; trace.kinds.len()];
+    for segment in trace.events.segments() {
+        let mut own = vec![0_u64; usize::from(u16::MAX) + 1];
+        for &kind in segment.columns.kinds() {
+            if let Some(count) = own.get_mut(usize::from(kind)) {
+                *count += 1;
+            }
+        }
+        for (kind, count) in (0..=u16::MAX).zip(own).filter(|(_, count)| *count > 0) {
+            let kind = match &segment.origin {
+                None => kind,
+                Some(origin) => origin.kinds.get(usize::from(kind)).map_or(kind, |it| it.0),
+            };
+            if let Some(sum) = counts.get_mut(usize::from(kind)) {
+                *sum += count;
+            }
+        }
+    }
+    counts
+}
+
+/// The events of these kinds in time order, at most `most`.
+#[must_use]
+pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
+    let mut found = Vec::new();
+    for segment in trace.events.segments() {
+        for index in 0..segment.columns.len() as u32 {
+            if kinds.contains(&segment.kind(index)) {
+                found.push((segment.time(index), EventId(segment.first + index)));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.truncate(most);
+    found.into_iter().map(|(_, id)| id).collect()
+}
+
+/// What to select for an event of a probe: the slice that it begins or ends, if there is one on its thread.
+#[must_use]
+pub fn item_of(trace: &Trace, event: EventId) -> Item {
+    let thread = trace.events.thread(event);
+    let time = trace.events.time(event);
+    let innermost = trace.innermost_slice(thread, time).filter(|&slice| {
+        let slice = trace.slices.get(slice);
+        slice.begin == event || slice.finish == Some(event)
+    });
+    innermost.map_or(Item::Event(event), Item::Slice)
+}
