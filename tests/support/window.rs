@@ -113,11 +113,16 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-pub fn drop_on(window: &mut Window, path: PathBuf) {
+/// Lets a file go over the window; the next frame finds it.
+pub fn drop_without_waiting(window: &mut Window, path: PathBuf) {
     window
         .input_mut()
         .dropped_files
         .push(Arc::new(Dropped(path)));
+}
+
+pub fn drop_on(window: &mut Window, path: PathBuf) {
+    drop_without_waiting(window, path);
     window.run_steps(2);
     settle(window);
 }
