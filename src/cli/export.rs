@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{
-    CliError, Command, asked_span, files_arguments, load, time_arguments, with_progress,
-};
+use super::command::{CliError, Command, files_arguments, load, time_arguments, with_progress};
+use super::narrow::{narrowing_arguments, selection_of};
 use crate::base::Job;
 use crate::export::tables::{self, TABLES};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
 use crate::load::LoadedTrace;
-use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -23,15 +21,7 @@ pub const COMMAND: Command = Command {
 };
 
 fn arguments(command: clap::Command) -> clap::Command {
-    let numbers = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .value_name(value)
-            .help(help)
-            .action(ArgAction::Append)
-            .value_parser(value_parser!(u64))
-    };
-    files_arguments(time_arguments(command))
+    narrowing_arguments(files_arguments(time_arguments(command)))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -59,28 +49,6 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .value_name("NAME")
                 .help("Which table csv and json write [default: slices]")
                 .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
-        )
-        .arg(numbers(
-            "cpu",
-            "N",
-            "Only what happened on CPU N; may be given again",
-        ))
-        .arg(numbers(
-            "process",
-            "PID",
-            "Only what this process did; may be given again",
-        ))
-        .arg(numbers(
-            "thread",
-            "TID",
-            "Only what this thread did; may be given again",
-        ))
-        .arg(
-            Arg::new("track")
-                .long("track")
-                .value_name("NAME")
-                .help("Only tracks and counters of this name, or with it in theirs; may be given again")
-                .action(ArgAction::Append),
         )
         .arg(
             Arg::new("force")
@@ -163,61 +131,4 @@ fn write(
         return Ok(summary);
     }
     export::run(exporter, loaded, selection, path, overwrite, job)
-}
-
-/// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
-fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
-    let mut selection = Selection::range(asked_span(matches, trace));
-    for number in numbers(matches, "cpu") {
-        let cpu = trace
-            .cpus
-            .iter()
-            .position(|cpu| u64::from(cpu.number) == number);
-        let cpu = cpu.ok_or_else(|| absent("CPU", number))?;
-        selection.cpus.push(CpuId(cpu as u32));
-    }
-    for number in numbers(matches, "process") {
-        let before = selection.processes.len();
-        let processes = trace.processes.iter().enumerate();
-        let found = processes.filter(|(_, process)| process.pid == number);
-        selection
-            .processes
-            .extend(found.map(|(index, _)| ProcessId(index as u32)));
-        if selection.processes.len() == before {
-            return Err(absent("process", number));
-        }
-    }
-    for number in numbers(matches, "thread") {
-        let before = selection.threads.len();
-        let threads = trace.threads.iter().enumerate().skip(1);
-        let found = threads.filter(|(_, thread)| thread.tid == number);
-        selection
-            .threads
-            .extend(found.map(|(index, _)| ThreadId(index as u32)));
-        if selection.threads.len() == before {
-            return Err(absent("thread", number));
-        }
-    }
-    for name in matches.get_many::<String>("track").unwrap_or_default() {
-        let (tracks, counters) = export::choices::tracks_named(trace, name);
-        if tracks.is_empty() && counters.is_empty() {
-            let words = format!("there is no track with '{name}' in its name in this trace");
-            return Err(CliError::Usage(words));
-        }
-        selection.tracks.extend(tracks);
-        selection.counters.extend(counters);
-    }
-    Ok(selection)
-}
-
-fn numbers(matches: &ArgMatches, name: &str) -> Vec<u64> {
-    matches
-        .get_many::<u64>(name)
-        .unwrap_or_default()
-        .copied()
-        .collect()
-}
-
-fn absent(what: &str, number: u64) -> CliError {
-    CliError::Usage(format!("there is no {what} {number} in this trace"))
 }

@@ -3,16 +3,20 @@
 //! `COMMANDS` is the one table: parsing, help, completions and the man page come from it. A new command is
 //! one file and its row.
 
+mod chain;
 mod command;
 mod export;
 mod formats;
 mod info;
 mod install;
+mod latency;
+mod narrow;
 mod probes;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
 mod search;
+mod stats;
 mod table;
 
 use std::path::PathBuf;
@@ -28,6 +32,9 @@ pub const COMMANDS: &[Command] = &[
     report::COMMAND,
     table::COMMAND,
     search::COMMAND,
+    stats::COMMAND,
+    latency::COMMAND,
+    chain::COMMAND,
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,

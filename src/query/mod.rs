@@ -3,12 +3,15 @@
 
 pub mod area;
 pub mod details;
+pub mod distribution;
 pub mod expression;
 pub mod item;
+pub mod latency;
 pub mod probes;
 pub mod process_tree;
 pub mod search;
 pub mod stats;
 pub mod visible;
+pub mod wakeup_chain;
 
 pub use item::Item;

@@ -1,0 +1,111 @@
+//! `threadline chain`: why a thread waited, hop by hop.
+
+use std::io::{BufWriter, Write};
+
+use clap::{Arg, ArgMatches, value_parser};
+
+use super::command::{CliError, Command, file_argument, format_argument, load, row_format};
+use crate::base::time::TimeArg;
+use crate::export::rows::{Cell, RowWriter};
+use crate::query::wakeup_chain::{Chain, ChainEnd, chain_at};
+use crate::trace::{ThreadId, Trace};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "chain",
+    about: "Say why a thread waited: who woke it, who woke the waker ... with each hop's share",
+    arguments: |command| {
+        command
+            .arg(
+                Arg::new("thread")
+                    .long("thread")
+                    .value_name("TID")
+                    .help("Who waited")
+                    .required(true)
+                    .value_parser(value_parser!(u64)),
+            )
+            .arg(
+                Arg::new("at")
+                    .long("at")
+                    .value_name("T")
+                    .help("When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before")
+                    .required(true)
+                    .allow_hyphen_values(true)
+                    .value_parser(|text: &str| text.parse::<TimeArg>()),
+            )
+            .arg(file_argument())
+            .arg(format_argument())
+    },
+    run,
+};
+
+const COLUMNS: &[&str] = &[
+    "ts", "dur", "share", "what", "who", "tid", "cpu", "waker", "rival",
+];
+
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let loaded = load(matches)?;
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let tid = matches.get_one::<u64>("thread").copied().unwrap_or(0);
+    let time = matches
+        .get_one::<TimeArg>("at")
+        .map_or(trace.span.end, |time| time.resolve(trace.span.start));
+    let threads = (0..trace.threads.len() as u32).map(ThreadId);
+    let lives: Vec<ThreadId> = threads.filter(|id| trace.thread(*id).tid == tid).collect();
+    if lives.is_empty() {
+        let words = format!("there is no thread {tid} in this trace");
+        return Err(CliError::Usage(words));
+    }
+    // Of several lives of a number, the one that waited last before then.
+    let found = lives
+        .iter()
+        .filter_map(|id| chain_at(trace, reader, *id, time));
+    let Some(chain) = found.max_by_key(|chain| chain.wait.start) else {
+        let words = format!(
+            "thread {tid} did not wait then or before (or its states are not in this trace)"
+        );
+        return Err(CliError::Input(words));
+    };
+    say(&chain);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
+    for hop in &chain.hops {
+        let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
+        let share = (hop.share * 10_000.0).round() / 10_000.0;
+        rows.row(&[
+            hop.span.start.0.into(),
+            hop.span.duration().0.into(),
+            Cell::Float(share),
+            hop.kind.word().into(),
+            hop.who(trace).into(),
+            trace.thread(hop.thread).tid.into(),
+            cpu.map(|cpu| cpu.number).into(),
+            hop.waker.map(|id| name_of(trace, id)).into(),
+            hop.rival.map(|id| trace.thread_name(id)).into(),
+        ])?;
+    }
+    rows.finish()?;
+    out.flush()?;
+    Ok(())
+}
+
+fn say(chain: &Chain) {
+    let end = match chain.end {
+        ChainEnd::Whole => "",
+        ChainEnd::TooLong => "; the chain is too long to be told whole",
+        ChainEnd::Cycle => "; the chain runs in a circle",
+        ChainEnd::Unknown => "; what was before the first hop is not known",
+    };
+    let _unwritable = writeln!(
+        std::io::stderr(),
+        "threadline: a wait of {}{end}",
+        chain.wait.duration()
+    );
+}
+
+fn name_of(trace: &Trace, id: ThreadId) -> String {
+    match id {
+        ThreadId::IDLE => "<idle>".to_owned(),
+        id => trace.thread_name(id),
+    }
+}

@@ -1,0 +1,209 @@
+//! `threadline latency`: from wakeup to run by thread, or between any two events.
+
+use std::io::{BufWriter, Write};
+
+use clap::{Arg, ArgMatches, value_parser};
+
+use super::command::{
+    CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
+    with_progress,
+};
+use super::narrow::{narrowing_arguments, selection_of, threads_of};
+use super::search::{parse, usage};
+use crate::base::Job;
+use crate::export::rows::{Cell, RowFormat, RowWriter};
+use crate::load::LoadedTrace;
+use crate::query::distribution::Distribution;
+use crate::query::item::{cpu_number, title};
+use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs, wakeups};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "latency",
+    about: "Say how long woken threads waited, or how long it took from one event to another",
+    arguments: |command| {
+        narrowing_arguments(files_arguments(time_arguments(command)))
+            .arg(
+                Arg::new("begin")
+                    .long("begin")
+                    .value_name("EXPR")
+                    .help("The events where it begins, as in search; without, wakeups of threads")
+                    .requires("end"),
+            )
+            .arg(
+                Arg::new("end")
+                    .long("end")
+                    .value_name("EXPR")
+                    .help("The events where it ends")
+                    .requires("begin"),
+            )
+            .arg(
+                Arg::new("key")
+                    .long("key")
+                    .value_name("KEY")
+                    .help(
+                        "What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end",
+                    )
+                    .default_value("tid")
+                    .value_parser(|text: &str| text.parse::<PairKey>()),
+            )
+            .arg(
+                Arg::new("worst")
+                    .long("worst")
+                    .value_name("N")
+                    .help("Print the N longest one by one instead of the sums")
+                    .value_parser(value_parser!(usize)),
+            )
+            .arg(format_argument())
+    },
+    run,
+};
+
+const SUMS: &[&str] = &[
+    "name",
+    "tid",
+    "count",
+    "sum",
+    "mean",
+    "min",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p999",
+    "max",
+    "unmatched",
+];
+const WORST: &[&str] = &["ts", "dur", "from", "to", "cpu", "tid", "thread"];
+
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let (begin, end) = (text("begin"), text("end"));
+    let expressions = match begin {
+        "" => None,
+        _ => Some((parse(begin)?, parse(end)?)),
+    };
+    let loaded = load(matches)?;
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let selection = selection_of(matches, trace)?;
+    let worst = matches.get_one::<usize>("worst").copied();
+    let format = row_format(matches);
+    let job = Job::default();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if let Some((from, to)) = expressions {
+        let query = PairQuery {
+            from,
+            to,
+            key: matches
+                .get_one::<PairKey>("key")
+                .cloned()
+                .unwrap_or(PairKey::Thread),
+            span: selection.span,
+            worst: worst.unwrap_or(0),
+        };
+        let found = with_progress("searching", &job, || {
+            event_pairs(trace, reader, &query, &job)
+        });
+        let pairs = match found {
+            Ok(Ok(pairs)) => pairs,
+            Ok(Err(error)) => {
+                let is_first =
+                    crate::query::expression::Matcher::new(&query.from, trace, reader).is_err();
+                return Err(usage(if is_first { begin } else { end }, &error));
+            }
+            Err(_) => return Err(CliError::Input("cancelled".to_owned())),
+        };
+        warn(&pairs);
+        match worst {
+            Some(_) => write_worst(&loaded, &pairs.worst, format, &mut out)?,
+            None => {
+                let mut rows = RowWriter::new(&mut out, format, SUMS)?;
+                let unmatched = pairs.unmatched_from + pairs.unmatched_to;
+                rows.row(&sums(
+                    format!("{begin} → {end}"),
+                    None,
+                    &pairs.lengths,
+                    unmatched,
+                ))?;
+                rows.finish()?;
+            }
+        }
+        out.flush()?;
+        return Ok(());
+    }
+    let threads = threads_of(&selection, trace);
+    let found =
+        wakeups(trace, &threads, selection.span, worst.unwrap_or(0), &job).unwrap_or_default();
+    if let Some(count) = worst {
+        let mut all: Vec<Sample> = found.iter().flat_map(|row| row.worst.clone()).collect();
+        all.sort_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
+        all.truncate(count);
+        write_worst(&loaded, &all, format, &mut out)?;
+    } else {
+        let mut rows = RowWriter::new(&mut out, format, SUMS)?;
+        for row in &found {
+            let tid = trace.thread(row.thread).tid;
+            let name = trace.thread_name(row.thread);
+            rows.row(&sums(name, Some(tid), &row.lengths, row.unmatched))?;
+        }
+        rows.finish()?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn sums(name: String, tid: Option<u64>, lengths: &Distribution, unmatched: u64) -> [Cell; 13] {
+    [
+        name.into(),
+        tid.into(),
+        lengths.count().into(),
+        Cell::Int(lengths.sum_ns()),
+        lengths.mean_ns().into(),
+        lengths.min_ns().into(),
+        lengths.per_mille(500).into(),
+        lengths.per_mille(900).into(),
+        lengths.per_mille(950).into(),
+        lengths.per_mille(990).into(),
+        lengths.per_mille(999).into(),
+        lengths.max_ns().into(),
+        unmatched.into(),
+    ]
+}
+
+fn write_worst(
+    loaded: &LoadedTrace,
+    samples: &[Sample],
+    format: RowFormat,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let trace = loaded.trace.as_ref();
+    let mut rows = RowWriter::new(out, format, WORST)?;
+    for sample in samples {
+        let thread = sample.to.thread(trace);
+        rows.row(&[
+            sample.start.0.into(),
+            sample.length_ns.into(),
+            title(trace, sample.from).into(),
+            title(trace, sample.to).into(),
+            cpu_number(trace, sample.to).into(),
+            thread.map(|id| trace.thread(id).tid).into(),
+            thread.map(|id| trace.thread_name(id)).into(),
+        ])?;
+    }
+    rows.finish()?;
+    Ok(())
+}
+
+fn warn(pairs: &EventPairs) {
+    let mut stderr = std::io::stderr().lock();
+    for (count, words) in [
+        (pairs.unmatched_from, "began and have no end"),
+        (pairs.unmatched_to, "ended and have no begin"),
+        (pairs.keyless, "do not have the key"),
+        (pairs.left_out, "are too many, and were left out"),
+    ] {
+        if count > 0 {
+            let _unwritable = writeln!(stderr, "threadline: {count} events {words}");
+        }
+    }
+}

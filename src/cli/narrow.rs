@@ -1,0 +1,135 @@
+//! `--cpu`, `--process`, `--thread`, `--track`: what a command looks at, by the numbers and names that people know.
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::{CliError, asked_span};
+use crate::export::{self, Selection};
+use crate::query::area::{Area, Lane, Lanes};
+use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
+
+/// Adds the arguments.
+pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
+    let numbers = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name(value)
+            .help(help)
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(u64))
+    };
+    command
+        .arg(numbers(
+            "cpu",
+            "N",
+            "Only what happened on CPU N; may be given again",
+        ))
+        .arg(numbers(
+            "process",
+            "PID",
+            "Only what this process did; may be given again",
+        ))
+        .arg(numbers(
+            "thread",
+            "TID",
+            "Only what this thread did; may be given again",
+        ))
+        .arg(
+            Arg::new("track")
+                .long("track")
+                .value_name("NAME")
+                .help("Only tracks and counters of this name, or with it in theirs; may be given again")
+                .action(ArgAction::Append),
+        )
+}
+
+/// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
+pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
+    let mut selection = Selection::range(asked_span(matches, trace));
+    for number in numbers(matches, "cpu") {
+        let cpu = trace
+            .cpus
+            .iter()
+            .position(|cpu| u64::from(cpu.number) == number);
+        let cpu = cpu.ok_or_else(|| absent("CPU", number))?;
+        selection.cpus.push(CpuId(cpu as u32));
+    }
+    for number in numbers(matches, "process") {
+        let before = selection.processes.len();
+        let processes = trace.processes.iter().enumerate();
+        let found = processes.filter(|(_, process)| process.pid == number);
+        selection
+            .processes
+            .extend(found.map(|(index, _)| ProcessId(index as u32)));
+        if selection.processes.len() == before {
+            return Err(absent("process", number));
+        }
+    }
+    for number in numbers(matches, "thread") {
+        let before = selection.threads.len();
+        let threads = trace.threads.iter().enumerate().skip(1);
+        let found = threads.filter(|(_, thread)| thread.tid == number);
+        selection
+            .threads
+            .extend(found.map(|(index, _)| ThreadId(index as u32)));
+        if selection.threads.len() == before {
+            return Err(absent("thread", number));
+        }
+    }
+    for name in matches.get_many::<String>("track").unwrap_or_default() {
+        let (tracks, counters) = export::choices::tracks_named(trace, name);
+        if tracks.is_empty() && counters.is_empty() {
+            let words = format!("there is no track with '{name}' in its name in this trace");
+            return Err(CliError::Usage(words));
+        }
+        selection.tracks.extend(tracks);
+        selection.counters.extend(counters);
+    }
+    Ok(selection)
+}
+
+fn numbers(matches: &ArgMatches, name: &str) -> Vec<u64> {
+    matches
+        .get_many::<u64>(name)
+        .unwrap_or_default()
+        .copied()
+        .collect()
+}
+
+fn absent(what: &str, number: u64) -> CliError {
+    CliError::Usage(format!("there is no {what} {number} in this trace"))
+}
+
+/// The area that the arguments mean: all lanes if they name nothing.
+pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
+    let selection = selection_of(matches, trace)?;
+    let mut area = Area::of(selection.span);
+    for &cpu in &selection.cpus {
+        area.add_cpu(trace, cpu);
+    }
+    for thread in threads_of(&selection, trace) {
+        area.add_thread(trace, thread);
+    }
+    for &track in &selection.tracks {
+        area.add(Lane::Track(track));
+    }
+    for &counter in &selection.counters {
+        area.add(Lane::Counter(counter));
+    }
+    if let (Lanes::All, false) = (&area.lanes, selection.processes.is_empty()) {
+        area.lanes = Lanes::Of(Vec::new());
+    }
+    Ok(area)
+}
+
+/// The threads that `--thread` and `--process` mean.
+pub fn threads_of(selection: &Selection, trace: &Trace) -> Vec<ThreadId> {
+    let of_processes = trace.threads.iter().zip(0..).filter(|(thread, _)| {
+        let process = thread.process;
+        process.is_some_and(|id| selection.processes.contains(&id))
+    });
+    let mut threads: Vec<ThreadId> = of_processes.map(|(_, id)| ThreadId(id)).collect();
+    threads.extend(&selection.threads);
+    threads.sort_unstable();
+    threads.dedup();
+    threads
+}

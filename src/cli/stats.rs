@@ -1,0 +1,116 @@
+//! `threadline stats`: what slices, runs, states or counters add up to, as a table.
+
+use std::io::{BufWriter, Write};
+
+use clap::{Arg, ArgMatches};
+
+use super::command::{
+    CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
+};
+use super::narrow::{area_of, narrowing_arguments};
+use crate::base::Job;
+use crate::export::rows::{Cell, RowWriter};
+use crate::query::Item;
+use crate::query::area::counters::counters;
+use crate::query::area::{GroupBy, What, groups};
+use crate::query::item::title;
+use crate::trace::Trace;
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "stats",
+    about: "Add up slices, runs, states or counters: counts, sums, percentiles",
+    arguments: |command| {
+        narrowing_arguments(files_arguments(time_arguments(command)))
+            .arg(
+                Arg::new("of")
+                    .long("of")
+                    .value_name("WHAT")
+                    .help("What to add up: slices count whole, runs and states with what lies in the range")
+                    .default_value("slices")
+                    .value_parser(["slices", "runs", "states", "counters"]),
+            )
+            .arg(
+                Arg::new("by")
+                    .long("by")
+                    .value_name("KEY")
+                    .help("What makes a group (of states, name is the state)")
+                    .default_value("name")
+                    .value_parser(["name", "thread", "process", "cpu"]),
+            )
+            .arg(format_argument())
+    },
+    run,
+};
+
+const COLUMNS: &[&str] = &[
+    "group", "category", "count", "sum", "self", "mean", "min", "p50", "p95", "p99", "max",
+];
+const COUNTER_COLUMNS: &[&str] = &["track", "count", "mean", "min", "max", "first", "last"];
+
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let loaded = load(matches)?;
+    let trace = loaded.trace.as_ref();
+    let area = area_of(matches, trace)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let what = match word("of") {
+        "runs" => What::Runs,
+        "states" => What::States,
+        "counters" => {
+            let mut rows = RowWriter::new(&mut out, row_format(matches), COUNTER_COLUMNS)?;
+            for row in counters(trace, &area) {
+                let name = counter_name(trace, row.track);
+                rows.row(&[
+                    name.into(),
+                    row.count.into(),
+                    Cell::Float(row.mean),
+                    Cell::Float(row.min),
+                    Cell::Float(row.max),
+                    Cell::Float(row.first),
+                    Cell::Float(row.last),
+                ])?;
+            }
+            rows.finish()?;
+            out.flush()?;
+            return Ok(());
+        }
+        _ => What::Slices,
+    };
+    let by = match word("by") {
+        "thread" => GroupBy::Thread,
+        "process" => GroupBy::Process,
+        "cpu" => GroupBy::Cpu,
+        _ => GroupBy::Name,
+    };
+    // Nobody can cancel it here.
+    let found = groups(trace, &area, what, by, &Job::default()).unwrap_or_default();
+    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
+    for group in &found {
+        let category = group.key.name.map(|(_, category)| trace.text(category));
+        rows.row(&[
+            group.key.label(trace).into(),
+            category.into(),
+            group.count.into(),
+            Cell::Int(group.sum_ns),
+            Cell::Int(group.own_ns),
+            group.mean_ns().into(),
+            group.min_ns.into(),
+            group.p50_ns.into(),
+            group.p95_ns.into(),
+            group.p99_ns.into(),
+            group.max_ns.into(),
+        ])?;
+    }
+    rows.finish()?;
+    out.flush()?;
+    Ok(())
+}
+
+fn counter_name(trace: &Trace, id: crate::trace::CounterTrackId) -> String {
+    let item = Item::Sample(id, 0);
+    match crate::query::item::cpu_number(trace, item) {
+        Some(cpu) => format!("{} · CPU {cpu}", title(trace, item)),
+        None => title(trace, item),
+    }
+}

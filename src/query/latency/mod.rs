@@ -1,0 +1,46 @@
+//! Latencies: from a wakeup until the thread runs, and from any event to any other that belongs to it.
+
+mod pairs;
+mod wakeups;
+
+pub use pairs::{EventPairs, PairKey, PairQuery, event_pairs};
+pub use wakeups::{WakeupLatency, wakeups};
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::query::Item;
+
+/// One latency that was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When it began.
+    pub start: Timestamp,
+    /// How long it took, in ns.
+    pub length_ns: i64,
+    /// Where it began: the ready state, or the first event.
+    pub from: Item,
+    /// Where it ended: the running state, or the second event.
+    pub to: Item,
+}
+
+impl Sample {
+    /// From its begin to its end.
+    #[must_use]
+    pub fn span(&self) -> TimeSpan {
+        TimeSpan::new(
+            self.start,
+            Timestamp(self.start.0.saturating_add(self.length_ns)),
+        )
+    }
+}
+
+/// The `count` longest, the longest first.
+pub(super) fn longest(samples: &[Sample], count: usize) -> Vec<Sample> {
+    let mut worst: Vec<Sample> = samples.to_vec();
+    let order = |sample: &Sample| (std::cmp::Reverse(sample.length_ns), sample.start);
+    if worst.len() > count && count > 0 {
+        worst.select_nth_unstable_by_key(count - 1, order);
+    }
+    worst.truncate(count);
+    worst.sort_unstable_by_key(order);
+    worst
+}

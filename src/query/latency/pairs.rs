@@ -1,0 +1,218 @@
+//! From one event to another that belongs to it: two expressions and what the two have in common in, each pair
+//! with its duration out.
+//!
+//! In time order, an event that the first expression means opens; one that the second means closes what its key
+//! has open. What is opened again before it was closed, or never is, has no partner; so has what closes nothing.
+
+use rustc_hash::FxHashMap;
+
+use super::{Sample, longest};
+use crate::base::{Cancelled, Job, TimeSpan};
+use crate::event::Value;
+use crate::formats::Reader;
+use crate::query::Item;
+use crate::query::distribution::Distribution;
+use crate::query::expression::{Expression, ExpressionError};
+use crate::query::item::event_ref;
+use crate::query::search::{Hit, Place, Places, Query, search};
+use crate::trace::{EventId, Trace};
+
+/// Most events of either expression that are kept.
+const MAX_EVENTS: usize = 8_000_000;
+
+/// What two events must have in common to be a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairKey {
+    /// Nothing: the next one closes.
+    Any,
+    /// The thread.
+    Thread,
+    /// The CPU.
+    Cpu,
+    /// A field of the first has the value of a field of the second.
+    Fields(String, String),
+}
+
+impl std::str::FromStr for PairKey {
+    type Err = String;
+
+    /// `any`, `tid`, `cpu`, `field`, or `field=other field`.
+    fn from_str(text: &str) -> Result<PairKey, String> {
+        match text.trim() {
+            "" => Err("a key is any, tid, cpu, FIELD or FIELD=FIELD".to_owned()),
+            "any" => Ok(PairKey::Any),
+            "tid" | "thread" => Ok(PairKey::Thread),
+            "cpu" => Ok(PairKey::Cpu),
+            text => {
+                let (from, to) = text.split_once('=').unwrap_or((text, text));
+                Ok(PairKey::Fields(
+                    from.trim().to_owned(),
+                    to.trim().to_owned(),
+                ))
+            }
+        }
+    }
+}
+
+/// Which pairs.
+#[derive(Clone, Debug)]
+pub struct PairQuery {
+    /// What opens.
+    pub from: Expression,
+    /// What closes.
+    pub to: Expression,
+    /// What both have in common.
+    pub key: PairKey,
+    /// When.
+    pub span: TimeSpan,
+    /// How many of the longest to keep.
+    pub worst: usize,
+}
+
+/// The pairs that were found.
+#[derive(Clone, Debug)]
+pub struct EventPairs {
+    /// In the order in which they closed.
+    pub samples: Vec<Sample>,
+    /// How long they took.
+    pub lengths: Distribution,
+    /// The longest, the longest first.
+    pub worst: Vec<Sample>,
+    /// Opened and never closed, or opened again before.
+    pub unmatched_from: u64,
+    /// Closed nothing.
+    pub unmatched_to: u64,
+    /// Without the field of the key.
+    pub keyless: u64,
+    /// Events that were too many to look at.
+    pub left_out: u64,
+}
+
+/// Finds pairs. `Ok(Err(..))`: one of the expressions asks for what the trace cannot have.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn event_pairs(
+    trace: &Trace,
+    reader: &dyn Reader,
+    query: &PairQuery,
+    job: &Job,
+) -> Result<Result<EventPairs, ExpressionError>, Cancelled> {
+    let mut left_out = 0;
+    let mut find = |expression: &Expression| -> Result<Vec<Hit>, ExpressionError> {
+        let query = Query {
+            places: Places::of(&[Place::Events]),
+            expression: expression.clone(),
+            span: query.span,
+            limit: MAX_EVENTS,
+        };
+        let found = search(trace, reader, &query, job, &mut |_| {})?;
+        left_out += found.total() - found.hits.len() as u64;
+        Ok(found.hits)
+    };
+    let (from, to) = match (find(&query.from), find(&query.to)) {
+        (Ok(from), Ok(to)) => (from, to),
+        (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+    };
+    job.check()?;
+    let mut pairs = EventPairs {
+        samples: Vec::new(),
+        lengths: Distribution::default(),
+        worst: Vec::new(),
+        unmatched_from: 0,
+        unmatched_to: 0,
+        keyless: 0,
+        left_out,
+    };
+    let mut keys = Keys {
+        trace,
+        reader,
+        open: FxHashMap::default(),
+    };
+    let (mut from, mut to) = (from.iter().peekable(), to.iter().peekable());
+    loop {
+        // Of two at the same time the closing one comes first: it belongs to what was open before. An event
+        // that both expressions mean closes the last and opens the next.
+        let opens = match (from.peek(), to.peek()) {
+            (None, None) => break,
+            (Some(open), Some(close)) => open.time < close.time,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+        };
+        let next = if opens { from.next() } else { to.next() };
+        let Some(&hit) = next else { break };
+        keys.take(hit, opens, &query.key, &mut pairs);
+        if pairs.samples.len() & 0xfff == 0 {
+            job.check()?;
+        }
+    }
+    pairs.unmatched_from += keys.open.len() as u64;
+    let lengths = pairs.samples.iter().map(|sample| sample.length_ns);
+    pairs.lengths = Distribution::of(lengths.collect());
+    pairs.worst = longest(&pairs.samples, query.worst);
+    Ok(Ok(pairs))
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Number(i128),
+    Text(String),
+}
+
+struct Keys<'a> {
+    trace: &'a Trace,
+    reader: &'a dyn Reader,
+    open: FxHashMap<Key, Hit>,
+}
+
+impl Keys<'_> {
+    fn take(&mut self, hit: Hit, opens: bool, key: &PairKey, pairs: &mut EventPairs) {
+        let Some(key) = self.key_of(hit, opens, key) else {
+            pairs.keyless += 1;
+            return;
+        };
+        if opens {
+            pairs.unmatched_from += u64::from(self.open.insert(key, hit).is_some());
+            return;
+        }
+        match self.open.remove(&key) {
+            Some(begin) => pairs.samples.push(Sample {
+                start: begin.time,
+                length_ns: (hit.time - begin.time).0,
+                from: begin.item,
+                to: hit.item,
+            }),
+            None => pairs.unmatched_to += 1,
+        }
+    }
+
+    fn key_of(&self, hit: Hit, opens: bool, key: &PairKey) -> Option<Key> {
+        let Item::Event(id) = hit.item else {
+            return None;
+        };
+        match key {
+            PairKey::Any => Some(Key::Number(0)),
+            PairKey::Thread => Some(Key::Number(self.trace.events.thread(id).0.into())),
+            PairKey::Cpu => self
+                .trace
+                .events
+                .get(id)
+                .cpu
+                .map(|cpu| Key::Number(cpu.into())),
+            PairKey::Fields(from, to) => self.field(id, if opens { from } else { to }),
+        }
+    }
+
+    fn field(&self, id: EventId, name: &str) -> Option<Key> {
+        let event = event_ref(self.trace, id);
+        Some(match self.reader.value(event, name)? {
+            Value::Null => return None,
+            Value::Bool(value) => Key::Number(value.into()),
+            Value::Int(value) => Key::Number(value.into()),
+            Value::UInt(value) | Value::Pointer(value) | Value::Koid(value) => {
+                Key::Number(value.into())
+            }
+            other => Key::Text(other.to_string()),
+        })
+    }
+}

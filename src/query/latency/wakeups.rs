@@ -1,0 +1,85 @@
+//! How long woken threads waited for a CPU.
+
+use rayon::prelude::*;
+
+use super::{Sample, longest};
+use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
+use crate::query::Item;
+use crate::query::distribution::Distribution;
+use crate::trace::{StateId, ThreadId, ThreadState, Trace};
+
+/// The wakeups of one thread.
+#[derive(Clone, Debug)]
+pub struct WakeupLatency {
+    /// Whose.
+    pub thread: ThreadId,
+    /// How long it waited each time.
+    pub lengths: Distribution,
+    /// The longest waits, the longest first.
+    pub worst: Vec<Sample>,
+    /// Woken, but never seen to run afterwards.
+    pub unmatched: u64,
+}
+
+/// From each wakeup in `span` until the thread ran, by thread; the one with the longest wait first.
+/// `threads`: only these; empty: all. Each keeps its `worst` longest.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn wakeups(
+    trace: &Trace,
+    threads: &[ThreadId],
+    span: TimeSpan,
+    worst: usize,
+    job: &Job,
+) -> Result<Vec<WakeupLatency>, Cancelled> {
+    let all: Vec<ThreadId> = if threads.is_empty() {
+        (0..trace.threads.len() as u32).map(ThreadId).collect()
+    } else {
+        threads.to_vec()
+    };
+    let mut found: Vec<WakeupLatency> = all
+        .into_par_iter()
+        .filter(|_| !job.is_cancelled())
+        .map(|thread| of_thread(trace, thread, span, worst))
+        .filter(|row| row.lengths.count() + row.unmatched > 0)
+        .collect();
+    job.check()?;
+    found.sort_by_key(|row| (std::cmp::Reverse(row.lengths.max_ns()), row.thread));
+    Ok(found)
+}
+
+fn of_thread(trace: &Trace, thread: ThreadId, span: TimeSpan, worst: usize) -> WakeupLatency {
+    let states = &trace.states;
+    let rows = states.of(thread);
+    let mut samples = Vec::new();
+    let mut unmatched = 0;
+    for row in states.overlapping(rows.clone(), span) {
+        let at = row as usize;
+        let start = Timestamp(states.starts[at]);
+        // Who was only pushed off its CPU, or gave it up, was not woken.
+        let was_off = row == rows.start || states.states[at - 1] != ThreadState::Running;
+        let is_woken = states.states[at] == ThreadState::Runnable && was_off;
+        if !is_woken || !span.contains(start) {
+            continue;
+        }
+        let next = row + 1;
+        let runs = next < rows.end && states.states[next as usize] == ThreadState::Running;
+        if !runs {
+            unmatched += 1;
+            continue;
+        }
+        samples.push(Sample {
+            start,
+            length_ns: states.ends[at].saturating_sub(start.0),
+            from: Item::State(StateId(row)),
+            to: Item::State(StateId(next)),
+        });
+    }
+    WakeupLatency {
+        thread,
+        worst: longest(&samples, worst),
+        lengths: Distribution::of(samples.iter().map(|sample| sample.length_ns).collect()),
+        unmatched,
+    }
+}
