@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::identities::ProcessOfKey;
 use super::merge::Merged;
-use super::nesting::{Draft, by_rows};
+use super::nesting::{Draft, Nested};
 use super::slice_table::AsyncTrack;
 use crate::base::{Severity, StringId, Timestamp};
 use crate::event::{AsyncOp, AsyncScope};
@@ -172,8 +172,13 @@ fn finish(
         .into_iter()
         .zip(names)
         .map(|(group, (process, name))| {
-            let (rows, counts) = pack(&group.drafts);
-            let nested = by_rows(&group.drafts, &rows, &group.parents, &counts);
+            let (rows, row_counts) = pack(&group.drafts);
+            let nested = Nested {
+                slices: group.drafts,
+                rows,
+                parents: group.parents,
+                row_counts,
+            };
             AsyncTrack {
                 process,
                 name,

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::async_tracks::pack;
 use super::identities::Born;
 use super::merge::Merged;
-use super::nesting::{Draft, by_rows};
+use super::nesting::{Draft, Nested};
 use super::process_life::{Act, Link};
 use super::slice_table::AsyncTrack;
 use super::track_number;
@@ -163,12 +163,17 @@ fn tracks(mut drafts: Vec<(ProcessId, Draft)>, name: StringId) -> Vec<AsyncTrack
         .into_par_iter()
         .map(|chunk| {
             let own: Vec<Draft> = chunk.iter().map(|(_, draft)| *draft).collect();
-            let (rows, counts) = pack(&own);
-            let parents = vec![u32::MAX; own.len()];
+            let (rows, row_counts) = pack(&own);
+            let nested = Nested {
+                parents: vec![u32::MAX; own.len()],
+                slices: own,
+                rows,
+                row_counts,
+            };
             AsyncTrack {
                 process: chunk.first().map(|(process, _)| *process),
                 name,
-                nested: by_rows(&own, &rows, &parents, &counts),
+                nested,
                 instants: Vec::new(),
             }
         })

@@ -2,56 +2,90 @@
 
 use rustc_hash::FxHashMap;
 
-/// Rows of one part by number.
+/// Rows of one part while they are collected.
 pub struct Groups<T> {
     slots: FxHashMap<u32, u32>,
-    lists: Vec<(u32, Vec<T>)>,
-    /// The lists that were used last, by the number's low bits: (number, slot).
-    recent: [(u32, u32); RECENT],
+    /// By slot: the number, and how many rows it has.
+    counts: Vec<(u32, u32)>,
+    rows: Vec<T>,
+    /// The slot of each row.
+    slot_of_row: Vec<u32>,
+    /// The slots that were used last, by the number's low bits: (number, slot).
+    recent: Vec<(u32, u32)>,
 }
 
-const RECENT: usize = 64;
+const RECENT: usize = 256;
 
-impl<T> Default for Groups<T> {
-    fn default() -> Groups<T> {
+impl<T: Copy> Groups<T> {
+    /// With room for `count` rows.
+    pub fn with_capacity(count: usize) -> Groups<T> {
         Groups {
             slots: FxHashMap::default(),
-            lists: Vec::new(),
-            recent: [(0, u32::MAX); RECENT],
+            counts: Vec::new(),
+            rows: Vec::with_capacity(count),
+            slot_of_row: Vec::with_capacity(count),
+            recent: vec![(0, u32::MAX); RECENT],
         }
     }
-}
 
-impl<T> Groups<T> {
     /// Adds a row to `number`'s list. Neighbouring rows mostly go to few lists, so these are remembered.
     #[inline]
     pub fn push(&mut self, number: u32, row: T) {
         let recent = &mut self.recent[number as usize % RECENT];
         if recent.0 != number || recent.1 == u32::MAX {
-            let lists = &mut self.lists;
+            let counts = &mut self.counts;
             let slot = *self.slots.entry(number).or_insert_with(|| {
-                lists.push((number, Vec::new()));
-                lists.len() as u32 - 1
+                counts.push((number, 0));
+                counts.len() as u32 - 1
             });
             *recent = (number, slot);
         }
-        self.lists[recent.1 as usize].1.push(row);
+        self.counts[recent.1 as usize].1 += 1;
+        self.slot_of_row.push(recent.1);
+        self.rows.push(row);
+    }
+
+    /// The rows by number: a counting sort.
+    pub fn sorted(self) -> Sorted<T> {
+        let mut next = Vec::with_capacity(self.counts.len());
+        let mut lists = Vec::with_capacity(self.counts.len());
+        let mut first = 0;
+        for (number, count) in self.counts {
+            next.push(first);
+            lists.push((number, first..first + count));
+            first += count;
+        }
+        let mut rows = self.rows.clone();
+        for (row, slot) in self.rows.into_iter().zip(self.slot_of_row) {
+            let place = &mut next[slot as usize];
+            rows[*place as usize] = row;
+            *place += 1;
+        }
+        Sorted { rows, lists }
     }
 }
 
-/// One number's rows: a list from each part that had some, in part order.
-pub type Pieces<T> = Vec<Vec<T>>;
+/// Rows of one part, those of each number side by side.
+pub struct Sorted<T> {
+    rows: Vec<T>,
+    /// (number, where its rows are).
+    lists: Vec<(u32, std::ops::Range<u32>)>,
+}
 
-/// Gathers the parts' groups: every number with its rows, sorted by number.
-pub fn gather<T>(parts: Vec<Groups<T>>) -> Vec<(u32, Pieces<T>)> {
+/// One number's rows: a list from each part that had some, in part order.
+pub type Pieces<'a, T> = Vec<&'a [T]>;
+
+/// Gathers what the parts have: every number with its rows, sorted by number.
+pub fn gather<'a, T>(parts: impl IntoIterator<Item = &'a Sorted<T>>) -> Vec<(u32, Pieces<'a, T>)> {
     let mut slots: FxHashMap<u32, u32> = FxHashMap::default();
-    let mut all: Vec<(u32, Pieces<T>)> = Vec::new();
+    let mut all: Vec<(u32, Pieces<'a, T>)> = Vec::new();
     for part in parts {
-        for (number, rows) in part.lists {
-            let slot = *slots.entry(number).or_insert_with(|| {
-                all.push((number, Vec::new()));
+        for (number, range) in &part.lists {
+            let slot = *slots.entry(*number).or_insert_with(|| {
+                all.push((*number, Vec::new()));
                 all.len() as u32 - 1
             });
+            let rows = &part.rows[range.start as usize..range.end as usize];
             all[slot as usize].1.push(rows);
         }
     }
@@ -60,22 +94,42 @@ pub fn gather<T>(parts: Vec<Groups<T>>) -> Vec<(u32, Pieces<T>)> {
 }
 
 /// All rows of the pieces in the order of `key`; equal keys keep the order of the pieces.
+pub fn in_order<T: Copy, K: Ord>(pieces: &[&[T]], key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut rows = Vec::new();
+    join_in_order(pieces, key, &mut rows);
+    rows
+}
+
+/// The same into `rows`, which is emptied first.
 /// Pieces are sorted by themselves, or nearly, so that this mostly only joins them.
-pub fn in_order<T: Copy, K: Ord>(pieces: Pieces<T>, key: impl Fn(&T) -> K) -> Vec<T> {
-    let mut rows = match <[Vec<T>; 1]>::try_from(pieces) {
-        Ok([only]) => only,
-        Err(pieces) => {
-            let mut rows = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
-            for piece in pieces {
-                rows.extend(piece);
-            }
-            rows
-        }
-    };
+pub fn join_in_order<T: Copy, K: Ord>(pieces: &[&[T]], key: impl Fn(&T) -> K, rows: &mut Vec<T>) {
+    rows.clear();
+    rows.reserve_exact(pieces.iter().map(|piece| piece.len()).sum());
+    for piece in pieces {
+        rows.extend_from_slice(piece);
+    }
     if !rows.is_sorted_by(|a, b| key(a) <= key(b)) {
         rows.sort_by_key(key);
     }
-    rows
+}
+
+/// Two lists that are sorted by number as one: each number with what both have of it.
+pub fn zip_by_number<A: Default, B: Default>(
+    a: Vec<(u32, A)>,
+    b: Vec<(u32, B)>,
+) -> Vec<(u32, A, B)> {
+    let mut all = Vec::with_capacity(a.len().max(b.len()));
+    let mut a = a.into_iter().peekable();
+    let mut b = b.into_iter().peekable();
+    loop {
+        let heads = [a.peek().map(|it| it.0), b.peek().map(|it| it.0)];
+        let Some(number) = heads.into_iter().flatten().min() else {
+            return all;
+        };
+        let left = a.next_if(|it| it.0 == number).map(|it| it.1);
+        let right = b.next_if(|it| it.0 == number).map(|it| it.1);
+        all.push((number, left.unwrap_or_default(), right.unwrap_or_default()));
+    }
 }
 
 #[cfg(test)]
@@ -84,21 +138,32 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_out_and_keep_their_order() {
-        let mut first = Groups::default();
-        let mut second = Groups::default();
-        for (track, row) in [(7, 1), (7, 2), (3, 9), (7, 5)] {
+        let mut first = Groups::with_capacity(4);
+        let mut second = Groups::with_capacity(0);
+        for (track, row) in [(7, 1), (7, 2), (3, 9), (7 + RECENT as u32, 8), (7, 5)] {
             first.push(track, row);
         }
         second.push(7, 4);
         second.push(u32::MAX, 0);
-        let all = gather(vec![first, second]);
-        let flat: Vec<_> = all
+        let parts = [first.sorted(), second.sorted()];
+        let flat: Vec<_> = gather(&parts)
             .into_iter()
-            .map(|(number, pieces)| (number, in_order(pieces, |&row| row)))
+            .map(|(number, pieces)| (number, in_order(&pieces, |&row| row)))
             .collect();
         assert_eq!(
             flat,
-            vec![(3, vec![9]), (7, vec![1, 2, 4, 5]), (u32::MAX, vec![0])]
+            vec![
+                (3, vec![9]),
+                (7, vec![1, 2, 4, 5]),
+                (7 + RECENT as u32, vec![8]),
+                (u32::MAX, vec![0])
+            ]
         );
+    }
+
+    #[test]
+    fn lists_by_number_are_zipped() {
+        let zipped = zip_by_number(vec![(1, 'a'), (4, 'd')], vec![(1, 10), (2, 20)]);
+        assert_eq!(zipped, vec![(1, 'a', 10), (2, '\0', 20), (4, 'd', 0)]);
     }
 }

@@ -182,29 +182,67 @@ fn include(seen: &mut Seen, key: u32, time: Timestamp) {
     range.1 = range.1.max(time);
 }
 
+/// When keys were seen, with those that were seen last at hand.
+struct Watch {
+    all: Seen,
+    /// (key, first, last), by the low bits of the key.
+    recent: Vec<Option<(u32, Timestamp, Timestamp)>>,
+}
+
+const RECENT: usize = 256;
+
+impl Watch {
+    #[inline]
+    fn include(&mut self, key: u32, time: Timestamp) {
+        match &mut self.recent[key as usize % RECENT] {
+            Some((recent, first, last)) if *recent == key => {
+                *first = (*first).min(time);
+                *last = (*last).max(time);
+            }
+            slot => {
+                if let Some((key, first, last)) = slot.replace((key, time, time)) {
+                    include(&mut self.all, key, first);
+                    include(&mut self.all, key, last);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Seen {
+        for (key, first, last) in self.recent.into_iter().flatten() {
+            include(&mut self.all, key, first);
+            include(&mut self.all, key, last);
+        }
+        self.all
+    }
+}
+
 fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
     let columns = &merged.events.segments()[part.segment as usize].columns;
-    let mut seen = Seen::default();
+    let mut seen = Watch {
+        all: Seen::default(),
+        recent: vec![None; RECENT],
+    };
     let mut last = None;
     for (index, &key) in columns.threads().iter().enumerate() {
         if last != Some(key) {
             if let Some(previous) = last {
-                include(&mut seen, previous, columns.time(index as u32 - 1));
+                seen.include(previous, columns.time(index as u32 - 1));
             }
-            include(&mut seen, key, columns.time(index as u32));
+            seen.include(key, columns.time(index as u32));
             last = Some(key);
         }
     }
     if let Some(previous) = last {
-        include(&mut seen, previous, columns.time(columns.len() as u32 - 1));
+        seen.include(previous, columns.time(columns.len() as u32 - 1));
     }
     for switch in &part.rows.switches {
         let time = columns.time(switch.event);
-        include(&mut seen, switch.prev.0, time);
-        include(&mut seen, switch.next.0, time);
+        seen.include(switch.prev.0, time);
+        seen.include(switch.next.0, time);
     }
     for wakeup in &part.rows.wakeups {
-        include(&mut seen, wakeup.thread.0, columns.time(wakeup.event));
+        seen.include(wakeup.thread.0, columns.time(wakeup.event));
     }
     for row in &part.rows.lives {
         let key = match &row.life {
@@ -214,9 +252,9 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
             }
             Life::Name { .. } => continue,
         };
-        include(&mut seen, key.0, columns.time(row.event));
+        seen.include(key.0, columns.time(row.event));
     }
-    seen
+    seen.finish()
 }
 
 /// A life row with its time and the part whose strings it uses.

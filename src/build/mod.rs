@@ -108,7 +108,7 @@ pub fn build(
         leftovers.extend(open.leftovers);
         links.extend(open.links);
     }
-    let points = points::build_instants(&mut merged, &trace, leftovers, asyncs.instants);
+    let points = points::build_instants(&merged, &trace, leftovers, &asyncs.instants);
     slice_table::assemble(&mut trace, paired.tracks, asyncs.tracks, points);
     trace.slices.labels = std::mem::take(&mut merged.labels);
     if job.is_cancelled() {

@@ -18,15 +18,17 @@ pub struct Draft {
     pub finish: u32,
 }
 
-/// The finished columns of a track, rows one after the other.
+/// A track's slices and where each of them lies.
 #[derive(Debug, Default)]
 pub struct Nested {
-    /// The slices, sorted by row, then start.
+    /// The slices, sorted by start.
     pub slices: Vec<Draft>,
-    /// The slice around each, as an index into `slices`, or `u32::MAX`.
+    /// The row of each.
+    pub rows: Vec<u32>,
+    /// The slice around each, as an index into `slices` (it comes before it), or `u32::MAX`.
     pub parents: Vec<u32>,
-    /// Where each row starts in `slices`, and the end of the last.
-    pub row_starts: Vec<u32>,
+    /// How many slices each row has.
+    pub row_counts: Vec<u32>,
 }
 
 struct Open {
@@ -36,7 +38,7 @@ struct Open {
 }
 
 /// Puts slices that are sorted by start (ties: outer first) into rows.
-pub fn nest(drafts: &[Draft]) -> Nested {
+pub fn nest(drafts: Vec<Draft>) -> Nested {
     let mut row_ends: Vec<i64> = Vec::new();
     let mut rows: Vec<u32> = Vec::with_capacity(drafts.len());
     let mut parents: Vec<u32> = Vec::with_capacity(drafts.len());
@@ -73,49 +75,11 @@ pub fn nest(drafts: &[Draft]) -> Nested {
             row,
         });
     }
-    by_rows(drafts, &rows, &parents, &row_counts)
-}
-
-/// Sorts slices by the rows that were chosen for them.
-pub fn by_rows(drafts: &[Draft], rows: &[u32], parents: &[u32], row_counts: &[u32]) -> Nested {
-    let mut row_starts = Vec::with_capacity(row_counts.len() + 1);
-    let mut sum = 0;
-    for count in row_counts {
-        row_starts.push(sum);
-        sum += count;
-    }
-    row_starts.push(sum);
-    if row_counts.len() <= 1 {
-        return Nested {
-            slices: drafts.to_vec(),
-            parents: parents.to_vec(),
-            row_starts,
-        };
-    }
-    let mut next = row_starts.clone();
-    let mut places = vec![0_u32; drafts.len()];
-    for (place, &row) in places.iter_mut().zip(rows) {
-        *place = next[row as usize];
-        next[row as usize] += 1;
-    }
-    let blank = Draft {
-        start: 0,
-        end: 0,
-        label: 0,
-        begin: 0,
-        finish: u32::MAX,
-    };
-    let mut slices = vec![blank; drafts.len()];
-    let mut placed_parents = vec![u32::MAX; drafts.len()];
-    for (index, &place) in places.iter().enumerate() {
-        slices[place as usize] = drafts[index];
-        let parent = parents[index];
-        placed_parents[place as usize] = places.get(parent as usize).copied().unwrap_or(u32::MAX);
-    }
     Nested {
-        slices,
-        parents: placed_parents,
-        row_starts,
+        slices: drafts,
+        rows,
+        parents,
+        row_counts,
     }
 }
 
@@ -134,21 +98,18 @@ mod tests {
     }
 
     fn rows_of(nested: &Nested) -> Vec<Vec<(i64, i64)>> {
-        nested
-            .row_starts
-            .windows(2)
-            .map(|w| {
-                nested.slices[w[0] as usize..w[1] as usize]
-                    .iter()
-                    .map(|d| (d.start, d.end))
-                    .collect()
-            })
-            .collect()
+        let mut rows = vec![Vec::new(); nested.row_counts.len()];
+        for (draft, &row) in nested.slices.iter().zip(&nested.rows) {
+            rows[row as usize].push((draft.start, draft.end));
+        }
+        let counts: Vec<u32> = rows.iter().map(|row| row.len() as u32).collect();
+        assert_eq!(counts, nested.row_counts);
+        rows
     }
 
     #[test]
     fn holders_are_parents_and_overlaps_move_down() {
-        let nested = nest(&[
+        let nested = nest(vec![
             draft(0, 100),
             draft(10, 50),
             draft(20, 30),
@@ -200,8 +161,8 @@ mod tests {
                 })
                 .collect();
             drafts.sort_by_key(|d| (d.start, std::cmp::Reverse(d.end)));
-            let nested = nest(&drafts);
-            assert_eq!(nested.slices.len(), drafts.len());
+            let nested = nest(drafts);
+            assert_eq!(nested.slices.len(), 50);
             for row in rows_of(&nested) {
                 assert!(row.windows(2).all(|w| w[0].1 <= w[1].0), "{row:?}");
             }

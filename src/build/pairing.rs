@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::group::{Groups, Pieces, gather, in_order};
+use super::group::{Groups, Pieces, Sorted, gather, join_in_order, zip_by_number};
 use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested, nest};
 use super::{track_kind, track_number};
@@ -56,53 +56,31 @@ struct Whole {
 /// See the module's text. Takes the marks out of the parts.
 pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     let cpu_count = trace.cpus.len();
-    let groups: Vec<(Groups<Row>, Groups<Whole>)> = merged
+    let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = merged
         .parts
         .par_iter()
         .map(|part| sort_out(part, merged, cpu_count))
         .collect();
-    let has_wholes = |part: &&MergedPart| !part.rows.completes.is_empty();
-    let wholes_of: Vec<Ties> = merged
-        .parts
-        .iter()
-        .filter(has_wholes)
-        .map(|part| part.rows.ties)
+    let marks = gather(parts.iter().map(|part| &part.0));
+    let wholes = gather(parts.iter().map(|part| &part.1));
+    let rules = rules(merged);
+    let ties = ties(merged);
+    let results: Vec<(u32, Nested, Leftovers)> = zip_by_number(marks, wholes)
+        .into_par_iter()
+        .map_init(Vec::new, |rows, (track, marks, wholes)| {
+            join_in_order(&marks, |row| row.time, rows);
+            let (mut drafts, leftovers) = pair(rows, &rules, death_of(track, trace));
+            if !wholes.is_empty() {
+                add_wholes(&mut drafts, &wholes, ties);
+            }
+            (track, nest(drafts), leftovers)
+        })
         .collect();
+    drop(parts);
     for part in &mut merged.parts {
         part.rows.marks = Vec::new();
         part.rows.completes = Vec::new();
     }
-    let (marks, wholes): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
-    let mut with_wholes = wholes_of.iter();
-    let ties = match with_wholes.all(|&ties| ties == Ties::First) {
-        true => Ties::First,
-        false => Ties::Longest,
-    };
-    let results: Vec<(u32, Nested, Leftovers)> = join(gather(marks), gather(wholes))
-        .into_par_iter()
-        .map(|(track, marks, wholes)| {
-            let rows = in_order(marks, |row| row.time);
-            let death = death_of(track, trace);
-            let (mut drafts, leftovers) = pair(&rows, merged, death);
-            drop(rows);
-            if !wholes.is_empty() {
-                drafts.extend(wholes.into_iter().flatten().map(|whole| Draft {
-                    start: whole.start,
-                    end: whole.start.saturating_add(whole.duration),
-                    label: whole.label,
-                    begin: whole.event,
-                    finish: u32::MAX,
-                }));
-                match ties {
-                    Ties::Longest => {
-                        drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
-                    }
-                    Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
-                }
-            }
-            (track, nest(&drafts), leftovers)
-        })
-        .collect();
 
     let mut paired = Paired {
         tracks: Vec::new(),
@@ -142,97 +120,132 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     paired
 }
 
-/// Tracks that have begins and ends, whole slices, or both; sorted by track.
-fn join(
-    marks: Vec<(u32, Pieces<Row>)>,
-    wholes: Vec<(u32, Pieces<Whole>)>,
-) -> Vec<(u32, Pieces<Row>, Pieces<Whole>)> {
-    let mut all: Vec<_> = marks
-        .into_iter()
-        .map(|(track, marks)| (track, marks, Pieces::new()))
-        .collect();
-    for (track, wholes) in wholes {
-        match all.binary_search_by_key(&track, |row| row.0) {
-            Ok(at) => all[at].2 = wholes,
-            Err(at) => all.insert(at, (track, Pieces::new(), wholes)),
-        }
-    }
-    all
-}
-
-fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Groups<Row>, Groups<Whole>) {
+/// The marks and whole slices of a part by track.
+fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Sorted<Row>, Sorted<Whole>) {
     let columns = &merged.events.segments()[part.segment as usize].columns;
-    let mut groups = Groups::default();
-    let families: Vec<Family> = part
+    let places: Vec<Place> = part
         .rows
         .labels
         .iter()
-        .map(|label| {
-            FAMILIES
-                .get(usize::from(label.family))
-                .copied()
-                .unwrap_or(FAMILIES[0])
-        })
+        .map(|label| family_of(label.family).1.place)
         .collect();
     let mut last = (ThreadKey::UNKNOWN, ThreadId::NONE);
-    let mut track_of = |event: u32, family: Family| {
+    let mut track_of = |event: u32, place: Place| {
         let key = columns.thread(event);
-        if let (Place::Cpu, Some(cpu)) = (family.place, part.cpu) {
+        if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {
             return track_number(TrackKind::Cpu(cpu), cpu_count);
         }
         if let (ThreadKey::IDLE, Some(cpu)) = (key, part.cpu) {
             return track_number(TrackKind::Cpu(cpu), cpu_count);
         }
-        if !merged.events.threads.is_unique(key) {
-            return track_number(
-                TrackKind::Thread(merged.events.threads.at(key, columns.time(event))),
-                cpu_count,
-            );
-        }
         if last.0 != key {
-            last = (key, merged.events.threads.at(key, columns.time(event)));
+            let thread = merged.events.threads.at(key, columns.time(event));
+            if !merged.events.threads.is_unique(key) {
+                return track_number(TrackKind::Thread(thread), cpu_count);
+            }
+            last = (key, thread);
         }
         track_number(TrackKind::Thread(last.1), cpu_count)
     };
+    let mut marks = Groups::with_capacity(part.rows.marks.len());
     for mark in &part.rows.marks {
         let index = mark.label() as usize;
-        let (Some(label), Some(&family)) = (part.label_map.get(index), families.get(index)) else {
+        let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
             continue;
         };
         let end = match mark.op() {
             MarkOp::Begin => 0,
             MarkOp::End => END,
         };
-        let track = track_of(mark.event, family);
-        let (time, event) = (columns.time(mark.event).0, part.event(mark.event).0);
-        groups.push(
-            track,
-            Row {
-                time,
-                event,
-                packed: label.0 | end,
-            },
-        );
+        let row = Row {
+            time: columns.time(mark.event).0,
+            event: part.event(mark.event).0,
+            packed: label.0 | end,
+        };
+        marks.push(track_of(mark.event, place), row);
     }
-    let mut wholes = Groups::default();
+    let mut wholes = Groups::with_capacity(part.rows.completes.len());
     for row in &part.rows.completes {
         let index = row.label as usize;
-        let (Some(label), Some(&family)) = (part.label_map.get(index), families.get(index)) else {
+        let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
             continue;
         };
-        let track = track_of(row.event, family);
-        let (start, event) = (columns.time(row.event).0, part.event(row.event).0);
-        wholes.push(
-            track,
-            Whole {
-                start,
-                duration: row.duration_ns.max(0),
-                event,
-                label: label.0,
-            },
-        );
+        let whole = Whole {
+            start: columns.time(row.event).0,
+            duration: row.duration_ns.max(0),
+            event: part.event(row.event).0,
+            label: label.0,
+        };
+        wholes.push(track_of(row.event, place), whole);
     }
-    (groups, wholes)
+    (marks.sorted(), wholes.sorted())
+}
+
+fn family_of(number: u8) -> (usize, Family) {
+    let number = usize::from(number);
+    let number = if number < FAMILIES.len() { number } else { 0 };
+    (number, FAMILIES[number])
+}
+
+/// Adds the slices that arrived whole.
+fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
+    drafts.reserve_exact(wholes.iter().map(|piece| piece.len()).sum());
+    drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
+        start: whole.start,
+        end: whole.start.saturating_add(whole.duration),
+        label: whole.label,
+        begin: whole.event,
+        finish: u32::MAX,
+    }));
+    match ties {
+        Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
+        Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+    }
+}
+
+/// Which of whole slices that start together is around the others.
+fn ties(merged: &Merged) -> Ties {
+    let has_wholes = |part: &&MergedPart| !part.rows.completes.is_empty();
+    let mut with_wholes = merged.parts.iter().filter(has_wholes);
+    match with_wholes.all(|part| part.rows.ties == Ties::First) {
+        true => Ties::First,
+        false => Ties::Longest,
+    }
+}
+
+/// What begins and ends with a label do.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// Begins and ends with equal numbers pair.
+    pair: u32,
+    /// Index of its family.
+    family: u8,
+    /// Whether the trace has ends for its begins.
+    can_end: bool,
+    /// Whether the trace has begins for its ends.
+    can_begin: bool,
+    /// Whether its ends close whatever is open.
+    is_any: bool,
+}
+
+/// By common label.
+fn rules(merged: &Merged) -> Vec<Rule> {
+    let rule = |(label, &pair): (&crate::trace::SliceLabel, &u32)| {
+        let (number, family) = family_of(label.family);
+        let has = merged.pair_has[pair as usize];
+        Rule {
+            pair,
+            family: number as u8,
+            can_end: match (family.matching, family.open) {
+                (Matching::ByKey, OpenBegin::Instant) => has.end,
+                _ => merged.family_has_end[number],
+            },
+            can_begin: has.begin,
+            is_any: has.is_any,
+        }
+    };
+    let labels = merged.labels.iter().zip(&merged.pair_of_label);
+    labels.map(rule).collect()
 }
 
 #[derive(Default)]
@@ -251,13 +264,58 @@ struct Open {
     pair: u32,
 }
 
+/// Open begins of a family, innermost last.
+#[derive(Default)]
+struct Stack {
+    open: Vec<Open>,
+    /// How many open begins each pair number has, while there are too many to look at.
+    counts: Option<FxHashMap<u32, u32>>,
+}
+
+/// Up to so many open begins are looked at one by one.
+const SHALLOW: usize = 16;
+
+impl Stack {
+    fn push(&mut self, open: Open) {
+        if let Some(counts) = &mut self.counts {
+            *counts.entry(open.pair).or_insert(0) += 1;
+        }
+        self.open.push(open);
+        if self.counts.is_none() && self.open.len() > SHALLOW {
+            let mut counts = FxHashMap::default();
+            for open in &self.open {
+                *counts.entry(open.pair).or_insert(0) += 1;
+            }
+            self.counts = Some(counts);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Open> {
+        let open = self.open.pop()?;
+        if let Some(counts) = &mut self.counts {
+            if self.open.len() < SHALLOW / 2 {
+                self.counts = None;
+            } else if let Some(count) = counts.get_mut(&open.pair) {
+                *count -= 1;
+            }
+        }
+        Some(open)
+    }
+
+    fn holds(&self, pair: u32) -> bool {
+        match &self.counts {
+            Some(counts) => counts.get(&pair).is_some_and(|&count| count > 0),
+            None => self.open.iter().rev().any(|open| open.pair == pair),
+        }
+    }
+}
+
+/// The begins and ends of a track on their way to slices.
 struct Pairer<'a> {
-    merged: &'a Merged,
+    rules: &'a [Rule],
     drafts: Vec<Draft>,
-    /// Open begins of each family, innermost last.
-    stacks: Vec<Vec<Open>>,
-    /// How many open begins a pair number has.
-    open_counts: FxHashMap<u32, u32>,
+    /// Open begins of each family that has some.
+    stacks: Vec<(u8, Stack)>,
     leftovers: Leftovers,
 }
 
@@ -273,12 +331,12 @@ fn death_of(track: u32, trace: &Trace) -> Option<i64> {
     thread.end.map(|end| end.max(thread.seen.1).0)
 }
 
-fn pair(rows: &[Row], merged: &Merged, death: Option<i64>) -> (Vec<Draft>, Leftovers) {
+fn pair(rows: &[Row], rules: &[Rule], death: Option<i64>) -> (Vec<Draft>, Leftovers) {
+    let begins = rows.iter().filter(|row| row.packed & END == 0).count();
     let mut pairer = Pairer {
-        merged,
-        drafts: Vec::with_capacity(rows.len() / 2 + 1),
-        stacks: FAMILIES.iter().map(|_| Vec::new()).collect(),
-        open_counts: FxHashMap::default(),
+        rules,
+        drafts: Vec::with_capacity(begins),
+        stacks: Vec::new(),
         leftovers: Leftovers::default(),
     };
     for row in rows {
@@ -301,43 +359,33 @@ fn pair(rows: &[Row], merged: &Merged, death: Option<i64>) -> (Vec<Draft>, Lefto
 }
 
 impl Pairer<'_> {
-    fn family(&self, label: u32) -> (usize, Family) {
-        let family = usize::from(
-            self.merged
-                .labels
-                .get(label as usize)
-                .map_or(0, |label| label.family),
-        );
-        (
-            family.min(FAMILIES.len() - 1),
-            FAMILIES[family.min(FAMILIES.len() - 1)],
-        )
+    fn stack(&mut self, family: u8) -> &mut Stack {
+        let at = self.stacks.iter().position(|(own, _)| *own == family);
+        let at = at.unwrap_or_else(|| {
+            self.stacks.push((family, Stack::default()));
+            self.stacks.len() - 1
+        });
+        &mut self.stacks[at].1
     }
 
     fn begin(&mut self, row: &Row) {
-        let pair = self.merged.pair_of_label[row.label() as usize];
-        let (number, family) = self.family(row.label());
-        let can_end = match (family.matching, family.open) {
-            (Matching::ByKey, OpenBegin::Instant) => self.merged.pair_has[pair as usize].end,
-            _ => self.merged.family_has_end[number],
-        };
-        if !can_end {
+        let rule = self.rules[row.label() as usize];
+        let family = &FAMILIES[usize::from(rule.family)];
+        if !rule.can_end {
             // Its ends were not recorded at all: it is a point, not the start of something.
             self.leftovers.instants.push(row.event);
             return;
         }
         if family.matching == Matching::OneAtATime
-            && let Some(open) = self.stacks[number].pop()
+            && let Some(open) = self.stack(rule.family).pop()
         {
             self.lose_end(&open, row.time, family);
         }
-        self.stacks[number].push(Open {
+        let open = Open {
             draft: self.drafts.len() as u32,
-            pair,
-        });
-        if family.matching == Matching::ByKey {
-            *self.open_counts.entry(pair).or_insert(0) += 1;
-        }
+            pair: rule.pair,
+        };
+        self.stack(rule.family).push(open);
         self.drafts.push(Draft {
             start: row.time,
             end: i64::MAX,
@@ -348,32 +396,29 @@ impl Pairer<'_> {
     }
 
     fn end(&mut self, row: &Row) {
-        let pair = self.merged.pair_of_label[row.label() as usize];
-        let (number, family) = self.family(row.label());
-        let has = self.merged.pair_has[pair as usize];
+        let rule = self.rules[row.label() as usize];
+        let pair = rule.pair;
+        let family = &FAMILIES[usize::from(rule.family)];
+        let stack = self.stack(rule.family);
         let is_open = match family.matching {
-            Matching::Innermost => !self.stacks[number].is_empty(),
-            Matching::OneAtATime => self.stacks[number]
+            Matching::Innermost => !stack.open.is_empty(),
+            Matching::OneAtATime => stack
+                .open
                 .last()
-                .is_some_and(|open| open.pair == pair || has.is_any),
-            Matching::ByKey => self.open_counts.get(&pair).is_some_and(|&count| count > 0),
+                .is_some_and(|open| open.pair == pair || rule.is_any),
+            Matching::ByKey => stack.holds(pair),
         };
         if !is_open {
-            if has.begin || family.matching != Matching::ByKey {
+            if rule.can_begin || family.matching != Matching::ByKey {
                 self.leftovers.unmatched_ends += 1;
             }
             self.leftovers.instants.push(row.event);
             return;
         }
-        while let Some(open) = self.stacks[number].pop() {
-            if family.matching == Matching::ByKey {
-                if let Some(count) = self.open_counts.get_mut(&open.pair) {
-                    *count -= 1;
-                }
-                if open.pair != pair {
-                    self.lose_end(&open, row.time, family);
-                    continue;
-                }
+        while let Some(open) = self.stack(rule.family).pop() {
+            if family.matching == Matching::ByKey && open.pair != pair {
+                self.lose_end(&open, row.time, family);
+                continue;
             }
             let draft = &mut self.drafts[open.draft as usize];
             draft.end = row.time.max(draft.start);
@@ -383,7 +428,7 @@ impl Pairer<'_> {
     }
 
     /// An end around `open` came at `time`: its own was lost.
-    fn lose_end(&mut self, open: &Open, time: i64, family: Family) {
+    fn lose_end(&mut self, open: &Open, time: i64, family: &Family) {
         self.leftovers.unmatched_begins += 1;
         let draft = &mut self.drafts[open.draft as usize];
         match family.open {
@@ -398,9 +443,12 @@ impl Pairer<'_> {
 
     /// The trace is over, or the thread's life was.
     fn close_all(&mut self, death: Option<i64>) {
-        for (number, stack) in std::mem::take(&mut self.stacks).into_iter().enumerate() {
-            for open in stack {
-                match FAMILIES[number].open {
+        let mut stacks = std::mem::take(&mut self.stacks);
+        stacks.sort_by_key(|(family, _)| *family);
+        for (family, stack) in stacks {
+            let family = &FAMILIES[usize::from(family)];
+            for open in stack.open {
+                match family.open {
                     OpenBegin::Unfinished => match death {
                         Some(death) => {
                             let draft = &mut self.drafts[open.draft as usize];

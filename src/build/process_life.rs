@@ -12,6 +12,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::group::zip_by_number;
 use super::identities::{Born, sorted_lives};
 use super::merge::Merged;
 use super::nesting::{Draft, Nested, nest};
@@ -347,7 +348,7 @@ fn tracks(mut drafts: Vec<(u32, Draft)>, cpu_count: usize) -> Vec<(u32, Nested)>
             let thread = ThreadId(chunk.first().map_or(0, |(thread, _)| *thread));
             (
                 track_number(TrackKind::Thread(thread), cpu_count),
-                nest(&own),
+                nest(own),
             )
         })
         .collect()
@@ -355,19 +356,19 @@ fn tracks(mut drafts: Vec<(u32, Draft)>, cpu_count: usize) -> Vec<(u32, Nested)>
 
 /// Adds tracks to others; both are sorted by number. Slices of the same track are nested again.
 pub fn join_tracks(all: &mut Vec<(u32, Nested)>, more: Vec<(u32, Nested)>) {
-    if all.is_empty() {
-        *all = more;
-        return;
-    }
-    for (number, nested) in more {
-        match all.binary_search_by_key(&number, |track| track.0) {
-            Ok(at) => {
-                let mut drafts = std::mem::take(&mut all[at].1.slices);
-                drafts.extend(nested.slices);
-                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
-                all[at].1 = nest(&drafts);
+    *all = zip_by_number(std::mem::take(all), more)
+        .into_iter()
+        .map(|(number, mut own, other)| {
+            if own.slices.is_empty() {
+                return (number, other);
             }
-            Err(at) => all.insert(at, (number, nested)),
-        }
-    }
+            if !other.slices.is_empty() {
+                let mut drafts = std::mem::take(&mut own.slices);
+                drafts.extend(other.slices);
+                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+                own = nest(drafts);
+            }
+            (number, own)
+        })
+        .collect();
 }

@@ -11,8 +11,9 @@
 
 use rayon::prelude::*;
 
-use super::group::{Groups, Pieces, gather, in_order};
+use super::group::{Groups, Pieces, Sorted, gather, in_order};
 use super::merge::{Merged, MergedPart};
+use super::slice_table::cut;
 use crate::base::{Severity, Timestamp};
 use crate::event::{EndState, ThreadKey, WakeupSort};
 use crate::trace::{Runs, States, ThreadId, ThreadState, Trace};
@@ -55,19 +56,24 @@ enum What {
 /// See the module's text.
 pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
     let cpu_count = trace.cpus.len();
-    let collected: Vec<(Groups<SwitchRow>, Groups<Change>)> = merged
+    let parts: Vec<(Sorted<SwitchRow>, Sorted<Change>)> = merged
         .parts
         .par_iter()
         .map(|part| collect(part, merged))
         .collect();
-    let (switches, changes): (Vec<_>, Vec<_>) = collected.into_iter().unzip();
-    let (runs, mismatches) = build_runs(gather(switches), merged, cpu_count, trace.threads.len());
+    let thread_count = trace.threads.len();
+    let ((runs, mismatches), states) = rayon::join(
+        || {
+            let switches = gather(parts.iter().map(|part| &part.0));
+            build_runs(switches, merged, cpu_count, thread_count)
+        },
+        || build_states(gather(parts.iter().map(|part| &part.1)), thread_count),
+    );
     if mismatches > 0 {
         trace.diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
             "context switches that take off another thread than the one that ran: switches were lost between".to_owned()
         });
     }
-    let states = build_states(gather(changes), trace.threads.len());
     (runs, states)
 }
 
@@ -97,9 +103,10 @@ pub fn end_lives(trace: &mut Trace) {
     }
 }
 
-fn collect(part: &MergedPart, merged: &Merged) -> (Groups<SwitchRow>, Groups<Change>) {
-    let mut switches = Groups::default();
-    let mut changes = Groups::default();
+fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Change>) {
+    let (switch_count, wakeup_count) = (part.rows.switches.len(), part.rows.wakeups.len());
+    let mut switches = Groups::with_capacity(switch_count);
+    let mut changes = Groups::with_capacity(switch_count * 2 + wakeup_count);
     let columns = &merged.events.segments()[part.segment as usize].columns;
     let thread_at = |key: ThreadKey, time: Timestamp| merged.events.threads.at(key, time).0;
     for switch in &part.rows.switches {
@@ -174,11 +181,11 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Groups<SwitchRow>, Groups<Cha
             },
         );
     }
-    (switches, changes)
+    (switches.sorted(), changes.sorted())
 }
 
 fn build_runs(
-    cpus: Vec<(u32, Pieces<SwitchRow>)>,
+    cpus: Vec<(u32, Pieces<'_, SwitchRow>)>,
     merged: &Merged,
     cpu_count: usize,
     thread_count: usize,
@@ -196,7 +203,7 @@ fn build_runs(
     let each: Vec<(u32, Runs, u64)> = cpus
         .into_par_iter()
         .map(|(cpu, pieces)| {
-            let rows = in_order(pieces, |row| row.time);
+            let rows = in_order(&pieces, |row| row.time);
             let (runs, mismatches) =
                 runs_of_cpu(&rows, first_events.get(cpu as usize).copied().flatten());
             (cpu, runs, mismatches)
@@ -208,12 +215,7 @@ fn build_runs(
     };
     let total: usize = each.iter().map(|(_, part, _)| part.len()).sum();
     let mismatches = each.iter().map(|(_, _, count)| count).sum();
-    runs.starts.reserve_exact(total);
-    runs.ends.reserve_exact(total);
-    runs.threads.reserve_exact(total);
-    runs.priorities.reserve_exact(total);
-    runs.end_states.reserve_exact(total);
-    runs.events.reserve_exact(total);
+    reserve(&mut runs, total);
     for (cpu, mut part, _) in each {
         let first = runs.starts.len() as u32;
         runs.append(&mut part);
@@ -223,9 +225,19 @@ fn build_runs(
     (runs, mismatches)
 }
 
+fn reserve(runs: &mut Runs, count: usize) {
+    runs.starts.reserve_exact(count);
+    runs.ends.reserve_exact(count);
+    runs.threads.reserve_exact(count);
+    runs.priorities.reserve_exact(count);
+    runs.end_states.reserve_exact(count);
+    runs.events.reserve_exact(count);
+}
+
 /// The runs of one CPU, and how many switches did not fit the run before them.
 pub fn runs_of_cpu(rows: &[SwitchRow], first_event: Option<Timestamp>) -> (Runs, u64) {
     let mut runs = Runs::default();
+    reserve(&mut runs, rows.len() + 1);
     let mut mismatches = 0;
     let mut is_open = false;
     for (index, row) in rows.iter().enumerate() {
@@ -289,44 +301,72 @@ pub fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
     runs.by_thread = by_thread;
 }
 
-fn build_states(threads: Vec<(u32, Pieces<Change>)>, thread_count: usize) -> States {
-    let each: Vec<(u32, States)> = threads
+fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) -> States {
+    let each: Vec<(u32, Vec<StateRow>)> = threads
         .into_par_iter()
         .map(|(thread, pieces)| {
-            (
-                thread,
-                states_of_thread(&in_order(pieces, |change| change.time)),
-            )
+            let changes = in_order(&pieces, |change| change.time);
+            (thread, states_of_thread(&changes))
         })
         .collect();
-    let mut states = States::default();
-    let total: usize = each.iter().map(|(_, part)| part.len()).sum();
-    states.starts.reserve_exact(total);
-    states.ends.reserve_exact(total);
-    states.states.reserve_exact(total);
-    states.partners.reserve_exact(total);
-    states.events.reserve_exact(total);
-    for (thread, mut part) in each {
-        let first = states.starts.len() as u32;
+    let total: usize = each.iter().map(|(_, rows)| rows.len()).sum();
+    let mut states = States {
+        starts: vec![0; total],
+        ends: vec![0; total],
+        states: vec![ThreadState::Running; total],
+        partners: vec![0; total],
+        events: vec![0; total],
+        of_thread: Vec::with_capacity(thread_count),
+    };
+    let mut starts = states.starts.as_mut_slice();
+    let mut ends = states.ends.as_mut_slice();
+    let mut kinds = states.states.as_mut_slice();
+    let mut partners = states.partners.as_mut_slice();
+    let mut events = states.events.as_mut_slice();
+    let mut jobs = Vec::with_capacity(each.len());
+    let mut first = 0;
+    for (thread, rows) in each {
+        let count = rows.len();
         states.of_thread.resize(thread as usize, first..first);
-        states.starts.append(&mut part.starts);
-        states.ends.append(&mut part.ends);
-        states.states.append(&mut part.states);
-        states.partners.append(&mut part.partners);
-        states.events.append(&mut part.events);
-        states.of_thread.push(first..states.starts.len() as u32);
+        states.of_thread.push(first..first + count as u32);
+        first += count as u32;
+        jobs.push((
+            rows,
+            (cut(&mut starts, count), cut(&mut ends, count)),
+            cut(&mut kinds, count),
+            cut(&mut partners, count),
+            cut(&mut events, count),
+        ));
     }
-    let end = states.starts.len() as u32;
     states
         .of_thread
-        .resize(thread_count.max(states.of_thread.len()), end..end);
+        .resize(thread_count.max(states.of_thread.len()), first..first);
+    jobs.into_par_iter()
+        .for_each(|(rows, (starts, ends), kinds, partners, events)| {
+            for (i, row) in rows.iter().enumerate() {
+                starts[i] = row.start;
+                ends[i] = row.end;
+                kinds[i] = row.state;
+                partners[i] = row.partner;
+                events[i] = row.event;
+            }
+        });
     states
 }
 
-fn states_of_thread(changes: &[Change]) -> States {
-    let mut states = States::default();
+/// A state while its thread's are made.
+struct StateRow {
+    start: i64,
+    end: i64,
+    state: ThreadState,
+    partner: u32,
+    event: u32,
+}
+
+fn states_of_thread(changes: &[Change]) -> Vec<StateRow> {
+    let mut rows: Vec<StateRow> = Vec::with_capacity(changes.len());
     for change in changes {
-        let now = states.states.last().copied();
+        let now = rows.last().map(|row| row.state);
         let (state, partner) = match change.what {
             What::In { cpu } => (ThreadState::Running, cpu),
             What::Out { state } => (ThreadState::from(state), u32::MAX),
@@ -340,24 +380,22 @@ fn states_of_thread(changes: &[Change]) -> States {
                 (ThreadState::Runnable, waker)
             }
         };
-        if let Some(last) = states.ends.len().checked_sub(1) {
-            states.ends[last] = change.time.max(states.starts[last]);
-            if states.starts[last] == states.ends[last] {
+        if let Some(last) = rows.last_mut() {
+            last.end = change.time.max(last.start);
+            if last.start == last.end {
                 // Nothing lasts no time at all: a new thread is ready as soon as it is made.
-                states.starts.pop();
-                states.ends.pop();
-                states.states.pop();
-                states.partners.pop();
-                states.events.pop();
+                rows.pop();
             }
         }
-        states.starts.push(change.time);
-        states.ends.push(i64::MAX);
-        states.states.push(state);
-        states.partners.push(partner);
-        states.events.push(change.event);
+        rows.push(StateRow {
+            start: change.time,
+            end: i64::MAX,
+            state,
+            partner,
+            event: change.event,
+        });
     }
-    states
+    rows
 }
 
 #[cfg(test)]
@@ -392,14 +430,21 @@ mod tests {
                 },
             ),
         ]);
-        assert_eq!(states.starts, vec![10, 20, 50, 60, 70]);
-        assert_eq!(states.ends, vec![20, 50, 60, 70, i64::MAX]);
         use ThreadState::{Preempted, Runnable, Running, Sleeping};
+        let rows: Vec<_> = states
+            .iter()
+            .map(|row| (row.start, row.end, row.state, row.partner))
+            .collect();
         assert_eq!(
-            states.states,
-            vec![Running, Sleeping, Runnable, Running, Preempted]
+            rows,
+            vec![
+                (10, 20, Running, 1),
+                (20, 50, Sleeping, u32::MAX),
+                (50, 60, Runnable, 7),
+                (60, 70, Running, 0),
+                (70, i64::MAX, Preempted, u32::MAX)
+            ]
         );
-        assert_eq!(states.partners, vec![1, u32::MAX, 7, 0, u32::MAX]);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Finished tracks to the trace's tables: tracks in order, slices, rows and instants as one column set each.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use super::group::zip_by_number;
 use super::nesting::Nested;
+use super::points::Points;
 use super::track_kind;
 use crate::base::StringId;
 use crate::trace::slices::SliceRow;
@@ -20,54 +24,25 @@ pub struct AsyncTrack {
     pub instants: Vec<u32>,
 }
 
+/// A track on its way into the tables.
+struct Draft {
+    kind: TrackKind,
+    name: StringId,
+    nested: Nested,
+    instants: Range<u32>,
+}
+
 /// Puts tracks, slices and instants into `trace`.
 ///
-/// `points` are the instants of each track number, sorted by number; every list is sorted by time.
+/// `tracks` and `points` are sorted by track number, the slices and instants of each by time.
 pub fn assemble(
     trace: &mut Trace,
     tracks: Vec<(u32, Nested)>,
     asyncs: Vec<AsyncTrack>,
-    points: Vec<(u32, Vec<u32>)>,
+    points: Points,
 ) {
-    let cpu_count = trace.cpus.len();
-    let mut drafts: Vec<(TrackKind, StringId, Nested, Vec<u32>)> = Vec::new();
-    let mut slices = tracks.into_iter().peekable();
-    let mut points = points.into_iter().peekable();
-    loop {
-        let next_slices = slices.peek().map(|(number, _)| *number);
-        let next_points = points.peek().map(|(number, _)| *number);
-        let Some(number) = next_slices.into_iter().chain(next_points).min() else {
-            break;
-        };
-        let nested = slices
-            .next_if(|(at, _)| *at == number)
-            .map(|(_, nested)| nested)
-            .unwrap_or_default();
-        let instants = points
-            .next_if(|(at, _)| *at == number)
-            .map(|(_, instants)| instants)
-            .unwrap_or_default();
-        if !(nested.slices.is_empty() && instants.is_empty()) {
-            drafts.push((
-                track_kind(number, cpu_count),
-                StringId::EMPTY,
-                nested,
-                instants,
-            ));
-        }
-    }
-    for track in asyncs {
-        drafts.push((
-            TrackKind::Async(track.process),
-            track.name,
-            track.nested,
-            track.instants,
-        ));
-    }
-    let slice_count: usize = drafts
-        .iter()
-        .map(|(_, _, nested, _)| nested.slices.len())
-        .sum();
+    let drafts = drafts(trace, tracks, asyncs, points);
+    let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
     let table = &mut trace.slices;
     table.starts = vec![0; slice_count];
     table.ends = vec![0; slice_count];
@@ -76,74 +51,135 @@ pub fn assemble(
     table.begins = vec![0; slice_count];
     table.finishes = vec![0; slice_count];
 
-    let mut places = Vec::with_capacity(drafts.len());
+    // Each track fills its own stretch of every column.
+    let mut columns = SliceColumns {
+        starts: &mut table.starts,
+        ends: &mut table.ends,
+        label_ids: &mut table.label_ids,
+        parents: &mut table.parents,
+        begins: &mut table.begins,
+        finishes: &mut table.finishes,
+    };
+    let mut jobs = Vec::with_capacity(drafts.len());
     let mut first_slice = 0_u32;
-    for (index, (kind, name, nested, instants)) in drafts.iter().enumerate() {
+    for (index, draft) in drafts.into_iter().enumerate() {
         let first_row = table.rows.len() as u32;
-        for (row, ends) in nested.row_starts.windows(2).enumerate() {
-            if ends[0] < ends[1] {
+        let mut first = first_slice;
+        for (row, &count) in draft.nested.row_counts.iter().enumerate() {
+            if count > 0 {
                 table.rows.push(SliceRow {
                     track: TrackId(index as u32),
                     row: row as u32,
-                    slices: first_slice + ends[0]..first_slice + ends[1],
+                    slices: first..first + count,
                 });
+                first += count;
             }
         }
-        let first_instant = trace.instants.events.len() as u32;
-        trace.instants.events.extend_from_slice(instants);
         trace.tracks.push(Track {
-            kind: *kind,
-            name: *name,
+            kind: draft.kind,
+            name: draft.name,
             rows: first_row..table.rows.len() as u32,
-            instants: first_instant..trace.instants.events.len() as u32,
+            instants: draft.instants,
         });
-        places.push(first_slice);
-        first_slice += nested.slices.len() as u32;
+        let count = draft.nested.slices.len();
+        jobs.push((draft.nested, first_slice, columns.cut(count)));
+        first_slice += count as u32;
     }
-    trace.instants.events.shrink_to_fit();
+    jobs.into_par_iter()
+        .for_each(|(nested, first, columns)| columns.fill(nested, first));
+}
 
-    // Each track fills its own stretch of every column.
-    let mut starts = table.starts.as_mut_slice();
-    let mut ends = table.ends.as_mut_slice();
-    let mut labels = table.label_ids.as_mut_slice();
-    let mut parents = table.parents.as_mut_slice();
-    let mut begins = table.begins.as_mut_slice();
-    let mut finishes = table.finishes.as_mut_slice();
-    let mut jobs = Vec::with_capacity(drafts.len());
-    for ((_, _, nested, _), first) in drafts.into_iter().zip(places) {
-        let count = nested.slices.len();
-        jobs.push((
-            nested,
-            first,
-            cut(&mut starts, count),
-            cut(&mut ends, count),
-            cut(&mut labels, count),
-            cut(&mut parents, count),
-            cut(&mut begins, count),
-            cut(&mut finishes, count),
-        ));
+/// Tracks in their final order: by number, then the asynchronous ones. Their instants go into the table.
+fn drafts(
+    trace: &mut Trace,
+    tracks: Vec<(u32, Nested)>,
+    asyncs: Vec<AsyncTrack>,
+    points: Points,
+) -> Vec<Draft> {
+    let events = &mut trace.instants.events;
+    *events = points.events;
+    events.reserve_exact(asyncs.iter().map(|track| track.instants.len()).sum());
+    let mut first = 0_u32;
+    let mut next_instants = |count: usize| {
+        let range = first..first + count as u32;
+        first = range.end;
+        range
+    };
+    let mut drafts = Vec::new();
+    for (number, nested, count) in zip_by_number(tracks, points.tracks) {
+        let instants = next_instants(count);
+        if !(nested.slices.is_empty() && instants.is_empty()) {
+            drafts.push(Draft {
+                kind: track_kind(number, trace.cpus.len()),
+                name: StringId::EMPTY,
+                nested,
+                instants,
+            });
+        }
     }
-    jobs.into_par_iter().for_each(
-        |(nested, first, starts, ends, labels, parents, begins, finishes)| {
-            for (i, draft) in nested.slices.iter().enumerate() {
-                starts[i] = draft.start;
-                ends[i] = draft.end;
-                labels[i] = draft.label;
-                begins[i] = draft.begin;
-                finishes[i] = draft.finish;
-                let parent = nested.parents[i];
-                parents[i] = if parent == u32::MAX {
-                    u32::MAX
-                } else {
-                    first + parent
-                };
-            }
-        },
-    );
+    for track in asyncs {
+        events.extend_from_slice(&track.instants);
+        drafts.push(Draft {
+            kind: TrackKind::Async(track.process),
+            name: track.name,
+            nested: track.nested,
+            instants: next_instants(track.instants.len()),
+        });
+    }
+    drafts
+}
+
+/// A stretch of the table's columns.
+struct SliceColumns<'a> {
+    starts: &'a mut [i64],
+    ends: &'a mut [i64],
+    label_ids: &'a mut [u32],
+    parents: &'a mut [u32],
+    begins: &'a mut [u32],
+    finishes: &'a mut [u32],
+}
+
+impl<'a> SliceColumns<'a> {
+    /// Takes the first `count` rows off.
+    fn cut(&mut self, count: usize) -> SliceColumns<'a> {
+        SliceColumns {
+            starts: cut(&mut self.starts, count),
+            ends: cut(&mut self.ends, count),
+            label_ids: cut(&mut self.label_ids, count),
+            parents: cut(&mut self.parents, count),
+            begins: cut(&mut self.begins, count),
+            finishes: cut(&mut self.finishes, count),
+        }
+    }
+
+    /// Puts a track's slices where they belong: sorted by row, then start. Its first is slice `first`.
+    fn fill(self, nested: Nested, first: u32) {
+        let mut next = Vec::with_capacity(nested.row_counts.len());
+        let mut sum = 0;
+        for count in &nested.row_counts {
+            next.push(sum);
+            sum += count;
+        }
+        // A parent comes before its children, so its place is known when they ask for it.
+        let mut places = nested.rows;
+        for (index, draft) in nested.slices.iter().enumerate() {
+            let next = &mut next[places[index] as usize];
+            let place = *next as usize;
+            *next += 1;
+            places[index] = place as u32;
+            self.starts[place] = draft.start;
+            self.ends[place] = draft.end;
+            self.label_ids[place] = draft.label;
+            self.begins[place] = draft.begin;
+            self.finishes[place] = draft.finish;
+            let parent = places.get(nested.parents[index] as usize);
+            self.parents[place] = parent.map_or(u32::MAX, |parent| first + parent);
+        }
+    }
 }
 
 /// Takes the first `count` elements off `rest`.
-fn cut<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+pub fn cut<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     let (taken, left) = std::mem::take(rest).split_at_mut(count);
     *rest = left;
     taken

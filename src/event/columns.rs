@@ -58,6 +58,19 @@ pub struct EventRow {
     pub thread: ThreadKey,
 }
 
+/// Times and kinds of neighbouring events, for walks over many.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventBlock<'a> {
+    /// Index of the first event.
+    pub first: u32,
+    /// What the times count from.
+    pub base_time: i64,
+    /// Time after `base_time` of each event. Empty if the block is kept wide.
+    pub times: &'a [u32],
+    /// What each event is. Empty if the block is kept wide.
+    pub kinds: &'a [u16],
+}
+
 impl EventColumns {
     /// Empty columns; places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for text).
     #[must_use]
@@ -229,6 +242,24 @@ impl EventColumns {
             Timestamp(block.time.wrapping_add(i64::from(self.times[index])))
         } else {
             Timestamp(self.wide[block.wide as usize + (index & (BLOCK_LEN - 1))].time)
+        }
+    }
+
+    /// The block that event `index` lies in. Panics if there is no such event.
+    #[must_use]
+    pub fn block_around(&self, index: u32) -> EventBlock<'_> {
+        let number = index as usize >> BLOCK_SHIFT;
+        let block = self.blocks[number];
+        let start = number << BLOCK_SHIFT;
+        let end = match block.wide {
+            NOT_WIDE => self.len().min(start + BLOCK_LEN),
+            _ => start,
+        };
+        EventBlock {
+            first: start as u32,
+            base_time: block.time,
+            times: &self.times[start..end],
+            kinds: &self.kinds[start..end],
         }
     }
 

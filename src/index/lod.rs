@@ -25,6 +25,10 @@ pub trait Row {
     fn start(&self, i: u32) -> i64;
     /// First nanosecond after item `i`, not before its start.
     fn end(&self, i: u32) -> i64;
+    /// How long item `i` is, in ns.
+    fn length(&self, i: u32) -> i64 {
+        self.end(i).saturating_sub(self.start(i))
+    }
     /// What it is called or coloured by.
     fn label(&self, i: u32) -> u32;
 }
@@ -36,8 +40,6 @@ pub struct Entry {
     pub first: u32,
     /// The label that takes most of the time, found by a weighted vote.
     pub label: u32,
-    /// How much the vote was won by, in ns.
-    lead: f32,
     /// Time that the items take together, in ns.
     pub busy: f32,
 }
@@ -66,36 +68,35 @@ impl Lod {
     /// The pyramid of a row.
     #[must_use]
     pub fn new(row: &impl Row) -> Lod {
-        let count = row.len();
-        let Some(last) = count.checked_sub(1) else {
+        let mut counter = EntryCounter::default();
+        for i in 0..row.len() {
+            counter.add(row.start(i), row.length(i));
+        }
+        Lod::counted(row, &counter)
+    }
+
+    /// The pyramid of a row whose items were all counted.
+    fn counted(row: &impl Row, counter: &EntryCounter) -> Lod {
+        let Some(mut draft) = counter.base(row) else {
             return Lod::default();
         };
-        let span = (row.end(last).min(row.start(last).saturating_add(1 << 40)) as i128
-            - row.start(0) as i128)
-            .max(1);
-        let mean = (span / i128::from(count)).max(1) as u64;
-        let mut shift = 63 - mean.leading_zeros() + 1;
-        let mut level = base_level(row, shift);
-        let mut levels: Vec<Level> = Vec::new();
-        loop {
-            let entries = level.entries.len();
-            let is_small = entries <= 64;
-            if entries as u32 <= count / 8 || is_small {
-                let next = coarser(row, &level);
-                level.entries.shrink_to_fit();
-                levels.push(level);
-                if is_small {
-                    break;
-                }
-                level = next;
-            } else {
-                level = coarser(row, &level);
-            }
-            shift = level.shift;
-            if shift >= 62 {
-                break;
-            }
+        for i in 0..row.len() {
+            draft.add(i, row.start(i), row.length(i), row.label(i));
         }
+        Lod::above(row, draft, counter)
+    }
+
+    /// A finished base level and all coarser ones.
+    fn above(row: &impl Row, base: DraftLevel, counter: &EntryCounter) -> Lod {
+        let mut draft = base.close(row.len());
+        let mut levels: Vec<Level> = Vec::new();
+        while draft.level.shift < 61 && draft.level.entries.len() > 64 {
+            let count = counter.entries(draft.level.shift + 1);
+            let next = coarser(row, &draft, count);
+            levels.push(draft.level);
+            draft = next;
+        }
+        levels.push(draft.level);
         Lod { levels }
     }
 
@@ -124,87 +125,147 @@ impl Lod {
     }
 }
 
-fn base_level(row: &impl Row, shift: u32) -> Level {
-    let width = 1_i64 << shift;
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut open_bucket: Option<i64> = None;
-    for i in 0..row.len() {
-        let start = row.start(i);
-        let length = row.end(i).saturating_sub(start);
-        let (busy, label) = (length as f32, row.label(i));
-        let bucket = start >> shift;
-        if length < width {
-            if open_bucket == Some(bucket)
-                && let Some(open) = entries.last_mut()
-            {
-                open.busy += busy;
-                vote(open, label, busy);
-                continue;
-            }
-            open_bucket = Some(bucket);
-        } else {
-            open_bucket = None;
+/// How many entries each level of a row will have.
+///
+/// An item begins an entry unless it and the one before it are shorter than the width and start in the same
+/// bucket; so it does at all widths up to that of its length, of the length of the one before, and of the
+/// highest bit in which their starts differ.
+struct EntryCounter {
+    /// How many items begin an entry at all shifts below a number.
+    begins_below: [u32; 65],
+    first_start: i64,
+    last_start: i64,
+    last_length: i64,
+}
+
+impl Default for EntryCounter {
+    fn default() -> EntryCounter {
+        EntryCounter {
+            begins_below: [0; 65],
+            first_start: 0,
+            last_start: 0,
+            last_length: -1,
         }
-        entries.push(Entry {
-            first: i,
-            label,
-            lead: busy.max(1.0),
-            busy,
+    }
+}
+
+impl EntryCounter {
+    /// The next item.
+    #[inline]
+    fn add(&mut self, start: i64, length: i64) {
+        if self.last_length < 0 {
+            self.first_start = start;
+        }
+        // The first item finds a length with all bits set.
+        let bits = 64 - ((start ^ self.last_start) | length | self.last_length).leading_zeros();
+        self.begins_below[bits as usize] += 1;
+        (self.last_start, self.last_length) = (start, length);
+    }
+
+    /// How many entries there are in a level.
+    fn entries(&self, shift: u32) -> u32 {
+        self.begins_below.iter().skip(shift as usize + 1).sum()
+    }
+
+    /// The lowest level that is worth its room, to be filled; the row's items were all added.
+    fn base(&self, row: &impl Row) -> Option<DraftLevel> {
+        let count = row.len();
+        let last = row.len().checked_sub(1)?;
+        let end = (row.start(last).saturating_add(1 << 40)).min(row.end(last));
+        let span = (i128::from(end) - i128::from(self.first_start)).max(1);
+        let mean = (span / i128::from(count)).max(1) as u64;
+        let is_worth = |&shift: &u32| {
+            let entries = self.entries(shift);
+            entries < 64 || entries < count / 8
+        };
+        let shift = (64 - mean.leading_zeros()..62).find(is_worth)?;
+        Some(DraftLevel::new(shift, self.entries(shift)))
+    }
+}
+
+/// A level while coarser ones are made of it.
+struct DraftLevel {
+    level: Level,
+    /// How much the vote for each entry's label was won by, in ns.
+    leads: Vec<f32>,
+    open_bucket: Option<i64>,
+}
+
+impl DraftLevel {
+    fn new(shift: u32, count: u32) -> DraftLevel {
+        DraftLevel {
+            level: Level {
+                shift,
+                entries: Vec::with_capacity(count as usize + 1),
+            },
+            leads: Vec::with_capacity(count as usize),
+            open_bucket: None,
+        }
+    }
+
+    /// Adds an entry that starts at `start`; if it is short, to the one that is open in its bucket.
+    #[inline]
+    fn push(&mut self, entry: Entry, lead: f32, start: i64, is_short: bool) {
+        let bucket = is_short.then_some(start >> self.level.shift);
+        if is_short
+            && bucket == self.open_bucket
+            && let (Some(open), Some(open_lead)) =
+                (self.level.entries.last_mut(), self.leads.last_mut())
+        {
+            open.busy += entry.busy;
+            vote((&mut open.label, open_lead), entry.label, lead);
+            return;
+        }
+        self.open_bucket = bucket;
+        self.level.entries.push(entry);
+        self.leads.push(lead);
+    }
+
+    /// Adds an item.
+    #[inline]
+    fn add(&mut self, first: u32, start: i64, length: i64, label: u32) {
+        let busy = length as f32;
+        let entry = Entry { first, label, busy };
+        let is_short = length < 1 << self.level.shift;
+        self.push(entry, busy.max(1.0), start, is_short);
+    }
+
+    /// Ends the last entry.
+    fn close(mut self, item_count: u32) -> DraftLevel {
+        self.level.entries.push(Entry {
+            first: item_count,
+            label: 0,
+            busy: 0.0,
         });
+        self
     }
-    entries.push(Entry {
-        first: row.len(),
-        label: 0,
-        lead: 0.0,
-        busy: 0.0,
-    });
-    Level { shift, entries }
 }
 
-fn vote(entry: &mut Entry, label: u32, weight: f32) {
+#[inline]
+fn vote(winner: (&mut u32, &mut f32), label: u32, weight: f32) {
+    let (winner, lead) = winner;
     let weight = weight.max(1.0);
-    if entry.label == label {
-        entry.lead += weight;
-    } else if entry.lead >= weight {
-        entry.lead -= weight;
+    if *winner == label {
+        *lead += weight;
+    } else if *lead >= weight {
+        *lead -= weight;
     } else {
-        entry.label = label;
-        entry.lead = weight - entry.lead;
+        *winner = label;
+        *lead = weight - *lead;
     }
 }
 
-fn coarser(row: &impl Row, finer: &Level) -> Level {
-    let shift = finer.shift + 1;
-    let width = 1_i64 << shift;
-    let mut entries: Vec<Entry> = Vec::with_capacity(finer.entries.len() / 2 + 2);
-    let mut open_bucket: Option<i64> = None;
-    for pair in finer.entries.windows(2) {
+fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
+    let shift = finer.level.shift + 1;
+    let mut draft = DraftLevel::new(shift, count);
+    for (pair, &lead) in finer.level.entries.windows(2).zip(&finer.leads) {
         let entry = pair[0];
         let start = row.start(entry.first);
         let is_one = pair[1].first - entry.first == 1;
-        let is_short = !is_one || row.end(entry.first).saturating_sub(start) < width;
-        let bucket = start >> shift;
-        if is_short {
-            if open_bucket == Some(bucket)
-                && let Some(open) = entries.last_mut()
-            {
-                open.busy += entry.busy;
-                vote(open, entry.label, entry.lead);
-                continue;
-            }
-            open_bucket = Some(bucket);
-        } else {
-            open_bucket = None;
-        }
-        entries.push(entry);
+        let is_short = !is_one || row.length(entry.first) < 1 << shift;
+        draft.push(entry, lead, start, is_short);
     }
-    entries.push(Entry {
-        first: row.len(),
-        label: 0,
-        lead: 0.0,
-        busy: 0.0,
-    });
-    Level { shift, entries }
+    draft.close(row.len())
 }
 
 /// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
@@ -309,26 +370,26 @@ impl<'a> InstantRow<'a> {
         }
     }
 
-    /// The same with times and labels side by side, for a walk over all of it.
+    /// The pyramid of the row. `scratch` is used to look up every event but once.
     #[must_use]
-    pub fn unrolled(&self) -> PointRow {
-        PointRow {
-            times: self
-                .events
-                .iter()
-                .map(|&event| self.cursor.time(EventId(event)).0)
-                .collect(),
-            labels: self
-                .events
-                .iter()
-                .map(|&event| self.cursor.kind(EventId(event)).0)
-                .collect(),
+    pub fn lod(&self, scratch: &mut PointRow) -> Lod {
+        let mut counter = EntryCounter::default();
+        scratch.times.clear();
+        scratch.labels.clear();
+        scratch.times.resize(self.events.len(), 0);
+        scratch.labels.resize(self.events.len(), 0);
+        let places = scratch.times.iter_mut().zip(&mut scratch.labels);
+        for (&event, (time, label)) in self.events.iter().zip(places) {
+            let (at, kind) = self.cursor.time_and_kind(EventId(event));
+            (*time, *label) = (at.0, kind.0);
+            counter.add(at.0, 0);
         }
+        Lod::counted(scratch, &counter)
     }
 }
 
 /// Points with their times and labels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PointRow {
     times: Vec<i64>,
     labels: Vec<u16>,
@@ -344,6 +405,9 @@ impl Row for PointRow {
     fn end(&self, i: u32) -> i64 {
         self.times[i as usize]
     }
+    fn length(&self, _: u32) -> i64 {
+        0
+    }
     fn label(&self, i: u32) -> u32 {
         u32::from(self.labels[i as usize])
     }
@@ -358,6 +422,9 @@ impl Row for InstantRow<'_> {
     }
     fn end(&self, i: u32) -> i64 {
         self.start(i)
+    }
+    fn length(&self, _: u32) -> i64 {
+        0
     }
     fn label(&self, i: u32) -> u32 {
         u32::from(self.cursor.kind(EventId(self.events[i as usize])).0)

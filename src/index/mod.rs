@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 use interval_tree::IntervalTree;
-use lod::{CounterLod, InstantRow, Lod, run_row, slice_row, state_row};
+use lod::{CounterLod, InstantRow, Lod, PointRow, SMALL_ROW, run_row, slice_row, state_row};
 use overview::Overview;
 
 /// The pyramids and trees of one trace.
@@ -62,9 +62,9 @@ impl Index {
         let instants = || {
             let tracks = (0..trace.tracks.len() as u32).into_par_iter().map(TrackId);
             tracks
-                .map(|id| {
+                .map_init(PointRow::default, |points, id| {
                     let count = trace.tracks[id.0 as usize].instants.len();
-                    Lod::of_large(count, || InstantRow::new(trace, id).unrolled())
+                    (count >= SMALL_ROW).then(|| InstantRow::new(trace, id).lod(points))
                 })
                 .collect()
         };

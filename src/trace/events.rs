@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::entities::{ThreadId, ThreadMap};
 use crate::base::{Nanos, Timestamp};
 use crate::event::KindId;
-use crate::event::columns::{EventColumns, EventRow};
+use crate::event::columns::{EventBlock, EventColumns, EventRow};
 
 /// Number of an event in one `Trace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,11 +95,17 @@ impl Segment {
         (self.time(0), self.time(self.columns.len() as u32 - 1))
     }
 
-    fn row(&self, index: u32) -> EventRow {
-        EventRow {
-            time: self.time(index),
-            kind: self.kind(index),
-            ..self.columns.row(index)
+    /// All of event `index`.
+    fn event(&self, index: u32) -> Event {
+        Event {
+            id: EventId(self.first + index),
+            part: self.part,
+            cpu: self.cpu(index),
+            row: EventRow {
+                time: self.time(index),
+                kind: self.kind(index),
+                ..self.columns.row(index)
+            },
         }
     }
 }
@@ -187,12 +193,7 @@ impl Events {
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
         let segment = self.segment_of(id);
-        Event {
-            id,
-            part: segment.part,
-            cpu: segment.cpu(id.0 - segment.first),
-            row: segment.row(id.0 - segment.first),
-        }
+        segment.event(id.0 - segment.first)
     }
 
     /// When an event happened.
@@ -216,7 +217,10 @@ impl Events {
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
         let segment = self.segment_of(id);
-        let index = id.0 - segment.first;
+        self.thread_in(segment, id.0 - segment.first)
+    }
+
+    fn thread_in(&self, segment: &Segment, index: u32) -> ThreadId {
         let key = segment.columns.thread(index);
         let threads = match &segment.origin {
             None => &self.threads,
@@ -229,12 +233,13 @@ impl Events {
         }
     }
 
-    /// For walks over many events: remembers the segment of the last one, so that neighbours cost nothing.
+    /// For walks over many events: remembers the block of the last one, so that neighbours cost little.
     #[must_use]
     pub fn cursor(&self) -> EventCursor<'_> {
         EventCursor {
             events: self,
             segment: Cell::new(0),
+            near: Cell::new(EventBlock::default()),
         }
     }
 
@@ -322,12 +327,14 @@ impl Events {
 pub struct EventCursor<'a> {
     events: &'a Events,
     segment: Cell<usize>,
+    /// The block that was asked last; it counts from the trace's first event.
+    near: Cell<EventBlock<'a>>,
 }
 
-impl EventCursor<'_> {
-    /// The segment of an event, and its index there.
-    #[inline]
-    fn locate(&self, id: EventId) -> (&Segment, u32) {
+impl<'a> EventCursor<'a> {
+    /// The segment of an event, and its index there. Remembers its block.
+    #[inline(never)]
+    fn locate(&self, id: EventId) -> (&'a Segment, u32) {
         let segments = &self.events.segments;
         let is_here = segments
             .get(self.segment.get())
@@ -337,6 +344,11 @@ impl EventCursor<'_> {
                 .set(segments.partition_point(|at| at.first <= id.0) - 1);
         }
         let segment = &segments[self.segment.get()];
+        if segment.origin.is_none() {
+            let mut block = segment.columns.block_around(id.0 - segment.first);
+            block.first += segment.first;
+            self.near.set(block);
+        }
         (segment, id.0 - segment.first)
     }
 
@@ -344,40 +356,60 @@ impl EventCursor<'_> {
     #[inline]
     #[must_use]
     pub fn time(&self, id: EventId) -> Timestamp {
-        let (segment, index) = self.locate(id);
-        segment.time(index)
+        let near = self.near.get();
+        match near.times.get(id.0.wrapping_sub(near.first) as usize) {
+            Some(&after) => Timestamp(near.base_time.wrapping_add(i64::from(after))),
+            None => {
+                let (segment, index) = self.locate(id);
+                segment.time(index)
+            }
+        }
+    }
+
+    /// When an event happened and what it is. Panics if there is no such event.
+    #[inline]
+    #[must_use]
+    pub fn time_and_kind(&self, id: EventId) -> (Timestamp, KindId) {
+        let near = self.near.get();
+        let at = id.0.wrapping_sub(near.first) as usize;
+        match (near.times.get(at), near.kinds.get(at)) {
+            (Some(&after), Some(&kind)) => {
+                let time = near.base_time.wrapping_add(i64::from(after));
+                (Timestamp(time), KindId(kind))
+            }
+            _ => {
+                let (segment, index) = self.locate(id);
+                (segment.time(index), segment.kind(index))
+            }
+        }
     }
 
     /// What an event is. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn kind(&self, id: EventId) -> KindId {
-        let (segment, index) = self.locate(id);
-        segment.kind(index)
+        let near = self.near.get();
+        match near.kinds.get(id.0.wrapping_sub(near.first) as usize) {
+            Some(&kind) => KindId(kind),
+            None => {
+                let (segment, index) = self.locate(id);
+                segment.kind(index)
+            }
+        }
     }
 
     /// One event. Panics if there is no such event.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
         let (segment, index) = self.locate(id);
-        Event {
-            id,
-            part: segment.part,
-            cpu: segment.cpu.or_else(|| segment.columns.cpu(index)),
-            row: segment.columns.row(index),
-        }
+        segment.event(index)
     }
 
     /// Whose an event is. Panics if there is no such event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
         let (segment, index) = self.locate(id);
-        let key = segment.columns.thread(index);
-        if self.events.threads.is_unique(key) {
-            self.events.threads.at(key, Timestamp(0))
-        } else {
-            self.events.threads.at(key, segment.columns.time(index))
-        }
+        self.events.thread_in(segment, index)
     }
 }
 
