@@ -2,24 +2,25 @@
 //!
 //! Tables are put one behind the other, file by file; ids are moved to where their rows went, and only what
 //! is sorted by time over all (flows, logs, files) is sorted again. Runs and states that lasted to a file's
-//! end do not last to the end of the axis. Event columns are shared, not copied:
-//! their [`Origin`] says how to read them. Thread 0 is the idle task of everybody.
+//! end do not last to the end of the axis. Event columns are shared, not copied: their [`Origin`] says how to
+//! read them. Thread 0 is the idle task of everybody.
 
-use std::ops::Range;
+mod moves;
+mod tracks;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Nanos, StringId, Timestamp};
+use crate::base::{Nanos, StringId};
 use crate::event::{EventKind, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
-use crate::trace::flows::FlowPoint;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{
-    CounterTrack, CpuId, EventId, Events, FileUse, Flow, Flows, Log, Origin, Process, ProcessId,
-    ProgramImage, Segment, SliceId, Source, Thread, ThreadId, Trace, Track, TrackId, TrackKind,
+    CounterTrack, CpuId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment, SliceLabel,
+    Source, Thread, ThreadId, Trace,
 };
-use crate::trace::{SliceLabel, slices::SliceRow};
+use moves::{Moves, moved_range};
 
 /// A trace to be joined with others.
 #[derive(Clone, Debug)]
@@ -49,91 +50,6 @@ pub fn join(members: &[Member]) -> Trace {
         joined.add(member);
     }
     joined.finish()
-}
-
-/// Where the rows of one member went.
-struct Moves {
-    shift: Nanos,
-    /// Where the file ends here.
-    end: Timestamp,
-    strings: Vec<StringId>,
-    kinds: Vec<KindId>,
-    first_cpu: u32,
-    /// Thread `n` (from 1) became `first_thread + n - 1`.
-    first_thread: u32,
-    first_process: u32,
-    first_event: u32,
-    first_label: u32,
-}
-
-impl Moves {
-    fn time(&self, time: Timestamp) -> Timestamp {
-        // The ends of the axis mean "before all" and "after all".
-        if time == Timestamp::MIN || time == Timestamp::MAX {
-            time
-        } else {
-            time.saturating_add(self.shift)
-        }
-    }
-
-    fn times(&self, times: &[i64]) -> impl Iterator<Item = i64> {
-        times.iter().map(|&time| self.time(Timestamp(time)).0)
-    }
-
-    /// Ends of what lasts "to the end": of its own file, not of all.
-    fn ends(&self, ends: &[i64]) -> impl Iterator<Item = i64> {
-        ends.iter().map(|&end| match Timestamp(end) {
-            Timestamp::MAX => self.end.0,
-            end => self.time(end).0,
-        })
-    }
-
-    fn string(&self, id: StringId) -> StringId {
-        self.strings
-            .get(id.0 as usize)
-            .copied()
-            .unwrap_or(StringId::EMPTY)
-    }
-
-    fn thread(&self, id: ThreadId) -> ThreadId {
-        match id {
-            ThreadId::IDLE | ThreadId::NONE => id,
-            ThreadId(number) => ThreadId(self.first_thread + number - 1),
-        }
-    }
-
-    fn process(&self, id: ProcessId) -> ProcessId {
-        ProcessId(self.first_process + id.0)
-    }
-
-    fn cpu(&self, id: CpuId) -> CpuId {
-        CpuId(self.first_cpu + id.0)
-    }
-
-    fn event(&self, id: EventId) -> EventId {
-        EventId(self.first_event + id.0)
-    }
-
-    fn events(&self, ids: &[u32]) -> impl Iterator<Item = u32> {
-        ids.iter().map(|&id| moved(id, self.first_event))
-    }
-
-    fn track_kind(&self, kind: TrackKind) -> TrackKind {
-        match kind {
-            TrackKind::Cpu(cpu) => TrackKind::Cpu(self.cpu(cpu)),
-            TrackKind::Thread(thread) => TrackKind::Thread(self.thread(thread)),
-            TrackKind::Async(process) => TrackKind::Async(process.map(|id| self.process(id))),
-        }
-    }
-}
-
-/// A row number that may be `u32::MAX` for none.
-fn moved(id: u32, by: u32) -> u32 {
-    if id == u32::MAX { id } else { id + by }
-}
-
-fn moved_range(range: &Range<u32>, by: u32) -> Range<u32> {
-    range.start + by..range.end + by
 }
 
 /// The trace in the making, and what waits until all members are there.
@@ -431,127 +347,6 @@ impl<'a> Joined<'a> {
         trace.info = common_info(&trace.sources);
         self.trace
     }
-
-    /// Tracks are sorted by what they are of, so the files' tracks lie between each other's, and with them
-    /// their rows, slices and instants. The answer says, for each member, where its slices went: by its rows,
-    /// (first slice there, first slice here).
-    fn place_tracks(&mut self) -> Vec<Vec<(u32, u32)>> {
-        let mut order: Vec<(TrackKind, usize, u32)> = Vec::new();
-        for (number, (theirs, moves)) in self.members.iter().enumerate() {
-            let tracks = theirs.tracks.iter().enumerate();
-            order.extend(
-                tracks.map(|(at, track)| (moves.track_kind(track.kind), number, at as u32)),
-            );
-        }
-        order.sort_unstable();
-        let mut slice_moves: Vec<Vec<(u32, u32)>> = self
-            .members
-            .iter()
-            .map(|(theirs, _)| vec![(0, 0); theirs.slices.rows.len()])
-            .collect();
-        let mut slice_count = 0;
-        for &(kind, number, at) in &order {
-            let (theirs, moves) = &self.members[number];
-            let track = &theirs.tracks[at as usize];
-            let ours = &mut self.trace;
-            let id = TrackId(ours.tracks.len() as u32);
-            if kind == TrackKind::Async(None)
-                && let Some(source) = ours.sources.get_mut(number)
-            {
-                let loose = &mut source.loose_tracks;
-                let first = if loose.start == loose.end {
-                    id.0
-                } else {
-                    loose.start
-                };
-                *loose = first..id.0 + 1;
-            }
-            let first_row = ours.slices.rows.len() as u32;
-            for row in track.rows.clone() {
-                let row_there = &theirs.slices.rows[row as usize];
-                let length = row_there.slices.len() as u32;
-                slice_moves[number][row as usize] = (row_there.slices.start, slice_count);
-                ours.slices.rows.push(SliceRow {
-                    track: id,
-                    row: row_there.row,
-                    slices: slice_count..slice_count + length,
-                });
-                slice_count += length;
-            }
-            let first_instant = ours.instants.events.len() as u32;
-            let points = track.instants.start as usize..track.instants.end as usize;
-            ours.instants
-                .events
-                .extend(moves.events(&theirs.instants.events[points]));
-            ours.tracks.push(Track {
-                kind,
-                name: moves.string(track.name),
-                rows: first_row..ours.slices.rows.len() as u32,
-                instants: first_instant..ours.instants.events.len() as u32,
-            });
-        }
-        for &(_, number, at) in &order {
-            let (theirs, moves) = &self.members[number];
-            let (ours, there) = (&mut self.trace.slices, &theirs.slices);
-            for row in theirs.tracks[at as usize].rows.clone() {
-                let range = &there.rows[row as usize].slices;
-                let range = range.start as usize..range.end as usize;
-                ours.starts
-                    .extend(moves.times(&there.starts[range.clone()]));
-                ours.ends.extend(moves.times(&there.ends[range.clone()]));
-                let labels = there.label_ids[range.clone()].iter();
-                ours.label_ids
-                    .extend(labels.map(|&label| label + moves.first_label));
-                let parents = there.parents[range.clone()].iter();
-                ours.parents.extend(parents.map(|&parent| {
-                    slice_here(there, &slice_moves[number], SliceId(parent))
-                        .map_or(u32::MAX, |id| id.0)
-                }));
-                ours.begins
-                    .extend(moves.events(&there.begins[range.clone()]));
-                ours.finishes.extend(moves.events(&there.finishes[range]));
-            }
-        }
-        slice_moves
-    }
-
-    fn add_flows(&mut self, slice_moves: &[Vec<(u32, u32)>]) {
-        let mut rows = Vec::new();
-        for ((theirs, moves), slice_moves) in self.members.iter().zip(slice_moves) {
-            let point = |point: &FlowPoint| FlowPoint {
-                time: moves.time(point.time),
-                thread: moves.thread(point.thread),
-                slice: point
-                    .slice
-                    .and_then(|id| slice_here(&theirs.slices, slice_moves, id)),
-                event: moves.event(point.event),
-            };
-            rows.extend(theirs.flows.rows.iter().map(|flow| Flow {
-                key: flow.key,
-                name: moves.string(flow.name),
-                from: point(&flow.from),
-                to: point(&flow.to),
-            }));
-        }
-        self.trace.flows = Flows::new(rows);
-    }
-}
-
-/// Where a member's slice went.
-fn slice_here(
-    there: &crate::trace::Slices,
-    slice_moves: &[(u32, u32)],
-    id: SliceId,
-) -> Option<SliceId> {
-    if id.0 == u32::MAX {
-        return None;
-    }
-    let row = there
-        .rows
-        .partition_point(|row| row.slices.start <= id.0)
-        .checked_sub(1)?;
-    let (first_there, first_here) = slice_moves.get(row)?;
-    Some(SliceId(first_here + (id.0 - first_there)))
 }
 
 /// What the files say together: the axis is the first one's clock.

@@ -1,0 +1,126 @@
+//! Tracks of several traces in one order, and with them their rows, slices and instants; then the arrows between
+//! the slices.
+
+use super::Joined;
+use crate::trace::flows::FlowPoint;
+use crate::trace::slices::SliceRow;
+use crate::trace::{Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
+
+impl Joined<'_> {
+    /// Tracks are sorted by what they are of, so the files' tracks lie between each other's, and with them
+    /// their rows, slices and instants. The answer says, for each member, where its slices went: by its rows,
+    /// (first slice there, first slice here).
+    pub(super) fn place_tracks(&mut self) -> Vec<Vec<(u32, u32)>> {
+        let mut order: Vec<(TrackKind, usize, u32)> = Vec::new();
+        for (number, (theirs, moves)) in self.members.iter().enumerate() {
+            let tracks = theirs.tracks.iter().enumerate();
+            order.extend(
+                tracks.map(|(at, track)| (moves.track_kind(track.kind), number, at as u32)),
+            );
+        }
+        order.sort_unstable();
+        let mut slice_moves: Vec<Vec<(u32, u32)>> = self
+            .members
+            .iter()
+            .map(|(theirs, _)| vec![(0, 0); theirs.slices.rows.len()])
+            .collect();
+        let mut slice_count = 0;
+        for &(kind, number, at) in &order {
+            let (theirs, moves) = &self.members[number];
+            let track = &theirs.tracks[at as usize];
+            let ours = &mut self.trace;
+            let id = TrackId(ours.tracks.len() as u32);
+            if kind == TrackKind::Async(None)
+                && let Some(source) = ours.sources.get_mut(number)
+            {
+                let loose = &mut source.loose_tracks;
+                let first = if loose.start == loose.end {
+                    id.0
+                } else {
+                    loose.start
+                };
+                *loose = first..id.0 + 1;
+            }
+            let first_row = ours.slices.rows.len() as u32;
+            for row in track.rows.clone() {
+                let row_there = &theirs.slices.rows[row as usize];
+                let length = row_there.slices.len() as u32;
+                slice_moves[number][row as usize] = (row_there.slices.start, slice_count);
+                ours.slices.rows.push(SliceRow {
+                    track: id,
+                    row: row_there.row,
+                    slices: slice_count..slice_count + length,
+                });
+                slice_count += length;
+            }
+            let first_instant = ours.instants.events.len() as u32;
+            let points = track.instants.start as usize..track.instants.end as usize;
+            ours.instants
+                .events
+                .extend(moves.events(&theirs.instants.events[points]));
+            ours.tracks.push(Track {
+                kind,
+                name: moves.string(track.name),
+                rows: first_row..ours.slices.rows.len() as u32,
+                instants: first_instant..ours.instants.events.len() as u32,
+            });
+        }
+        for &(_, number, at) in &order {
+            let (theirs, moves) = &self.members[number];
+            let (ours, there) = (&mut self.trace.slices, &theirs.slices);
+            for row in theirs.tracks[at as usize].rows.clone() {
+                let range = &there.rows[row as usize].slices;
+                let range = range.start as usize..range.end as usize;
+                ours.starts
+                    .extend(moves.times(&there.starts[range.clone()]));
+                ours.ends.extend(moves.times(&there.ends[range.clone()]));
+                let labels = there.label_ids[range.clone()].iter();
+                ours.label_ids
+                    .extend(labels.map(|&label| label + moves.first_label));
+                let parents = there.parents[range.clone()].iter();
+                ours.parents.extend(parents.map(|&parent| {
+                    slice_here(there, &slice_moves[number], SliceId(parent))
+                        .map_or(u32::MAX, |id| id.0)
+                }));
+                ours.begins
+                    .extend(moves.events(&there.begins[range.clone()]));
+                ours.finishes.extend(moves.events(&there.finishes[range]));
+            }
+        }
+        slice_moves
+    }
+
+    pub(super) fn add_flows(&mut self, slice_moves: &[Vec<(u32, u32)>]) {
+        let mut rows = Vec::new();
+        for ((theirs, moves), slice_moves) in self.members.iter().zip(slice_moves) {
+            let point = |point: &FlowPoint| FlowPoint {
+                time: moves.time(point.time),
+                thread: moves.thread(point.thread),
+                slice: point
+                    .slice
+                    .and_then(|id| slice_here(&theirs.slices, slice_moves, id)),
+                event: moves.event(point.event),
+            };
+            rows.extend(theirs.flows.rows.iter().map(|flow| Flow {
+                key: flow.key,
+                name: moves.string(flow.name),
+                from: point(&flow.from),
+                to: point(&flow.to),
+            }));
+        }
+        self.trace.flows = Flows::new(rows);
+    }
+}
+
+/// Where a member's slice went.
+fn slice_here(there: &Slices, slice_moves: &[(u32, u32)], id: SliceId) -> Option<SliceId> {
+    if id.0 == u32::MAX {
+        return None;
+    }
+    let row = there
+        .rows
+        .partition_point(|row| row.slices.start <= id.0)
+        .checked_sub(1)?;
+    let (first_there, first_here) = slice_moves.get(row)?;
+    Some(SliceId(first_here + (id.0 - first_there)))
+}
