@@ -5,15 +5,22 @@
     reason = "a test may panic and print"
 )]
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
+use threadline::query::area::{Area, GroupBy, What, groups};
+use threadline::query::compare::{CompareWhat, Compared, SortBy, compare};
+use threadline::query::cpu_use::{cpu_use, mean_use};
+use threadline::query::details::describe;
+use threadline::query::durations::durations;
 use threadline::query::expression::Expression;
+use threadline::query::flame::{Roots, of_slices, of_stacks};
 use threadline::query::latency::{PairKey, PairQuery, event_pairs, wakeups};
 use threadline::query::wakeup_chain::{ChainEnd, HopKind, MAX_HOPS, chain, chain_at};
-use threadline::trace::{StateId, ThreadId, ThreadState};
+use threadline::trace::{CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState};
 
 const ALWAYS: TimeSpan = TimeSpan {
     start: Timestamp::MIN,
@@ -228,4 +235,240 @@ fn event_pairs_measure_what_slices_measure() {
     let job = Job::default();
     job.cancel();
     assert!(event_pairs(trace, reader, &irq, &job).is_err());
+}
+
+#[test]
+fn a_flame_graph_holds_all_time_once() {
+    for name in [
+        "function-graph.dat",
+        "sched-irq-syscalls.dat",
+        "lua-make-j2.etrace.zst",
+    ] {
+        let loaded = sample(name);
+        let trace = loaded.trace.as_ref();
+        let length = trace.span.duration().0;
+        let middle = TimeSpan::new(
+            Timestamp(trace.span.start.0 + length / 4),
+            Timestamp(trace.span.start.0 + length / 2),
+        );
+        for area in [Area::all(), Area::of(middle)] {
+            let flame = of_slices(trace, &area, Roots::Merged, &Job::default()).unwrap();
+            assert!(!flame.is_empty(), "{name}");
+            assert_eq!(flame.left_out, 0);
+            let root = &flame.nodes[0];
+            // A plain scan: slices by their whole path of names.
+            let mut plain: HashMap<String, (i64, u64)> = HashMap::new();
+            let mut whole = 0;
+            for id in 0..trace.slices.len() as u32 {
+                let span = Item::Slice(SliceId(id)).span(trace).unwrap();
+                let meets = span.overlaps(area.span) || area.span.contains(span.start);
+                if !meets {
+                    continue;
+                }
+                let mut path = vec![
+                    trace
+                        .text(trace.slices.label(SliceId(id)).name)
+                        .into_owned(),
+                ];
+                let mut at = trace.slices.get(SliceId(id)).parent;
+                whole += if at.is_none() {
+                    span.intersection(area.span).duration().0
+                } else {
+                    0
+                };
+                while let Some(parent) = at {
+                    path.push(trace.text(trace.slices.label(parent).name).into_owned());
+                    at = trace.slices.get(parent).parent;
+                }
+                path.reverse();
+                let entry = plain.entry(path.join(";")).or_default();
+                entry.0 += span.intersection(area.span).duration().0;
+                entry.1 += 1;
+            }
+            assert_eq!(root.total, whole, "{name}");
+            assert_eq!(flame.nodes.len() - 1, plain.len());
+            for id in 1..flame.nodes.len() as u32 {
+                let node = &flame.nodes[id as usize];
+                assert_eq!(
+                    plain[&flame.path(id).join(";")],
+                    (node.total, node.count),
+                    "{name}"
+                );
+                let inside: i64 = node
+                    .children
+                    .iter()
+                    .map(|&child| flame.nodes[child as usize].total)
+                    .sum();
+                assert_eq!(node.own, (node.total - inside).max(0));
+            }
+            let own: i64 = flame.nodes.iter().skip(1).map(|node| node.own).sum();
+            let turned = flame.bottom_up();
+            assert_eq!(turned.nodes[0].total, own);
+            let names = flame.by_name();
+            assert_eq!(names.iter().map(|row| row.own).sum::<i64>(), own);
+            for row in &names {
+                let leaves = turned.nodes[0].children.iter();
+                let of_name: i64 = leaves
+                    .filter(|&&id| turned.name(id) == row.name)
+                    .map(|&id| turned.nodes[id as usize].total)
+                    .sum();
+                assert_eq!(of_name, row.own, "{}", row.name);
+                assert!(row.total >= row.own);
+            }
+            let frames = flame.layout(0, 1);
+            assert!(frames.iter().all(|frame| frame.start >= 0
+                && frame.start + frame.width <= root.total.max(frame.start + frame.width)));
+        }
+        let parted = of_slices(trace, &Area::all(), Roots::Tracks, &Job::default()).unwrap();
+        let whole = of_slices(trace, &Area::all(), Roots::Merged, &Job::default()).unwrap();
+        assert_eq!(parted.nodes[0].total, whole.nodes[0].total);
+    }
+}
+
+#[test]
+fn stacks_of_a_recording_merge_too() {
+    let Some(folder) = corpus() else { return };
+    let path = folder.join("tracedat/v7-zstd-kernel-stack.dat");
+    let loaded = open(&path, &Job::default()).unwrap();
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let flame = of_stacks(trace, reader, &Area::all(), &Job::default()).unwrap();
+    let stacks = (0..trace.events.len() as u32)
+        .filter(|id| !describe(trace, reader, EventId(*id)).stack.is_empty())
+        .count();
+    println!("{stacks} stacks, {} nodes", flame.nodes.len());
+    assert!(stacks > 0);
+    assert_eq!(flame.nodes[0].total, stacks as i64);
+}
+
+/// The corpus beside the repository, where it is there.
+fn corpus() -> Option<std::path::PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let folder = std::env::var_os("THREADLINE_CORPUS").map_or(beside, Into::into);
+    if !folder.is_dir() {
+        println!("skipped: there is no corpus at {}", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn two_traces_are_compared_name_by_name() {
+    let a = sample("sched-irq-syscalls.dat");
+    let b = sample("block-ext4.dat");
+    let area = Area::all();
+    let (left, right) = (
+        Compared {
+            trace: &a.trace,
+            area: &area,
+        },
+        Compared {
+            trace: &b.trace,
+            area: &area,
+        },
+    );
+    for what in [
+        CompareWhat::Slices,
+        CompareWhat::Events,
+        CompareWhat::Threads,
+        CompareWhat::States,
+    ] {
+        let same = compare(left, left, what, &Job::default()).unwrap();
+        assert!(!same.is_empty());
+        assert!(
+            same.iter()
+                .all(|row| row.left == row.right && row.change(SortBy::Sum) == 0)
+        );
+        let there = compare(left, right, what, &Job::default()).unwrap();
+        let back = compare(right, left, what, &Job::default()).unwrap();
+        assert_eq!(there.len(), back.len());
+        for row in &there {
+            let other = back
+                .iter()
+                .find(|it| it.name == row.name && it.category == row.category)
+                .unwrap();
+            assert_eq!((row.left, row.right), (other.right, other.left));
+        }
+        let by = if what == CompareWhat::Events {
+            SortBy::Count
+        } else {
+            SortBy::Sum
+        };
+        assert!(there.is_sorted_by_key(|row| std::cmp::Reverse(row.change(by).unsigned_abs())));
+    }
+    // Names that only one of them has.
+    let events = compare(left, right, CompareWhat::Events, &Job::default()).unwrap();
+    assert!(
+        events
+            .iter()
+            .any(|row| row.left.is_none() && row.name.starts_with("ext4"))
+    );
+    assert!(
+        events
+            .iter()
+            .any(|row| row.right.is_none() && row.name == "sys_enter")
+    );
+    let count: u64 = events
+        .iter()
+        .filter_map(|row| row.left)
+        .map(|side| side.count)
+        .sum();
+    assert_eq!(count, a.trace.events.len() as u64);
+}
+
+#[test]
+fn durations_of_a_name_can_be_cut_out_of_its_histogram() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let trace = loaded.trace.as_ref();
+    for group in groups(
+        trace,
+        &Area::all(),
+        What::Slices,
+        GroupBy::Name,
+        &Job::default(),
+    )
+    .unwrap()
+    {
+        let (name, category) = group.key.name.unwrap();
+        let all = durations(trace, &Area::all(), name, Some(category), &Job::default()).unwrap();
+        assert_eq!(all.lengths.count(), group.count);
+        assert_eq!(all.lengths.sum_ns(), group.sum_ns);
+        assert_eq!(all.lengths.per_mille(950), group.p95_ns);
+        let cut: Vec<SliceId> = all.between(group.p50_ns, group.p95_ns).collect();
+        let lengths = all.lengths.sorted().iter();
+        assert_eq!(
+            cut.len(),
+            lengths
+                .filter(|it| (group.p50_ns..group.p95_ns).contains(*it))
+                .count()
+        );
+        for id in cut {
+            assert_eq!(trace.slices.label(id).name, name);
+        }
+        assert_eq!(all.slices().count() as u64, group.count);
+    }
+}
+
+#[test]
+fn cpu_use_over_time_adds_up_to_the_runs() {
+    let loaded = sample("sched-irq.ftrace");
+    let (trace, index) = (loaded.trace.as_ref(), loaded.index.as_ref());
+    for cpu in (0..trace.cpus.len() as u32).map(CpuId) {
+        for columns in [1, 7, 500] {
+            let shares = cpu_use(trace, index, cpu, trace.span, columns);
+            let column = trace.span.duration().0 as f64 / columns as f64;
+            let sum: f64 = shares.iter().map(|&share| f64::from(share) * column).sum();
+            let runs: i64 = trace
+                .runs
+                .on(cpu)
+                .map(|id| Item::Run(RunId(id)).span(trace).unwrap().duration().0)
+                .sum();
+            assert!(
+                (sum - runs as f64).abs() <= runs as f64 * 0.02 + 1000.0,
+                "{sum} {runs} {columns}"
+            );
+        }
+    }
+    let all: Vec<CpuId> = (0..trace.cpus.len() as u32).map(CpuId).collect();
+    let mean = mean_use(trace, index, &all, trace.span, 10);
+    assert!(mean.iter().all(|share| (0.0..=1.0).contains(share)));
 }

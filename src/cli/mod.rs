@@ -5,7 +5,9 @@
 
 mod chain;
 mod command;
+mod compare;
 mod export;
+mod flame;
 mod formats;
 mod info;
 mod install;
@@ -35,6 +37,8 @@ pub const COMMANDS: &[Command] = &[
     stats::COMMAND,
     latency::COMMAND,
     chain::COMMAND,
+    flame::COMMAND,
+    compare::COMMAND,
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,

@@ -2,9 +2,13 @@
 //! range adds up to. Answers are plain lists: no pixels, no colours, no window.
 
 pub mod area;
+pub mod compare;
+pub mod cpu_use;
 pub mod details;
 pub mod distribution;
+pub mod durations;
 pub mod expression;
+pub mod flame;
 pub mod item;
 pub mod latency;
 pub mod probes;

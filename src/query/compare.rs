@@ -1,0 +1,237 @@
+//! Two traces (or two areas of one) side by side: what is in both, what is only in one, and what changed.
+
+use rustc_hash::FxHashMap;
+
+use super::area::{Area, Group, GroupBy, What, groups};
+use crate::base::{Cancelled, Job};
+use crate::trace::Trace;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareWhat {
+    /// Slices by name and category.
+    Slices,
+    /// Raw events by name and category: only their counts.
+    Events,
+    /// Time on CPUs by the thread's name.
+    Threads,
+    /// Time in each state of threads.
+    States,
+}
+
+/// One name in both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareRow {
+    /// The name.
+    pub name: String,
+    /// Category, where it has one.
+    pub category: String,
+    /// In the first.
+    pub left: Option<Side>,
+    /// In the second.
+    pub right: Option<Side>,
+}
+
+/// What a name adds up to on one side. Times in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// How many.
+    pub count: u64,
+    /// Together.
+    pub sum_ns: i128,
+    /// The median, where it is known: not of events and threads.
+    pub p50_ns: Option<i64>,
+    /// The 95th percentile.
+    pub p95_ns: Option<i64>,
+    /// The longest.
+    pub max_ns: Option<i64>,
+}
+
+/// By what rows are sorted: the largest change first, whichever way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortBy {
+    /// Change of the sum.
+    Sum,
+    /// Change of the count.
+    Count,
+    /// Change of the mean.
+    Mean,
+    /// Change of the 95th percentile.
+    P95,
+}
+
+impl Side {
+    /// The mean; 0 of none.
+    #[must_use]
+    pub fn mean_ns(&self) -> i64 {
+        (self.sum_ns / i128::from(self.count.max(1))) as i64
+    }
+
+    fn measure(&self, by: SortBy) -> i128 {
+        match by {
+            SortBy::Sum => self.sum_ns,
+            SortBy::Count => self.count.into(),
+            SortBy::Mean => self.mean_ns().into(),
+            SortBy::P95 => self.p95_ns.unwrap_or(0).into(),
+        }
+    }
+}
+
+impl CompareRow {
+    /// Second minus first; what is missing counts as 0.
+    #[must_use]
+    pub fn change(&self, by: SortBy) -> i128 {
+        let measure = |side: &Option<Side>| side.map_or(0, |side| side.measure(by));
+        measure(&self.right) - measure(&self.left)
+    }
+
+    /// Second by first, where both have any.
+    #[must_use]
+    pub fn ratio(&self, by: SortBy) -> Option<f64> {
+        let (left, right) = (self.left?.measure(by), self.right?.measure(by));
+        (left != 0).then(|| right as f64 / left as f64)
+    }
+}
+
+/// One trace and what of it is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// The part of it.
+    pub area: &'a Area,
+}
+
+/// Compares two, sorted by the change of the sum (of events: of the count).
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn compare(
+    left: Compared<'_>,
+    right: Compared<'_>,
+    what: CompareWhat,
+    job: &Job,
+) -> Result<Vec<CompareRow>, Cancelled> {
+    let mut rows: FxHashMap<(String, String), CompareRow> = FxHashMap::default();
+    for (compared, is_left) in [(left, true), (right, false)] {
+        for ((name, category), side) in sides(compared, what, job)? {
+            let row = rows
+                .entry((name.clone(), category.clone()))
+                .or_insert_with(|| CompareRow {
+                    name,
+                    category,
+                    left: None,
+                    right: None,
+                });
+            let place = if is_left {
+                &mut row.left
+            } else {
+                &mut row.right
+            };
+            add(place, side);
+        }
+    }
+    let mut rows: Vec<CompareRow> = rows.into_values().collect();
+    let by = match what {
+        CompareWhat::Events => SortBy::Count,
+        _ => SortBy::Sum,
+    };
+    sort(&mut rows, by);
+    Ok(rows)
+}
+
+/// Sorts rows, the largest change first.
+pub fn sort(rows: &mut [CompareRow], by: SortBy) {
+    rows.sort_by(|a, b| {
+        let (x, y) = (a.change(by).unsigned_abs(), b.change(by).unsigned_abs());
+        y.cmp(&x)
+            .then_with(|| (&a.name, &a.category).cmp(&(&b.name, &b.category)))
+    });
+}
+
+/// Several threads of one name add up; their percentiles do not.
+fn add(place: &mut Option<Side>, side: Side) {
+    *place = Some(match place {
+        None => side,
+        Some(old) => Side {
+            count: old.count + side.count,
+            sum_ns: old.sum_ns + side.sum_ns,
+            p50_ns: None,
+            p95_ns: None,
+            max_ns: old.max_ns.max(side.max_ns),
+        },
+    });
+}
+
+type Named = ((String, String), Side);
+
+fn sides(compared: Compared<'_>, what: CompareWhat, job: &Job) -> Result<Vec<Named>, Cancelled> {
+    let Compared { trace, area } = compared;
+    let (what, by) = match what {
+        CompareWhat::Events => return events(trace, area, job),
+        CompareWhat::Slices => (What::Slices, GroupBy::Name),
+        CompareWhat::Threads => (What::Runs, GroupBy::Thread),
+        CompareWhat::States => (What::States, GroupBy::Name),
+    };
+    let found = groups(trace, area, what, by, job)?;
+    Ok(found
+        .iter()
+        .map(|group| (key_of(trace, group), side_of(group)))
+        .collect())
+}
+
+fn key_of(trace: &Trace, group: &Group) -> (String, String) {
+    match (group.key.name, group.key.thread) {
+        (Some((name, category)), _) => (
+            trace.text(name).into_owned(),
+            trace.text(category).into_owned(),
+        ),
+        // Numbers differ from trace to trace.
+        (None, Some(thread)) => (trace.thread_name(thread), String::new()),
+        (None, None) => (group.key.label(trace), String::new()),
+    }
+}
+
+fn side_of(group: &Group) -> Side {
+    Side {
+        count: group.count,
+        sum_ns: group.sum_ns,
+        p50_ns: Some(group.p50_ns),
+        p95_ns: Some(group.p95_ns),
+        max_ns: Some(group.max_ns),
+    }
+}
+
+/// Events are counted whoever's they are: an area's lanes have none.
+fn events(trace: &Trace, area: &Area, job: &Job) -> Result<Vec<Named>, Cancelled> {
+    let mut counts = vec![0_u64; trace.kinds.len()];
+    for segment in trace.events.segments() {
+        job.check()?;
+        let columns = &segment.columns;
+        let from = columns.lower_bound(area.span.start) as usize;
+        let until = columns.lower_bound(area.span.end) as usize;
+        for &kind in columns.kinds().get(from..until).unwrap_or(&[]) {
+            if let Some(count) = counts.get_mut(usize::from(kind)) {
+                *count += 1;
+            }
+        }
+    }
+    let named = trace
+        .kinds
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0);
+    Ok(named
+        .map(|(kind, count)| {
+            let key = (
+                trace.text(kind.name).into_owned(),
+                trace.text(kind.category).into_owned(),
+            );
+            let side = Side {
+                count,
+                ..Side::default()
+            };
+            (key, side)
+        })
+        .collect())
+}

@@ -1,0 +1,99 @@
+//! All slices of one name in an area, by duration: for a histogram of which a range can be taken out.
+
+use rayon::prelude::*;
+
+use super::area::{Area, Lane, Lanes};
+use super::distribution::Distribution;
+use crate::base::{Cancelled, Job, StringId};
+use crate::trace::slices::SliceRow;
+use crate::trace::{SliceId, Trace};
+
+/// The slices of one name.
+#[derive(Clone, Debug, Default)]
+pub struct Durations {
+    /// (duration in ns, slice), sorted.
+    rows: Vec<(i64, u32)>,
+    /// The durations alone: percentiles, curve, histogram.
+    pub lengths: Distribution,
+}
+
+impl Durations {
+    /// The slices that take at least `low` and less than `high` ns, the shortest first.
+    pub fn between(&self, low: i64, high: i64) -> impl Iterator<Item = SliceId> {
+        let from = self.rows.partition_point(|(length, _)| *length < low);
+        let until = self
+            .rows
+            .partition_point(|(length, _)| *length < high)
+            .max(from);
+        let rows = self.rows.get(from..until).unwrap_or(&[]);
+        rows.iter().map(|(_, slice)| SliceId(*slice))
+    }
+
+    /// All of them, the shortest first.
+    pub fn slices(&self) -> impl Iterator<Item = SliceId> {
+        self.rows.iter().map(|(_, slice)| SliceId(*slice))
+    }
+}
+
+/// The slices called `name` (and of `category`, if given) that overlap an area.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn durations(
+    trace: &Trace,
+    area: &Area,
+    name: StringId,
+    category: Option<StringId>,
+    job: &Job,
+) -> Result<Durations, Cancelled> {
+    let labels = trace.slices.labels.iter();
+    let wanted: Vec<bool> = labels
+        .map(|label| label.name == name && category.is_none_or(|it| it == label.category))
+        .collect();
+    let is_wanted = |label: u32| wanted.get(label as usize).copied().unwrap_or(false);
+    let mut rows: Vec<(i64, u32)> = rows_of(trace, area)
+        .into_par_iter()
+        .filter(|_| !job.is_cancelled())
+        .flat_map_iter(|row| {
+            let slices = &trace.slices;
+            let inside = slices.overlapping(row, area.span);
+            let named = inside.filter(|&at| is_wanted(slices.label_ids[at as usize]));
+            named.map(|at| {
+                let end = slices.ends[at as usize].min(trace.span.end.0);
+                (end.saturating_sub(slices.starts[at as usize]).max(0), at)
+            })
+        })
+        .collect();
+    job.check()?;
+    rows.par_sort_unstable();
+    let lengths = rows.iter().map(|(length, _)| *length).collect();
+    Ok(Durations {
+        lengths: Distribution::of(lengths),
+        rows,
+    })
+}
+
+fn rows_of<'a>(trace: &'a Trace, area: &Area) -> Vec<&'a SliceRow> {
+    let rows = &trace.slices.rows;
+    let Lanes::Of(lanes) = &area.lanes else {
+        return rows.iter().collect();
+    };
+    let mut tracks: Vec<u32> = lanes
+        .iter()
+        .filter_map(|lane| match lane {
+            Lane::Track(id) => Some(id.0),
+            _ => None,
+        })
+        .collect();
+    tracks.sort_unstable();
+    tracks.dedup();
+    let tracks = tracks
+        .into_iter()
+        .filter_map(|id| trace.tracks.get(id as usize));
+    tracks
+        .flat_map(|track| {
+            let range = track.rows.start as usize..track.rows.end as usize;
+            rows.get(range).unwrap_or(&[])
+        })
+        .collect()
+}

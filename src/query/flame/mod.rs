@@ -1,0 +1,211 @@
+//! Flame graphs: the nested slices of an area, or the call stacks recorded in it, merged by their paths.
+//!
+//! Slices count with the time that they take inside the area, stacks with one each. A graph has at most
+//! [`MAX_NODES`] nodes; what would be more counts as its caller's own, and is counted as left out.
+
+mod build;
+mod tables;
+
+use rustc_hash::FxHashMap;
+
+pub use build::{Roots, of_slices, of_stacks};
+pub use tables::{Frame, NameTotal};
+
+/// Most nodes of a graph.
+pub const MAX_NODES: usize = 200_000;
+
+/// What the numbers of a graph are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanos,
+    /// Stacks.
+    Samples,
+}
+
+/// A merged call tree. Node 0 is the root: everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flame {
+    /// All nodes; callers stand before what they call.
+    pub nodes: Vec<Node>,
+    /// What the numbers are.
+    pub unit: Unit,
+    /// How many slices or stacks did not fit.
+    pub left_out: u64,
+    names: Vec<String>,
+}
+
+/// One path of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Number of its name.
+    name: u32,
+    /// The node that calls it; the root's is itself.
+    pub parent: u32,
+    /// 0 for the root.
+    pub depth: u32,
+    /// With all that it calls.
+    pub total: i64,
+    /// Without.
+    pub own: i64,
+    /// How many slices, or stacks through it.
+    pub count: u64,
+    /// What it calls, the largest first.
+    pub children: Vec<u32>,
+}
+
+impl Flame {
+    /// What a node is called; the root has no name.
+    #[must_use]
+    pub fn name(&self, node: u32) -> &str {
+        let node = self.nodes.get(node as usize);
+        node.and_then(|node| self.names.get(node.name as usize))
+            .map_or("", String::as_str)
+    }
+
+    /// The names from the root's children down to a node.
+    #[must_use]
+    pub fn path(&self, node: u32) -> Vec<&str> {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != 0 && path.len() < self.nodes.len() {
+            path.push(self.name(at));
+            at = self.nodes.get(at as usize).map_or(0, |node| node.parent);
+        }
+        path.reverse();
+        path
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() < 2
+    }
+}
+
+/// A tree that grows.
+#[derive(Debug)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    by_path: FxHashMap<(u32, u32), u32>,
+    names: Vec<String>,
+    by_name: FxHashMap<String, u32>,
+    left_out: u64,
+}
+
+impl Tree {
+    pub fn new() -> Tree {
+        let mut tree = Tree {
+            nodes: Vec::new(),
+            by_path: FxHashMap::default(),
+            names: Vec::new(),
+            by_name: FxHashMap::default(),
+            left_out: 0,
+        };
+        let name = tree.name("");
+        tree.nodes.push(Node {
+            name,
+            parent: 0,
+            depth: 0,
+            total: 0,
+            own: 0,
+            count: 0,
+            children: Vec::new(),
+        });
+        tree
+    }
+
+    /// The number of a name.
+    pub fn name(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.by_name.get(text) {
+            return id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(text.to_owned());
+        self.by_name.insert(text.to_owned(), id);
+        id
+    }
+
+    /// The node of `name` below `parent`; `None` if the tree is full.
+    pub fn child(&mut self, parent: u32, name: u32) -> Option<u32> {
+        if let Some(&node) = self.by_path.get(&(parent, name)) {
+            return Some(node);
+        }
+        if self.nodes.len() >= MAX_NODES {
+            return None;
+        }
+        let id = self.nodes.len() as u32;
+        let depth = self.nodes.get(parent as usize).map_or(0, |node| node.depth) + 1;
+        self.nodes.push(Node {
+            name,
+            parent,
+            depth,
+            total: 0,
+            own: 0,
+            count: 0,
+            children: Vec::new(),
+        });
+        self.by_path.insert((parent, name), id);
+        Some(id)
+    }
+
+    /// Adds to a node's numbers.
+    pub fn add(&mut self, node: u32, total: i64, own: i64, count: u64) {
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.total = node.total.saturating_add(total);
+            node.own = node.own.saturating_add(own);
+            node.count += count;
+        }
+    }
+
+    pub fn leave_out(&mut self, count: u64) {
+        self.left_out += count;
+    }
+
+    /// Takes in another tree.
+    pub fn absorb(&mut self, other: &Tree) {
+        let names: Vec<u32> = other.names.iter().map(|name| self.name(name)).collect();
+        let mut places: Vec<u32> = vec![0; other.nodes.len()];
+        for (at, node) in other.nodes.iter().enumerate() {
+            let place = if at == 0 {
+                Some(0)
+            } else {
+                self.child(places[node.parent as usize], names[node.name as usize])
+            };
+            match place {
+                Some(place) => {
+                    places[at] = place;
+                    self.add(place, node.total, node.own, node.count);
+                }
+                None => {
+                    // Its caller has it in its total already.
+                    places[at] = places[node.parent as usize];
+                    self.add(places[at], 0, node.own, 0);
+                    self.left_out += node.count;
+                }
+            }
+        }
+        self.left_out += other.left_out;
+    }
+
+    pub fn finish(mut self, unit: Unit) -> Flame {
+        for node in &mut self.nodes {
+            node.own = node.own.max(0);
+        }
+        let mut order: Vec<u32> = (1..self.nodes.len() as u32).collect();
+        order.sort_by_key(|&id| {
+            let node = &self.nodes[id as usize];
+            (std::cmp::Reverse(node.total), node.name)
+        });
+        for id in order {
+            let parent = self.nodes[id as usize].parent as usize;
+            self.nodes[parent].children.push(id);
+        }
+        Flame {
+            nodes: self.nodes,
+            unit,
+            left_out: self.left_out,
+            names: self.names,
+        }
+    }
+}

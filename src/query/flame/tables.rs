@@ -1,0 +1,130 @@
+//! A flame graph as other lists: turned over (callees with their callers), summed up by name, laid out.
+
+use rustc_hash::FxHashMap;
+
+use super::{Flame, Tree};
+
+/// All nodes of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameTotal {
+    /// The name.
+    pub name: String,
+    /// With all that they call; recursion counts once.
+    pub total: i64,
+    /// Without.
+    pub own: i64,
+    /// How many slices, or stacks through them.
+    pub count: u64,
+}
+
+/// A node as it is drawn: `start..start + total` of the root's total, `depth` rows up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Which.
+    pub node: u32,
+    /// 0 for the root.
+    pub depth: u32,
+    /// Where it begins.
+    pub start: i64,
+    /// How wide it is.
+    pub width: i64,
+}
+
+impl Flame {
+    /// The same turned over: what has time of its own first, above it who calls that.
+    #[must_use]
+    pub fn bottom_up(&self) -> Flame {
+        let mut tree = Tree::new();
+        let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
+        for (id, node) in self.nodes.iter().enumerate().skip(1) {
+            if node.own <= 0 {
+                continue;
+            }
+            tree.add(0, node.own, 0, node.count);
+            let (mut at, mut place) = (id as u32, 0);
+            while at != 0 {
+                let caller = &self.nodes[at as usize];
+                match tree.child(place, names[caller.name as usize]) {
+                    Some(next) => place = next,
+                    None => {
+                        tree.leave_out(1);
+                        break;
+                    }
+                }
+                tree.add(place, node.own, 0, node.count);
+                at = caller.parent;
+            }
+            tree.add(place, 0, node.own, 0);
+        }
+        tree.leave_out(self.left_out);
+        tree.finish(self.unit)
+    }
+
+    /// Totals by name, the one with most of its own first.
+    #[must_use]
+    pub fn by_name(&self) -> Vec<NameTotal> {
+        let mut totals: FxHashMap<u32, NameTotal> = FxHashMap::default();
+        for node in self.nodes.iter().skip(1) {
+            let entry = totals.entry(node.name).or_insert_with(|| NameTotal {
+                name: self
+                    .names
+                    .get(node.name as usize)
+                    .cloned()
+                    .unwrap_or_default(),
+                total: 0,
+                own: 0,
+                count: 0,
+            });
+            entry.own += node.own;
+            entry.count += node.count;
+            let mut at = node.parent;
+            let mut is_inner = false;
+            while at != 0 && !is_inner {
+                let caller = &self.nodes[at as usize];
+                is_inner = caller.name == node.name;
+                at = caller.parent;
+            }
+            if !is_inner {
+                entry.total += node.total;
+            }
+        }
+        let mut totals: Vec<NameTotal> = totals.into_values().collect();
+        totals.sort_by(|a, b| (b.own, b.total, &a.name).cmp(&(a.own, a.total, &b.name)));
+        totals
+    }
+
+    /// Where each node is drawn if `top` takes the whole width; nodes narrower than `least` are left out.
+    /// Callers come before what they call.
+    #[must_use]
+    pub fn layout(&self, top: u32, least: i64) -> Vec<Frame> {
+        let Some(node) = self.nodes.get(top as usize) else {
+            return Vec::new();
+        };
+        let mut frames = vec![Frame {
+            node: top,
+            depth: 0,
+            start: 0,
+            width: node.total,
+        }];
+        let mut at = 0;
+        while let Some(frame) = frames.get(at).copied() {
+            let mut start = frame.start;
+            for &child in &self.nodes[frame.node as usize].children {
+                let width = self.nodes[child as usize].total;
+                // The largest come first.
+                if width < least.max(1) {
+                    break;
+                }
+                frames.push(Frame {
+                    node: child,
+                    depth: frame.depth + 1,
+                    start,
+                    width,
+                });
+                start += width;
+            }
+            at += 1;
+        }
+        frames
+    }
+}

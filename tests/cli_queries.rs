@@ -1,0 +1,209 @@
+//! The verbs that answer questions: search, stats, latency, chain, flame, compare, report --filter.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-traces")
+        .join(name);
+    path.to_string_lossy().into_owned()
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let text = stdout(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_search_prints_a_table_or_a_count() {
+    let file = sample("sched-irq-syscalls.dat");
+    let expression = "sched_switch: next_prio >= 100 && cpu == 1";
+    let all = json(&["search", expression, &file]);
+    assert!(all.len() > 10);
+    for row in &all {
+        assert_eq!(
+            (&row["name"], &row["cpu"], &row["type"]),
+            (&"sched_switch".into(), &1.into(), &"event".into())
+        );
+        assert!(row["text"].as_str().unwrap().contains("==>"));
+    }
+    assert!(all.is_sorted_by_key(|row| row["ts"].as_i64()));
+    let count = stdout(&["search", expression, &file, "--count"]);
+    assert_eq!(count.trim(), all.len().to_string());
+    let some = stdout(&["search", expression, &file, "--limit", "3"]);
+    assert_eq!(some.lines().count(), 4);
+    let threads = json(&["search", "mix", &file, "--in", "threads,processes"]);
+    assert!(
+        threads
+            .iter()
+            .any(|row| row["type"] == "thread" && row["name"] == "mix.sh")
+    );
+    let early = json(&["search", expression, &file, "--until", "100ms"]);
+    assert!(early.len() < all.len());
+}
+
+#[test]
+fn wrong_expressions_are_wrong_usage_with_a_place() {
+    let file = sample("sched-irq-syscalls.dat");
+    for (arguments, pointed) in [
+        (
+            vec!["search", "cpu == x", &*file],
+            "\n       ^ 'cpu' is compared to a number",
+        ),
+        (
+            vec!["search", "nxt_prio < 5", &*file],
+            "\n^^^^^^^^ no event of this trace",
+        ),
+        (
+            vec!["report", "--filter", "(cpu == 1", &*file],
+            "\n^ this ( has no partner",
+        ),
+        (
+            vec!["latency", "--begin", "name == a", "--end", "b ==", &*file],
+            "a value is missing",
+        ),
+    ] {
+        let output = run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(pointed), "{errors}");
+    }
+    let output = run(&["chain", "--thread", "99999", "--at", "1s", &file]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_filtered_report_has_the_lines_of_the_whole_one() {
+    let file = sample("block-ext4.dat");
+    let whole = stdout(&["report", "--no-flags", &file]);
+    let filtered = stdout(&["report", "--filter", "category == block", &file]);
+    let lines: Vec<&str> = whole
+        .lines()
+        .filter(|line| line.contains(": block_"))
+        .collect();
+    assert!(lines.len() > 20);
+    assert_eq!(filtered.lines().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn stats_group_slices_runs_states_and_counters() {
+    let file = sample("sched-irq-syscalls.dat");
+    let names = json(&["stats", &file]);
+    let slices = stdout(&["table", "slices", &file]).lines().count() as u64 - 1;
+    let counted: u64 = names.iter().filter_map(|row| row["count"].as_u64()).sum();
+    assert_eq!(counted, slices);
+    for by in ["thread", "process", "cpu"] {
+        let groups = json(&["stats", "--by", by, &file]);
+        let counted: u64 = groups.iter().filter_map(|row| row["count"].as_u64()).sum();
+        assert_eq!(counted, slices, "{by}");
+    }
+    let cpus = json(&[
+        "stats", "--of", "runs", "--by", "cpu", "--from", "100ms", "--until", "200ms", &file,
+    ]);
+    assert!(!cpus.is_empty());
+    assert!(
+        cpus.iter()
+            .all(|row| row["sum"].as_i64().unwrap() <= 100_000_000)
+    );
+    let one = json(&[
+        "stats", "--of", "states", "--by", "thread", "--thread", "288", &file,
+    ]);
+    assert!(!one.is_empty());
+    assert!(
+        one.iter()
+            .all(|row| row["group"].as_str().unwrap().starts_with("trace-cmd 288"))
+    );
+    let counters = json(&["stats", "--of", "counters", &sample("block-ext4.dat")]);
+    assert!(!counters.is_empty());
+}
+
+#[test]
+fn latencies_chains_flames_and_comparisons_are_tables() {
+    let ftrace = sample("sched-irq.ftrace");
+    let latencies = json(&["latency", &ftrace]);
+    assert!(
+        latencies.len() > 3
+            && latencies
+                .iter()
+                .all(|row| row["max"].as_i64() >= row["p99"].as_i64())
+    );
+    let worst = json(&["latency", "--worst", "5", &ftrace]);
+    assert_eq!(worst.len(), 5);
+    assert_eq!(worst[0]["dur"], latencies[0]["max"]);
+    let pairs = json(&[
+        "latency",
+        "--begin",
+        "sched_waking",
+        "--end",
+        "sched_switch: next_pid > 0",
+        "--key",
+        "pid=next_pid",
+        &ftrace,
+    ]);
+    assert!(pairs[0]["count"].as_u64().unwrap() > 50);
+    let hops = json(&[
+        "chain",
+        "--thread",
+        "27243",
+        "--at",
+        "@2471495100000",
+        &ftrace,
+    ]);
+    let told: Vec<&str> = hops.iter().filter_map(|hop| hop["what"].as_str()).collect();
+    assert_eq!(told, ["sleeps", "interrupt", "softirq", "waits for a CPU"]);
+    let shares: f64 = hops.iter().filter_map(|hop| hop["share"].as_f64()).sum();
+    assert!((shares - 1.0).abs() < 0.001);
+
+    let graph = sample("function-graph.dat");
+    let tree = json(&["flame", &graph]);
+    assert!(tree.iter().any(|row| row["depth"].as_u64().unwrap() > 3));
+    let folded = stdout(&["flame", "--as", "folded", &graph]);
+    let own: i64 = tree.iter().filter_map(|row| row["self"].as_i64()).sum();
+    let sum: i64 = folded
+        .lines()
+        .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(sum, own);
+    let names = json(&["flame", "--as", "names", &graph]);
+    assert_eq!(
+        names
+            .iter()
+            .filter_map(|row| row["self"].as_i64())
+            .sum::<i64>(),
+        own
+    );
+    let turned = json(&["flame", "--as", "bottom-up", &graph]);
+    assert!(turned.len() > names.len());
+
+    let (a, b) = (
+        sample("sched-irq-syscalls.dat"),
+        sample("kprobe-hackbench.dat"),
+    );
+    let rows = json(&["compare", &a, &b, "--of", "events"]);
+    let switches = rows
+        .iter()
+        .find(|row| row["name"] == "sched_switch")
+        .unwrap();
+    assert!(switches["count_a"].as_u64() > Some(0) && switches["count_b"].as_u64() > Some(0));
+    assert!(
+        json(&["compare", &a, &a])
+            .iter()
+            .all(|row| row["change"] == 0)
+    );
+}
