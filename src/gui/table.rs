@@ -1,0 +1,493 @@
+//! A table of numbers and names: sorted by any column, filtered by text, copied as tab-separated text.
+//!
+//! Only the rows that are seen are drawn. What the rows are is made elsewhere, mostly in the background.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use egui::{Align, Color32, Layout, RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use super::pane::Scene;
+use super::theme::{Palette, hash_name};
+use crate::base::{Nanos, Timestamp};
+use crate::query::Item;
+use crate::trace::ThreadState;
+use crate::view::{Action, ruler};
+
+/// The height of a row, in points.
+pub const ROW_HEIGHT: f32 = 18.0;
+/// The size of text in tables, in points.
+pub const TEXT_SIZE: f32 = 12.0;
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing.
+    None,
+    /// A text.
+    Text(String),
+    /// How many.
+    Count(u64),
+    /// A length of time in ns.
+    Length(i128),
+    /// A point in time.
+    Time(Timestamp),
+    /// A part of a whole, 1 for all of it; drawn with a bar.
+    Share(f64),
+    /// A change, 1 for twice as much.
+    Change(f64),
+    /// Any other number.
+    Value(f64),
+}
+
+impl Cell {
+    fn order(&self, other: &Cell) -> Ordering {
+        match (self, other) {
+            (Cell::Text(a), Cell::Text(b)) => natural(a, b),
+            (Cell::Count(a), Cell::Count(b)) => a.cmp(b),
+            (Cell::Length(a), Cell::Length(b)) => a.cmp(b),
+            (Cell::Time(a), Cell::Time(b)) => a.cmp(b),
+            (Cell::Share(a), Cell::Share(b))
+            | (Cell::Change(a), Cell::Change(b))
+            | (Cell::Value(a), Cell::Value(b)) => a.total_cmp(b),
+            (Cell::None, Cell::None) => Ordering::Equal,
+            (Cell::None, _) => Ordering::Less,
+            (_, Cell::None) => Ordering::Greater,
+            _ => Ordering::Equal,
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Cell::Text(_))
+    }
+
+    /// As people read it.
+    #[must_use]
+    pub fn shown(&self, scene: &Scene<'_>) -> String {
+        let origins = scene.state.origins;
+        match self {
+            Cell::None => String::new(),
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => ruler::grouped(i64::try_from(*count).unwrap_or(i64::MAX)),
+            Cell::Length(ns) => {
+                let held = (*ns).clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+                ruler::length_text(Nanos(held), origins.unit)
+            }
+            Cell::Time(time) => ruler::full_text(*time, scene.state.time_format, origins),
+            Cell::Share(share) => format!("{:.1} %", share * 100.0),
+            Cell::Change(change) if change.is_infinite() => "new".to_owned(),
+            Cell::Change(change) => format!("{:+.1} %", change * 100.0),
+            Cell::Value(value) => number_text(*value),
+        }
+    }
+
+    /// As programs read it: whole numbers, times in ns, shares as fractions.
+    fn exact(&self) -> String {
+        match self {
+            Cell::None => "\\N".to_owned(),
+            Cell::Text(text) => text
+                .replace('\\', "\\\\")
+                .replace('\t', "\\t")
+                .replace('\n', "\\n"),
+            Cell::Count(count) => count.to_string(),
+            Cell::Length(ns) => ns.to_string(),
+            Cell::Time(time) => time.0.to_string(),
+            Cell::Share(value) | Cell::Change(value) | Cell::Value(value) => value.to_string(),
+        }
+    }
+}
+
+/// A number with as many decimals as say something.
+#[must_use]
+pub fn number_text(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        ruler::grouped(value as i64)
+    } else if value != 0.0 && (value.abs() >= 1e15 || value.abs() < 1e-3) {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// Texts in order, numbers in them by their value: `CPU 2` before `CPU 10`.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    loop {
+        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (in_a, in_b) = (digits(a), digits(b));
+        if in_a > 0 && in_b > 0 {
+            let number = |text: &[u8], count: usize| -> (usize, Vec<u8>) {
+                let kept: Vec<u8> = text[..count]
+                    .iter()
+                    .copied()
+                    .skip_while(|byte| *byte == b'0')
+                    .collect();
+                (kept.len(), kept)
+            };
+            let order = number(a, in_a).cmp(&number(b, in_b));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (a, b) = (&a[in_a..], &b[in_b..]);
+            continue;
+        }
+        let (Some(first), Some(second)) = (a.first(), b.first()) else {
+            return a.len().cmp(&b.len());
+        };
+        let order = first
+            .to_ascii_lowercase()
+            .cmp(&second.to_ascii_lowercase());
+        if order != Ordering::Equal {
+            return order;
+        }
+        (a, b) = (&a[1..], &b[1..]);
+    }
+}
+
+/// What a row is marked with at its left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tint {
+    /// The colour of a name.
+    Hash(u64),
+    /// The colour of a state.
+    State(ThreadState),
+}
+
+impl Tint {
+    /// The colour of things called `name`.
+    #[must_use]
+    pub fn of_name(name: &str) -> Tint {
+        Tint::Hash(hash_name(name.as_bytes()))
+    }
+
+    /// The colour itself.
+    #[must_use]
+    pub fn color(self, palette: &Palette) -> Color32 {
+        match self {
+            Tint::Hash(hash) => palette.of_hash(hash),
+            Tint::State(state) => palette.of_state(state),
+        }
+    }
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct TableColumn {
+    /// Its heading.
+    pub title: &'static str,
+    /// What it says, for those who wonder.
+    pub about: &'static str,
+    /// Its width to begin with, in points.
+    pub width: f32,
+}
+
+/// A column; keeps lists of them readable.
+#[must_use]
+pub const fn column(title: &'static str, width: f32, about: &'static str) -> TableColumn {
+    TableColumn {
+        title,
+        about,
+        width,
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, Default)]
+pub struct TableRow {
+    /// What stands in it, by column.
+    pub cells: Vec<Cell>,
+    /// What it is about.
+    pub item: Option<Item>,
+    /// What it is marked with.
+    pub tint: Option<Tint>,
+}
+
+/// The whole of a table.
+#[derive(Clone, Debug, Default)]
+pub struct TableData {
+    /// The columns.
+    pub columns: Vec<TableColumn>,
+    /// The rows, in the order that they have until the user sorts them.
+    pub rows: Vec<TableRow>,
+}
+
+/// What the user did to a table.
+#[derive(Debug, Default)]
+pub struct TableAnswer {
+    /// The row that was clicked.
+    pub clicked: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Up(usize),
+    Down(usize),
+}
+
+/// A table on the screen: its sorting and its filter.
+#[derive(Debug, Default)]
+pub struct DataTable {
+    sort: Option<Sort>,
+    filter: String,
+    /// What `order` is the order of.
+    ordered: Option<(Arc<TableData>, Option<Sort>, String)>,
+    order: Vec<u32>,
+    shown_first: Option<usize>,
+}
+
+impl DataTable {
+    /// A text that rows must hold, and a button that copies them; to be drawn above the table.
+    pub fn tools_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        data: &Arc<TableData>,
+        actions: &mut Vec<Action>,
+    ) {
+        let field = egui::TextEdit::singleline(&mut self.filter)
+            .hint_text("Filter rows")
+            .desired_width(110.0);
+        let response = ui.add(field);
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter rows")
+        });
+        let copy = ui
+            .add_enabled(!data.rows.is_empty(), egui::Button::new("Copy"))
+            .on_hover_text("Copy the rows as tab-separated text (Ctrl+C over the table)");
+        if copy.clicked() {
+            self.refresh(data, scene);
+            actions.push(Action::Copy(self.text(data)));
+        }
+    }
+
+    /// Draws the table into what room there is. `menu` fills the menu of a row.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        name: &str,
+        data: &Arc<TableData>,
+        actions: &mut Vec<Action>,
+        mut menu: impl FnMut(&mut Ui, usize, &mut Vec<Action>),
+    ) -> TableAnswer {
+        self.refresh(data, scene);
+        let mut answer = TableAnswer::default();
+        let area = ui.available_rect_before_wrap();
+        let is_over = ui.rect_contains_pointer(area);
+        if is_over && ui.input(|input| input.events.contains(&egui::Event::Copy)) {
+            actions.push(Action::Copy(self.text(data)));
+        }
+        if self.order.is_empty() && !data.rows.is_empty() {
+            ui.label(
+                RichText::new("No row holds this text. Change the filter above.")
+                    .color(scene.palette.weak),
+            );
+            return answer;
+        }
+        let is_text = |column: usize| {
+            let cell = data.rows.first().and_then(|row| row.cells.get(column));
+            cell.is_none_or(Cell::is_text)
+        };
+        egui::ScrollArea::horizontal()
+            .id_salt((name, "across"))
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                let mut table = TableBuilder::new(ui)
+                    .min_scrolled_height(0.0)
+                    .id_salt(name)
+                    .striped(true)
+                    .resizable(true)
+                    .auto_shrink([false, false])
+                    .sense(Sense::click())
+                    .cell_layout(Layout::left_to_right(Align::Center));
+                for column in &data.columns {
+                    table =
+                        table.column(Column::initial(column.width).at_least(40.0).clip(true));
+                }
+                if let Some(row) = self.shown_first.take() {
+                    table = table.scroll_to_row(row, None);
+                }
+                let body = table.header(22.0, |mut header| {
+                    for (at, column) in data.columns.iter().enumerate() {
+                        header.col(|ui| {
+                            let layout = layout_of(is_text(at));
+                            ui.with_layout(layout, |ui| self.heading_ui(ui, scene, at, column));
+                        });
+                    }
+                });
+                body.body(|body| {
+                    body.rows(ROW_HEIGHT, self.order.len(), |mut row| {
+                        let Some(&index) = self.order.get(row.index()) else {
+                            return;
+                        };
+                        let index = index as usize;
+                        let Some(shown) = data.rows.get(index) else {
+                            return;
+                        };
+                        let is_chosen =
+                            shown.item.is_some() && shown.item == scene.state.selected;
+                        row.set_selected(is_chosen);
+                        for (at, _) in data.columns.iter().enumerate() {
+                            let cell = shown.cells.get(at).unwrap_or(&Cell::None);
+                            let tint = shown.tint.filter(|_| at == 0);
+                            row.col(|ui| {
+                                ui.with_layout(layout_of(is_text(at)), |ui| {
+                                    cell_ui(ui, scene, cell, tint);
+                                });
+                            });
+                        }
+                        let response = row.response();
+                        response.widget_info(|| {
+                            let said: Vec<String> =
+                                shown.cells.iter().map(|cell| cell.shown(scene)).collect();
+                            egui::WidgetInfo::labeled(egui::Role::Row, true, said.join(", "))
+                        });
+                        if response.clicked() {
+                            answer.clicked = Some(index);
+                        }
+                        response.context_menu(|ui| menu(ui, index, actions));
+                    });
+                });
+            });
+        answer
+    }
+
+    fn heading_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        at: usize,
+        column: &TableColumn,
+    ) {
+        let mark = match self.sort {
+            Some(Sort::Up(sorted)) if sorted == at => " ⏶",
+            Some(Sort::Down(sorted)) if sorted == at => " ⏷",
+            _ => "",
+        };
+        let text = RichText::new(format!("{}{mark}", column.title))
+            .size(TEXT_SIZE)
+            .strong()
+            .color(scene.palette.text);
+        let button = egui::Button::new(text).frame(false).truncate();
+        let response = ui.add(button).on_hover_text(column.about);
+        response.widget_info(|| {
+            let words = format!("Sort by {}", column.title);
+            egui::WidgetInfo::labeled(egui::Role::ColumnHeader, true, words)
+        });
+        if response.clicked() {
+            self.sort = match self.sort {
+                Some(Sort::Down(sorted)) if sorted == at => Some(Sort::Up(at)),
+                Some(Sort::Up(sorted)) if sorted == at => None,
+                _ => Some(Sort::Down(at)),
+            };
+        }
+    }
+
+    /// Sorts and filters anew, if anything changed.
+    fn refresh(&mut self, data: &Arc<TableData>, scene: &Scene<'_>) {
+        let is_same = self.ordered.as_ref().is_some_and(|(of, sort, filter)| {
+            Arc::ptr_eq(of, data) && *sort == self.sort && *filter == self.filter
+        });
+        if is_same {
+            return;
+        }
+        let wanted = self.filter.to_lowercase();
+        let holds = |row: &TableRow| {
+            wanted.is_empty()
+                || row
+                    .cells
+                    .iter()
+                    .any(|cell| cell.is_text() && cell.shown(scene).to_lowercase().contains(&wanted))
+        };
+        let rows = data.rows.iter().zip(0..);
+        self.order = rows
+            .filter(|(row, _)| holds(row))
+            .map(|(_, at)| at)
+            .collect();
+        if let Some(Sort::Up(column) | Sort::Down(column)) = self.sort {
+            let is_down = matches!(self.sort, Some(Sort::Down(_)));
+            let cell = |at: u32| {
+                let row = data.rows.get(at as usize);
+                row.and_then(|row| row.cells.get(column))
+                    .unwrap_or(&Cell::None)
+            };
+            self.order.sort_by(|&a, &b| {
+                let (a, b) = (cell(a), cell(b));
+                // Names begin with A however the numbers go.
+                if is_down != a.is_text() {
+                    b.order(a)
+                } else {
+                    a.order(b)
+                }
+            });
+        }
+        self.ordered = Some((data.clone(), self.sort, self.filter.clone()));
+    }
+
+    /// The rows that are shown, in their order, as tab-separated text with a heading.
+    fn text(&self, data: &TableData) -> String {
+        let titles: Vec<&str> = data.columns.iter().map(|column| column.title).collect();
+        let mut text = titles.join("\t");
+        text.push('\n');
+        for &at in &self.order {
+            let Some(row) = data.rows.get(at as usize) else {
+                continue;
+            };
+            for (at, cell) in row.cells.iter().enumerate() {
+                let tab = if at == 0 { "" } else { "\t" };
+                let _always_fits = write!(text, "{tab}{}", cell.exact());
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn layout_of(is_text: bool) -> Layout {
+    if is_text {
+        Layout::left_to_right(Align::Center)
+    } else {
+        Layout::right_to_left(Align::Center)
+    }
+}
+
+fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
+    if let Some(tint) = tint {
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(8.0, 10.0), Sense::hover());
+        ui.painter()
+            .rect_filled(rect, 2, tint.color(scene.palette));
+    }
+    if let Cell::Share(share) = cell {
+        let area = ui.max_rect().shrink2(egui::vec2(0.0, 2.0));
+        let width = area.width() * share.clamp(0.0, 1.0) as f32;
+        let bar = egui::Rect::from_min_size(area.min, egui::vec2(width, area.height()));
+        let color = scene.palette.accent.gamma_multiply(0.28);
+        ui.painter().rect_filled(bar, 1, color);
+    }
+    let text = cell.shown(scene);
+    if !text.is_empty() {
+        let label = egui::Label::new(RichText::new(text).size(TEXT_SIZE));
+        ui.add(label.truncate().selectable(false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count() {
+        let mut names = vec!["CPU 10", "cpu 2", "CPU 1", "b", "CPU 02"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["b", "CPU 1", "cpu 2", "CPU 02", "CPU 10"]);
+    }
+
+    #[test]
+    fn numbers_have_the_decimals_they_need() {
+        assert_eq!(number_text(1_234.0), "1 234");
+        assert_eq!(number_text(0.5), "0.500");
+        assert_eq!(number_text(1e-9), "1.000e-9");
+    }
+}
