@@ -35,7 +35,7 @@ impl App {
                     // The panes' height is the user's to choose: what they show must not change it.
                     ui.set_min_height(ui.available_height());
                     ui.add_space(3.0);
-                    ui.horizontal(|ui| {
+                    ui.horizontal_wrapped(|ui| {
                         for (index, row) in PANES.iter().enumerate() {
                             let tab = egui::Button::selectable(index == open, row.name);
                             if ui.add(tab).on_hover_text(row.about).clicked() {

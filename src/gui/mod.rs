@@ -1,6 +1,7 @@
 //! The window, and the same view as a picture without one. Alone in the program it sees egui.
 
 pub mod app;
+pub mod asked;
 mod dock;
 mod export_panel;
 mod finder;
@@ -15,6 +16,7 @@ mod search_bar;
 mod settings;
 pub mod soft;
 mod status_bar;
+pub mod table;
 pub mod theme;
 pub mod timeline;
 mod tips;

@@ -136,9 +136,7 @@ fn natural(a: &str, b: &str) -> Ordering {
         let (Some(first), Some(second)) = (a.first(), b.first()) else {
             return a.len().cmp(&b.len());
         };
-        let order = first
-            .to_ascii_lowercase()
-            .cmp(&second.to_ascii_lowercase());
+        let order = first.to_ascii_lowercase().cmp(&second.to_ascii_lowercase());
         if order != Ordering::Equal {
             return order;
         }
@@ -250,9 +248,8 @@ impl DataTable {
             .hint_text("Filter rows")
             .desired_width(110.0);
         let response = ui.add(field);
-        response.widget_info(|| {
-            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter rows")
-        });
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter rows"));
         let copy = ui
             .add_enabled(!data.rows.is_empty(), egui::Button::new("Copy"))
             .on_hover_text("Copy the rows as tab-separated text (Ctrl+C over the table)");
@@ -303,8 +300,7 @@ impl DataTable {
                     .sense(Sense::click())
                     .cell_layout(Layout::left_to_right(Align::Center));
                 for column in &data.columns {
-                    table =
-                        table.column(Column::initial(column.width).at_least(40.0).clip(true));
+                    table = table.column(Column::initial(column.width).at_least(40.0).clip(true));
                 }
                 if let Some(row) = self.shown_first.take() {
                     table = table.scroll_to_row(row, None);
@@ -326,8 +322,7 @@ impl DataTable {
                         let Some(shown) = data.rows.get(index) else {
                             return;
                         };
-                        let is_chosen =
-                            shown.item.is_some() && shown.item == scene.state.selected;
+                        let is_chosen = shown.item.is_some() && shown.item == scene.state.selected;
                         row.set_selected(is_chosen);
                         for (at, _) in data.columns.iter().enumerate() {
                             let cell = shown.cells.get(at).unwrap_or(&Cell::None);
@@ -354,13 +349,7 @@ impl DataTable {
         answer
     }
 
-    fn heading_ui(
-        &mut self,
-        ui: &mut Ui,
-        scene: &Scene<'_>,
-        at: usize,
-        column: &TableColumn,
-    ) {
+    fn heading_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, at: usize, column: &TableColumn) {
         let mark = match self.sort {
             Some(Sort::Up(sorted)) if sorted == at => " ⏶",
             Some(Sort::Down(sorted)) if sorted == at => " ⏷",
@@ -396,10 +385,9 @@ impl DataTable {
         let wanted = self.filter.to_lowercase();
         let holds = |row: &TableRow| {
             wanted.is_empty()
-                || row
-                    .cells
-                    .iter()
-                    .any(|cell| cell.is_text() && cell.shown(scene).to_lowercase().contains(&wanted))
+                || row.cells.iter().any(|cell| {
+                    cell.is_text() && cell.shown(scene).to_lowercase().contains(&wanted)
+                })
         };
         let rows = data.rows.iter().zip(0..);
         self.order = rows
@@ -456,8 +444,7 @@ fn layout_of(is_text: bool) -> Layout {
 fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
     if let Some(tint) = tint {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(8.0, 10.0), Sense::hover());
-        ui.painter()
-            .rect_filled(rect, 2, tint.color(scene.palette));
+        ui.painter().rect_filled(rect, 2, tint.color(scene.palette));
     }
     if let Cell::Share(share) = cell {
         let area = ui.max_rect().shrink2(egui::vec2(0.0, 2.0));

@@ -6,6 +6,7 @@ pub mod events;
 pub mod info;
 pub mod matches;
 pub mod process_tree;
+pub mod selection;
 mod sources;
 
 use super::pane::PaneRow;
@@ -26,6 +27,11 @@ pub const PANES: &[PaneRow] = &[
         name: "Matches",
         about: "What the search found",
         make: matches::make,
+    },
+    PaneRow {
+        name: "Selection",
+        about: "What the selected area adds up to",
+        make: selection::make,
     },
     PaneRow {
         name: "Durations",

@@ -95,7 +95,7 @@ pub enum GroupBy {
     Thread,
     /// The process (of states: each of its states).
     Process,
-    /// The CPU (of states: only running ones).
+    /// The CPU (of states: only running ones; of runs: not those of the idle thread).
     Cpu,
 }
 

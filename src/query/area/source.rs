@@ -150,6 +150,7 @@ impl Source<'_> {
                 GroupBy::Thread | GroupBy::Process => thread_group(self.thread_of_slice(owner, at)),
             },
             What::Runs => match self.shape.by {
+                GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => NOWHERE,
                 GroupBy::Cpu => owner,
                 _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
             },

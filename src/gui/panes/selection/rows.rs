@@ -1,0 +1,194 @@
+//! What an area adds up to, as rows of a table.
+
+use crate::base::TimeSpan;
+use crate::gui::table::{Cell, TableColumn, TableData, TableRow, Tint, column};
+use crate::query::Item;
+use crate::query::area::counters::CounterSummary;
+use crate::query::area::{Group, GroupBy, What};
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, Trace};
+
+/// The columns of groups, after the first.
+fn measures(what: What) -> Vec<TableColumn> {
+    let sum = match what {
+        What::Slices => column("Total", 86.0, "Their whole durations together"),
+        What::Runs | What::States => column("Total", 86.0, "Their time inside the area together"),
+    };
+    let share = match what {
+        What::Slices => column(
+            "Of time",
+            74.0,
+            "Total, of the length of the area; more than 100 % where several lie side by side",
+        ),
+        What::Runs => column(
+            "CPU use",
+            74.0,
+            "Of one CPU: 100 % is one CPU busy all the time",
+        ),
+        What::States => column("Of all", 74.0, "Total, of all states in the area"),
+    };
+    let mut columns = vec![column("Count", 66.0, "How many"), sum, share];
+    if what == What::Slices {
+        columns.push(column(
+            "Self",
+            86.0,
+            "Total without what lies inside other slices of theirs",
+        ));
+    }
+    columns.extend([
+        column("Mean", 78.0, "Total divided by count"),
+        column("Min", 78.0, "The shortest"),
+        column("p50", 78.0, "Half are not longer"),
+        column("p95", 78.0, "95 of 100 are not longer"),
+        column("p99", 78.0, "99 of 100 are not longer"),
+        column("Max", 78.0, "The longest"),
+    ]);
+    columns
+}
+
+fn first_column(what: What, by: GroupBy) -> TableColumn {
+    match (what, by) {
+        (What::Slices, GroupBy::Name) => column("Name", 200.0, "What the slices are called"),
+        (What::States, GroupBy::Name) => column("State", 200.0, "What threads were doing"),
+        (_, GroupBy::Name | GroupBy::Thread) => column("Thread", 200.0, "Name and number"),
+        (_, GroupBy::Process) => column("Process", 200.0, "Name and number"),
+        (_, GroupBy::Cpu) => column("CPU", 120.0, "The number of the CPU"),
+    }
+}
+
+/// Groups as a table.
+#[must_use]
+pub fn of_groups(
+    trace: &Trace,
+    groups: &[Group],
+    what: What,
+    by: GroupBy,
+    span: TimeSpan,
+) -> TableData {
+    let mut columns = vec![first_column(what, by)];
+    let has_category = what == What::Slices && by == GroupBy::Name;
+    if has_category {
+        columns.push(column("Category", 100.0, "The category or system"));
+    }
+    columns.extend(measures(what));
+    let length = span.intersection(trace.span).duration().0.max(1) as f64;
+    let all: i128 = groups.iter().map(|group| group.sum_ns).sum();
+    let whole = match what {
+        What::Slices | What::Runs => length,
+        What::States => (all as f64).max(1.0),
+    };
+    let row = |group: &Group| {
+        let label = group.key.label(trace);
+        let mut cells = vec![Cell::Text(label.clone())];
+        if has_category {
+            let category = group
+                .key
+                .name
+                .map(|(_, category)| trace.text(category).into_owned());
+            cells.push(Cell::Text(category.unwrap_or_default()));
+        }
+        cells.extend([
+            Cell::Count(group.count),
+            Cell::Length(group.sum_ns),
+            Cell::Share(group.sum_ns as f64 / whole),
+        ]);
+        if what == What::Slices {
+            cells.push(Cell::Length(group.own_ns));
+        }
+        let lengths = [
+            group.mean_ns(),
+            group.min_ns,
+            group.p50_ns,
+            group.p95_ns,
+            group.p99_ns,
+            group.max_ns,
+        ];
+        cells.extend(lengths.map(|ns| Cell::Length(i128::from(ns))));
+        let key = &group.key;
+        let item = key
+            .name
+            .and(group.longest.map(Item::Slice))
+            .or(key.thread.map(Item::Thread))
+            .or(key.cpu.map(Item::Cpu))
+            .or(key.process.map(Item::Process));
+        let tint = match (key.state, key.name, key.thread) {
+            (Some(state), _, _) => Some(Tint::State(state)),
+            (None, Some((name, _)), _) => Some(Tint::of_name(&trace.text(name))),
+            (None, None, Some(thread)) => Some(Tint::of_name(&trace.thread_name(thread))),
+            _ => None,
+        };
+        TableRow { cells, item, tint }
+    };
+    TableData {
+        columns,
+        rows: groups.iter().map(row).collect(),
+    }
+}
+
+/// Counters as a table.
+#[must_use]
+pub fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableData {
+    let columns = vec![
+        column("Counter", 220.0, "What is counted"),
+        column("Of", 140.0, "What it belongs to"),
+        column("Samples", 72.0, "Samples inside the area"),
+        column("Mean", 90.0, "Over time: each value for as long as it held"),
+        column("Min", 90.0, "The smallest value"),
+        column("Max", 90.0, "The largest value"),
+        column("First", 90.0, "The value at the start"),
+        column("Last", 90.0, "The value at the end"),
+        column("Change", 90.0, "Last less first"),
+    ];
+    let row = |counter: &CounterSummary| {
+        let name = name_of_counter(trace, counter.track);
+        let first_row = trace.counters.tracks.get(counter.track.0 as usize);
+        let item = first_row.map(|track| Item::Sample(counter.track, track.samples.start));
+        TableRow {
+            tint: Some(Tint::of_name(&name)),
+            cells: vec![
+                Cell::Text(name),
+                Cell::Text(owner_of_counter(trace, counter.track)),
+                Cell::Count(counter.count),
+                Cell::Value(counter.mean),
+                Cell::Value(counter.min),
+                Cell::Value(counter.max),
+                Cell::Value(counter.first),
+                Cell::Value(counter.last),
+                Cell::Value(counter.last - counter.first),
+            ],
+            item,
+        }
+    };
+    TableData {
+        columns,
+        rows: counters.iter().map(row).collect(),
+    }
+}
+
+/// What is counted.
+#[must_use]
+pub fn name_of_counter(trace: &Trace, id: CounterTrackId) -> String {
+    let track = trace.counters.tracks.get(id.0 as usize);
+    track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
+}
+
+/// What a counter belongs to; empty for the whole machine.
+#[must_use]
+pub fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
+    let track = trace.counters.tracks.get(id.0 as usize);
+    match track.map(|track| track.scope) {
+        Some(CounterScope::Cpu(cpu)) => {
+            let number = trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number);
+            format!("CPU {number}")
+        }
+        Some(CounterScope::Thread(thread)) => trace.thread_name(thread),
+        Some(CounterScope::Process(process)) => {
+            let process = trace.processes.get(process.0 as usize);
+            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
+        }
+        _ => String::new(),
+    }
+}
