@@ -90,6 +90,11 @@ impl<K: PartialEq, T: Send + 'static> Later<K, T> {
         self.answer.as_ref()
     }
 
+    /// The last answer.
+    pub fn answer(&self) -> Option<&T> {
+        self.answer.as_ref()
+    }
+
     /// Whether an answer is being worked out.
     pub fn is_waiting(&self) -> bool {
         self.pending.is_some()

@@ -1,0 +1,103 @@
+//! A field for an expression: what is wrong with it is shown under the place where it is.
+
+use egui::{Color32, RichText, Stroke, TextFormat, Ui, text::LayoutJob};
+
+use super::pane::Scene;
+use crate::query::expression::{Expression, ExpressionError};
+
+/// What has been typed, and what it means.
+#[derive(Debug, Default)]
+pub struct FilterBox {
+    /// What has been typed.
+    pub text: String,
+    error: Option<ExpressionError>,
+}
+
+impl FilterBox {
+    /// Draws the field; if it was changed: the expression, `Ok(None)` if the field is empty, or that it is none.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        name: &str,
+        hint: &str,
+        width: f32,
+    ) -> Option<Result<Option<Expression>, ()>> {
+        let error = self.error.clone();
+        let (normal, bad) = (scene.palette.text, scene.palette.error);
+        let mut layouter = move |ui: &Ui, buffer: &dyn egui::TextBuffer, _wrap: f32| {
+            let job = underlined(ui, buffer.as_str(), error.as_ref(), normal, bad);
+            ui.fonts_mut(|fonts| fonts.layout_job(job))
+        };
+        let field = egui::TextEdit::singleline(&mut self.text)
+            .hint_text(hint)
+            .desired_width(width)
+            .layouter(&mut layouter);
+        let response = ui.add(field);
+        let label = name.to_owned();
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, label.clone()));
+        if !response.changed() {
+            return None;
+        }
+        Some(self.read())
+    }
+
+    /// What the text means now.
+    pub fn read(&mut self) -> Result<Option<Expression>, ()> {
+        self.error = None;
+        if self.text.trim().is_empty() {
+            return Ok(None);
+        }
+        match Expression::parse(&self.text) {
+            Ok(expression) => Ok(Some(expression)),
+            Err(error) => {
+                self.error = Some(error);
+                Err(())
+            }
+        }
+    }
+
+    /// Says that the text cannot be used after all.
+    pub fn refuse(&mut self, error: ExpressionError) {
+        self.error = Some(error);
+    }
+
+    /// What is wrong, in words; nothing if all is well.
+    pub fn error_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
+        if let Some(error) = &self.error {
+            ui.label(RichText::new(error.to_string()).color(scene.palette.error));
+        }
+    }
+}
+
+fn underlined(
+    ui: &Ui,
+    text: &str,
+    error: Option<&ExpressionError>,
+    normal: Color32,
+    bad: Color32,
+) -> LayoutJob {
+    let font_id = egui::TextStyle::Body.resolve(ui.style());
+    let plain = TextFormat::simple(font_id.clone(), normal);
+    let mut marked = TextFormat::simple(font_id, bad);
+    marked.underline = Stroke::new(1.5, bad);
+    let mut job = LayoutJob::default();
+    let from = error.map_or(text.len(), |error| error.at.min(text.len()));
+    let length = error.map_or(0, |error| error.length.max(1));
+    let until = from.saturating_add(length).min(text.len());
+    let is_whole = text.is_char_boundary(from) && text.is_char_boundary(until);
+    if !is_whole {
+        job.append(text, 0.0, plain);
+        return job;
+    }
+    let parts = [
+        (&text[..from], &plain),
+        (&text[from..until], &marked),
+        (&text[until..], &plain),
+    ];
+    for (part, format) in parts {
+        job.append(part, 0.0, format.clone());
+    }
+    job
+}

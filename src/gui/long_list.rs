@@ -1,0 +1,106 @@
+//! Scrolling in a list of any length: which row is the first to be seen.
+//!
+//! Counts rows, not points: 100 million rows are more points than a point's number has digits for.
+
+use egui::{CornerRadius, Rect, Sense, Ui, pos2};
+
+use super::theme::Palette;
+
+/// How wide the bar at the right is.
+const BAR_WIDTH: f32 = 10.0;
+
+/// Where a long list is scrolled to.
+#[derive(Debug, Default)]
+pub struct LongList {
+    top: usize,
+    /// What the wheel has turned and was not a whole row yet, in points.
+    rest: f32,
+    /// Where in the handle the drag began, in points from its top.
+    grip: Option<f32>,
+}
+
+impl LongList {
+    /// The first row that is seen.
+    #[must_use]
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Makes `row` the first that is seen.
+    pub fn show_first(&mut self, row: usize) {
+        self.top = row;
+        self.rest = 0.0;
+    }
+
+    /// Scrolls as little as it takes to see `row`, where `seen` rows are seen; from afar it comes to the middle.
+    pub fn show(&mut self, row: usize, seen: usize) {
+        if row < self.top || row >= self.top + seen {
+            self.show_first(row.saturating_sub(seen / 2));
+        }
+    }
+
+    /// The wheel over `area`, and the bar at its right; what is left of the area is the list's.
+    pub fn scroll_ui(
+        &mut self,
+        ui: &Ui,
+        area: Rect,
+        count: usize,
+        row_height: f32,
+        palette: &Palette,
+    ) -> Rect {
+        let seen = (area.height() / row_height).floor().max(1.0) as usize;
+        let last = count.saturating_sub(seen);
+        if ui.rect_contains_pointer(area) {
+            self.rest -= ui.input(|input| input.smooth_scroll_delta().y);
+            let rows = (self.rest / row_height).trunc();
+            self.rest -= rows * row_height;
+            self.top = self.top.saturating_add_signed(rows as isize);
+        }
+        self.top = self.top.min(last);
+        let left = Rect::from_min_max(
+            area.min,
+            pos2(area.right() - BAR_WIDTH - 2.0, area.bottom()),
+        );
+        if last > 0 {
+            self.bar_ui(ui, area, seen, last, palette);
+        }
+        left
+    }
+
+    fn bar_ui(&mut self, ui: &Ui, area: Rect, seen: usize, last: usize, palette: &Palette) {
+        let bar = Rect::from_min_max(pos2(area.right() - BAR_WIDTH, area.top()), area.max);
+        let share = seen as f64 / (last + seen) as f64;
+        let length = (f64::from(bar.height()) * share).max(24.0) as f32;
+        let way = (bar.height() - length).max(1.0);
+        let handle_top = bar.top() + (self.top as f64 / last as f64 * f64::from(way)) as f32;
+        let response = ui.interact(bar, ui.scope_id().with("bar"), Sense::click_and_drag());
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::ScrollBar, true, "Scroll the list")
+        });
+        if let Some(pos) = response.interact_pointer_pos() {
+            let is_on_handle = pos.y >= handle_top && pos.y <= handle_top + length;
+            let grip = *self.grip.get_or_insert(if is_on_handle {
+                pos.y - handle_top
+            } else {
+                length / 2.0
+            });
+            let at = f64::from((pos.y - grip - bar.top()) / way).clamp(0.0, 1.0);
+            self.top = (at * last as f64).round() as usize;
+        } else {
+            self.grip = None;
+        }
+        let color = if response.hovered() || response.dragged() {
+            palette.weak
+        } else {
+            palette.line
+        };
+        let top = bar.top() + (self.top as f64 / last as f64 * f64::from(way)) as f32;
+        let handle = Rect::from_min_max(
+            pos2(bar.left() + 2.0, top),
+            pos2(bar.right() - 1.0, top + length),
+        );
+        ui.painter().rect_filled(bar, 0, palette.canvas_alternate);
+        ui.painter()
+            .rect_filled(handle, CornerRadius::same(3), color);
+    }
+}

@@ -1,0 +1,193 @@
+//! The columns of the event list, and events as what stands in them.
+
+use crate::base::Timestamp;
+use crate::gui::pane::Scene;
+use crate::load::LoadedTrace;
+use crate::query::details::describe;
+use crate::trace::{EventId, ThreadId};
+use crate::view::ruler;
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// When.
+    Time,
+    /// How long after the row above.
+    Since,
+    /// On which CPU.
+    Cpu,
+    /// Name of the thread, with its number.
+    Thread,
+    /// Name of the process, with its number.
+    Process,
+    /// The kind of event.
+    Event,
+    /// The system or category.
+    Category,
+    /// All that it says.
+    Text,
+    /// A field by its name.
+    Field(String),
+}
+
+impl Column {
+    /// All but the fields, in their order.
+    pub const ALL: [Column; 8] = [
+        Column::Time,
+        Column::Since,
+        Column::Cpu,
+        Column::Thread,
+        Column::Process,
+        Column::Event,
+        Column::Category,
+        Column::Text,
+    ];
+
+    /// Those shown at first.
+    #[must_use]
+    pub fn usual() -> Vec<Column> {
+        vec![
+            Column::Time,
+            Column::Cpu,
+            Column::Thread,
+            Column::Event,
+            Column::Text,
+        ]
+    }
+
+    /// Its heading.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Column::Time => "Time",
+            Column::Since => "Since last",
+            Column::Cpu => "CPU",
+            Column::Thread => "Thread",
+            Column::Process => "Process",
+            Column::Event => "Event",
+            Column::Category => "Category",
+            Column::Text => "What it says",
+            Column::Field(name) => name,
+        }
+    }
+
+    /// Its width to begin with, in points.
+    #[must_use]
+    pub fn width(&self) -> f32 {
+        match self {
+            Column::Time => 120.0,
+            Column::Since | Column::Category => 90.0,
+            Column::Cpu => 40.0,
+            Column::Thread | Column::Process | Column::Event => 170.0,
+            Column::Text => 420.0,
+            Column::Field(_) => 110.0,
+        }
+    }
+
+    /// Whether it is set in letters of one width.
+    #[must_use]
+    pub fn is_mono(&self) -> bool {
+        !matches!(
+            self,
+            Column::Thread | Column::Process | Column::Event | Column::Category
+        )
+    }
+
+    /// Where it stands among the others.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        let known = Column::ALL.iter().position(|column| column == self);
+        // Fields stand before the text.
+        match (known, self) {
+            (_, Column::Text) => usize::MAX,
+            (Some(at), _) => at,
+            (None, _) => Column::ALL.len(),
+        }
+    }
+}
+
+/// An event, decoded.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Which.
+    pub id: EventId,
+    /// When.
+    pub time: Timestamp,
+    /// How long after the row above, in ns.
+    pub since: Option<i64>,
+    cpu: String,
+    thread: String,
+    process: String,
+    name: String,
+    category: String,
+    text: String,
+    /// Its fields.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Line {
+    /// Decodes an event; `before` is the time of the row above.
+    #[must_use]
+    pub fn read(loaded: &LoadedTrace, id: EventId, before: Option<Timestamp>) -> Line {
+        let trace = &loaded.trace;
+        let detail = describe(trace, loaded.reader.as_ref(), id);
+        let thread = trace.events.thread(id);
+        let name = if thread == ThreadId::IDLE {
+            "idle".to_owned()
+        } else {
+            trace.thread_name(thread)
+        };
+        let process = trace.process_of(thread);
+        let time = trace.events.time(id);
+        Line {
+            id,
+            time,
+            since: before.map(|before| (time - before).0),
+            cpu: detail.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
+            thread: format!("{name} ({})", trace.thread(thread).tid),
+            process: process.map_or_else(String::new, |process| {
+                format!("{} ({})", trace.text(process.name), process.pid)
+            }),
+            text: detail.line(),
+            fields: detail
+                .fields
+                .iter()
+                .map(|field| (field.name.clone(), field.text()))
+                .collect(),
+            name: detail.name,
+            category: detail.category,
+        }
+    }
+
+    /// What stands in a column, for people.
+    #[must_use]
+    pub fn shown(&self, column: &Column, scene: &Scene<'_>) -> String {
+        let origins = scene.state.origins;
+        match column {
+            Column::Time => ruler::full_text(self.time, scene.state.time_format, origins),
+            Column::Since => self.since.map_or_else(String::new, |ns| {
+                ruler::length_text(crate::base::Nanos(ns), origins.unit)
+            }),
+            column => self.exact(column),
+        }
+    }
+
+    /// What stands in a column, for programs: times in ns on the trace's own clock.
+    #[must_use]
+    pub fn exact(&self, column: &Column) -> String {
+        match column {
+            Column::Time => self.time.0.to_string(),
+            Column::Since => self.since.map(|ns| ns.to_string()).unwrap_or_default(),
+            Column::Cpu => self.cpu.clone(),
+            Column::Thread => self.thread.clone(),
+            Column::Process => self.process.clone(),
+            Column::Event => self.name.clone(),
+            Column::Category => self.category.clone(),
+            Column::Text => self.text.clone(),
+            Column::Field(name) => {
+                let field = self.fields.iter().find(|(field, _)| field == name);
+                field.map(|(_, value)| value.clone()).unwrap_or_default()
+            }
+        }
+    }
+}

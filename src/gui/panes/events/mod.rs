@@ -1,0 +1,507 @@
+//! All raw events in time order: a list of any length of which only the seen rows are decoded, in the
+//! background; filtered by an expression, with columns of one's choice, copied and saved.
+
+mod columns;
+mod listed;
+mod save;
+
+use std::sync::Arc;
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column as Width, TableBuilder};
+
+use self::columns::{Column, Line};
+use self::listed::Listed;
+use self::save::{SaveBar, Wanted, text_of};
+use crate::base::TimeSpan;
+use crate::gui::asked::Asked;
+use crate::gui::filter_box::FilterBox;
+use crate::gui::long_list::LongList;
+use crate::gui::pane::{Later, Pane, Scene};
+use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::expression::Expression;
+use crate::query::search::{Place, Places, Query, Searching};
+use crate::view::{Action, locate, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<EventsPane>::default()
+}
+
+/// Rows are decoded in pages of this many.
+const PAGE: usize = 128;
+/// At most so many rows are copied; more are saved to a file.
+const MOST_COPIED: usize = 100_000;
+const HEADER_HEIGHT: f32 = 22.0;
+
+type Page = (u32, (usize, usize), usize);
+
+struct EventsPane {
+    filter: FilterBox,
+    expression: Option<Expression>,
+    searching: Option<Searching>,
+    /// What is searched: of which generation, in which span.
+    searched: (u32, Option<TimeSpan>),
+    within: Within,
+    columns: Vec<Column>,
+    list: LongList,
+    pages: Later<Page, (Page, Arc<[Line]>)>,
+    copying: Asked<u64, String>,
+    copies: u64,
+    save: SaveBar,
+    shown: Option<Item>,
+    /// The span that the list last went along with.
+    followed: Option<TimeSpan>,
+    /// How many rows there were room for.
+    seen: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    Trace,
+    Range,
+}
+
+impl Default for EventsPane {
+    fn default() -> EventsPane {
+        EventsPane {
+            filter: FilterBox::default(),
+            expression: None,
+            searching: None,
+            searched: (0, None),
+            within: Within::Trace,
+            columns: Column::usual(),
+            list: LongList::default(),
+            pages: Later::default(),
+            copying: Asked::default(),
+            copies: 0,
+            save: SaveBar::default(),
+            shown: None,
+            followed: None,
+            seen: 1,
+        }
+    }
+}
+
+impl Pane for EventsPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let trace = &scene.loaded.trace;
+        if trace.events.is_empty() {
+            let words = if scene.loaded.is_complete {
+                "This trace has no events."
+            } else {
+                "Events come when the file is read."
+            };
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return actions;
+        }
+        let span = scene.state.range.filter(|_| self.within == Within::Range);
+        self.search_again(ui.ctx(), scene, span);
+        let listed = match &self.searching {
+            Some(searching) => Listed::Found(searching.found()),
+            None => Listed::all(trace, span),
+        };
+        let wanted = Wanted {
+            loaded: scene.loaded.clone(),
+            listed,
+            columns: self.columns.clone(),
+        };
+        self.tools_ui(ui, scene, span, &wanted);
+        self.filter.error_ui(ui, scene);
+        self.save.ui(ui, scene, &wanted);
+        self.copying.poll();
+        if let Some(text) = self.copying.answer() {
+            actions.push(Action::Copy(text.clone()));
+            self.copying.clear();
+        }
+        if wanted.listed.len() == 0 {
+            self.nothing_ui(ui, scene);
+        } else {
+            self.follow(scene, &wanted.listed);
+            self.list_ui(ui, scene, &wanted, &mut actions);
+        }
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.pages.is_waiting()
+            || self.copying.is_waiting()
+            || self.save.is_busy()
+            || self.searching.as_ref().is_some_and(|it| !it.is_over())
+    }
+}
+
+impl EventsPane {
+    /// Starts the search again if the trace or the span is another one.
+    fn search_again(&mut self, ctx: &egui::Context, scene: &Scene<'_>, span: Option<TimeSpan>) {
+        let now = (scene.loaded.generation, span);
+        let Some(expression) = &self.expression else {
+            self.searching = None;
+            return;
+        };
+        if self.searching.is_some() && self.searched == now {
+            return;
+        }
+        let mut query = Query::new(expression.clone());
+        query.places = Places::of(&[Place::Events]);
+        if let Some(span) = span {
+            query.span = span;
+        }
+        let ctx = ctx.clone();
+        let (trace, reader) = (scene.loaded.trace.clone(), scene.loaded.reader.clone());
+        match Searching::start(trace, reader, query, move || ctx.request_repaint()) {
+            Ok(searching) => self.searching = Some(searching),
+            Err(error) => {
+                self.filter.refuse(error);
+                self.expression = None;
+                self.searching = None;
+            }
+        }
+        self.searched = now;
+        self.followed = None;
+    }
+
+    fn tools_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        span: Option<TimeSpan>,
+        wanted: &Wanted,
+    ) {
+        ui.horizontal_wrapped(|ui| {
+            let hint = "Filter: text, /regex/ or next_prio < 100 && cpu == 1";
+            let typed = self.filter.ui(ui, scene, "Filter events", hint, 320.0);
+            if let Some(typed) = typed {
+                self.searching = None;
+                // While it is none, the list stays as it was without it.
+                self.expression = typed.unwrap_or_default();
+            }
+            let is_range = self.within == Within::Range;
+            let button = egui::Button::selectable(is_range, "In the range");
+            let answer = ui
+                .add_enabled(scene.state.range.is_some() || is_range, button)
+                .on_hover_text("Only events in the selected range")
+                .on_disabled_hover_text("Select a range in the timeline first");
+            if answer.clicked() {
+                self.within = if is_range {
+                    Within::Trace
+                } else {
+                    Within::Range
+                };
+            }
+            self.columns_ui(ui);
+            let copy = ui
+                .button("Copy")
+                .on_hover_text("Copy these rows as tab-separated text (Ctrl+C over the list)");
+            if copy.clicked() {
+                self.copy(ui.ctx(), wanted);
+            }
+            if ui
+                .button("Save…")
+                .on_hover_text("Write these rows to a file")
+                .clicked()
+            {
+                self.save.is_open = !self.save.is_open;
+            }
+            let words = self.count_words(scene, span, &wanted.listed);
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            let progress = self.searching.as_ref().filter(|it| !it.is_over());
+            if let Some((done, total)) = progress.map(Searching::progress) {
+                let share = done as f32 / total.max(1) as f32;
+                ui.add(egui::ProgressBar::new(share).desired_width(80.0));
+                if ui.small_button("Stop").clicked()
+                    && let Some(searching) = &self.searching
+                {
+                    searching.cancel();
+                }
+            }
+        });
+    }
+
+    fn count_words(&self, scene: &Scene<'_>, span: Option<TimeSpan>, listed: &Listed) -> String {
+        let grouped = |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
+        let all = scene.loaded.trace.events.len() as u64;
+        let of = if span.is_some() {
+            "in the range"
+        } else {
+            "events"
+        };
+        match listed {
+            Listed::Ranks { count, .. } => format!("{} {of}", grouped(*count as u64)),
+            Listed::Found(found) if found.lists_all() => {
+                format!("{} of {} events", grouped(found.total()), grouped(all))
+            }
+            Listed::Found(found) => format!(
+                "the first {} of {} found",
+                grouped(found.hits.len() as u64),
+                grouped(found.total())
+            ),
+        }
+    }
+
+    fn columns_ui(&mut self, ui: &mut Ui) {
+        let fields = self.fields_seen();
+        ui.menu_button("Columns", |ui| {
+            let mut all: Vec<Column> = Column::ALL.to_vec();
+            all.extend(fields);
+            all.extend(self.columns.iter().cloned());
+            all.sort_by_key(Column::order);
+            let mut seen: Vec<Column> = Vec::new();
+            all.retain(|column| {
+                let is_new = !seen.contains(column);
+                seen.push(column.clone());
+                is_new
+            });
+            egui::ScrollArea::vertical()
+                .max_height(320.0)
+                .show(ui, |ui| {
+                    for column in all {
+                        let mut is_shown = self.columns.contains(&column);
+                        if ui.checkbox(&mut is_shown, column.title()).changed() {
+                            if is_shown {
+                                self.columns.push(column);
+                                self.columns.sort_by_key(Column::order);
+                            } else if self.columns.len() > 1 {
+                                self.columns.retain(|other| *other != column);
+                            }
+                        }
+                    }
+                });
+            ui.separator();
+            if ui.button("As at first").clicked() {
+                self.columns = Column::usual();
+                ui.close();
+            }
+        })
+        .response
+        .on_hover_text("Choose columns; the fields of the events that are seen can be columns too");
+    }
+
+    /// The fields that the events on the screen have.
+    fn fields_seen(&self) -> Vec<Column> {
+        let mut names: Vec<Column> = Vec::new();
+        for line in self.pages.answer().map_or(&[][..], |(_, lines)| &lines[..]) {
+            for (name, _) in &line.fields {
+                let column = Column::Field(name.clone());
+                if names.len() < 60 && !names.contains(&column) {
+                    names.push(column);
+                }
+            }
+        }
+        names
+    }
+
+    fn nothing_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
+        let is_over = self.searching.as_ref().is_none_or(Searching::is_over);
+        let words = match (is_over, self.within) {
+            (false, _) => "Searching…",
+            (true, Within::Range) => {
+                "No event in the selected range fits. Widen the range, or list the whole trace."
+            }
+            (true, Within::Trace) => {
+                "No event fits the filter. Change it, or take it away to see all."
+            }
+        };
+        ui.add_space(8.0);
+        ui.label(RichText::new(words).color(scene.palette.weak));
+    }
+
+    /// Goes along with what is selected and with what the timeline shows.
+    fn follow(&mut self, scene: &Scene<'_>, listed: &Listed) {
+        let trace = &scene.loaded.trace;
+        if scene.state.selected != self.shown {
+            self.shown = scene.state.selected;
+            let event = scene
+                .state
+                .selected
+                .and_then(|item| locate::event_of(trace, item));
+            if let Some(row) = event.and_then(|id| listed.row_of(trace, id)) {
+                self.list.show(row, self.seen);
+            }
+        } else if self.followed != Some(scene.state.span) {
+            self.list
+                .show_first(listed.row_at(trace, scene.state.span.start));
+        }
+        self.followed = Some(scene.state.span);
+    }
+
+    fn copy(&mut self, ctx: &egui::Context, wanted: &Wanted) {
+        let wanted = wanted.clone();
+        self.copies += 1;
+        self.copying.ask(ctx, self.copies, move |job| {
+            text_of(&wanted, MOST_COPIED, job)
+        });
+    }
+
+    fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        wanted: &Wanted,
+        actions: &mut Vec<Action>,
+    ) {
+        let trace = &scene.loaded.trace;
+        let count = wanted.listed.len();
+        let area = ui.available_rect_before_wrap();
+        if ui.rect_contains_pointer(area)
+            && ui.input(|input| input.events.contains(&egui::Event::Copy))
+        {
+            self.copy(ui.ctx(), wanted);
+        }
+        let row_step = ROW_HEIGHT + ui.spacing().item_spacing.y;
+        let rows_area = egui::Rect::from_min_max(
+            area.min + egui::vec2(0.0, HEADER_HEIGHT + ui.spacing().item_spacing.y),
+            area.max,
+        );
+        let left = self
+            .list
+            .scroll_ui(ui, rows_area, count, row_step, scene.palette);
+        self.seen = ((left.height() / row_step).floor() as usize).max(1);
+        let top = self.list.top();
+        // A row that is seen in part is drawn too.
+        let rows = (self.seen + 1).min(count - top.min(count));
+        let (first, lines) = self.page(ui.ctx(), wanted, top);
+        let columns = self.columns.clone();
+        let selected = scene
+            .state
+            .selected
+            .and_then(|item| locate::event_of(trace, item));
+        let table_area = egui::Rect::from_min_max(area.min, left.max);
+        ui.scope_builder(egui::UiBuilder::new().max_rect(table_area), |ui| {
+            ui.set_clip_rect(table_area.intersect(ui.clip_rect()));
+            egui::ScrollArea::horizontal()
+                .id_salt("events across")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    let mut table = TableBuilder::new(ui)
+                        .id_salt(("events", columns.len()))
+                        .striped(false)
+                        .resizable(true)
+                        .vscroll(false)
+                        .auto_shrink([false, false])
+                        .sense(Sense::click());
+                    for (at, column) in columns.iter().enumerate() {
+                        let is_last = at + 1 == columns.len();
+                        table = table.column(if is_last {
+                            Width::remainder().at_least(80.0).clip(true)
+                        } else {
+                            Width::initial(column.width()).at_least(30.0).clip(true)
+                        });
+                    }
+                    table
+                        .header(HEADER_HEIGHT, |mut header| {
+                            for column in &columns {
+                                header.col(|ui| {
+                                    let title = RichText::new(column.title()).size(TEXT_SIZE);
+                                    ui.add(egui::Label::new(title.strong()).truncate());
+                                });
+                            }
+                        })
+                        .body(|body| {
+                            body.rows(ROW_HEIGHT, rows, |mut row| {
+                                let at = top + row.index();
+                                let line = at.checked_sub(first).and_then(|at| lines.get(at));
+                                let Some(line) = line else {
+                                    for _ in &columns {
+                                        row.col(|_| {});
+                                    }
+                                    return;
+                                };
+                                row.set_selected(Some(line.id) == selected);
+                                for column in &columns {
+                                    row.col(|ui| cell_ui(ui, column, &line.shown(column, scene)));
+                                }
+                                let response = row.response();
+                                response.widget_info(|| {
+                                    let said: Vec<String> = columns
+                                        .iter()
+                                        .map(|column| line.shown(column, scene))
+                                        .collect();
+                                    egui::WidgetInfo::labeled(
+                                        egui::Role::Row,
+                                        true,
+                                        said.join(", "),
+                                    )
+                                });
+                                if response.clicked() {
+                                    // It is in view already: the list must not jump.
+                                    self.shown = Some(Item::Event(line.id));
+                                    actions.push(Action::Reveal(Item::Event(line.id)));
+                                }
+                                response.context_menu(|ui| menu_ui(ui, line, scene, actions));
+                            });
+                        });
+                });
+        });
+    }
+
+    /// The decoded rows around `top`, or the last ones that there are.
+    fn page(&mut self, ctx: &egui::Context, wanted: &Wanted, top: usize) -> (usize, Arc<[Line]>) {
+        let first = top / PAGE * PAGE;
+        let key: Page = (wanted.loaded.generation, wanted.listed.stamp(), first);
+        let (loaded, listed) = (wanted.loaded.clone(), wanted.listed.clone());
+        let answer = self.pages.ask(ctx, key, move || {
+            (key, read_page(&loaded, &listed, first).into())
+        });
+        match answer {
+            // Rows of another list must not be taken for this one's.
+            Some(((generation, stamp, first), lines))
+                if (*generation, stamp.0) == (key.0, key.1.0) =>
+            {
+                (*first, lines.clone())
+            }
+            _ => (0, Arc::new([])),
+        }
+    }
+}
+
+fn read_page(loaded: &LoadedTrace, listed: &Listed, first: usize) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::with_capacity(PAGE * 2);
+    let from = first.saturating_sub(1);
+    let mut before = None;
+    listed.walk(&loaded.trace, from, PAGE * 2 + 1, |id| {
+        // The row above the first is only asked for its time.
+        if lines.is_empty() && before.is_none() && from < first {
+            before = Some(loaded.trace.events.time(id));
+        } else {
+            let line = Line::read(loaded, id, before);
+            before = Some(line.time);
+            lines.push(line);
+        }
+        true
+    });
+    lines
+}
+
+fn cell_ui(ui: &mut Ui, column: &Column, text: &str) {
+    let text = RichText::new(text).size(TEXT_SIZE);
+    let text = if column.is_mono() {
+        text.monospace()
+    } else {
+        text
+    };
+    ui.add(egui::Label::new(text).truncate().selectable(false));
+}
+
+fn menu_ui(ui: &mut Ui, line: &Line, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    if ui.button("Show in the timeline").clicked() {
+        actions.push(Action::Reveal(Item::Event(line.id)));
+        ui.close();
+    }
+    if ui.button("Bring to the middle").clicked() {
+        actions.push(Action::Select(Item::Event(line.id)));
+        actions.push(Action::Center(line.time));
+        ui.close();
+    }
+    if ui.button("Copy the row").clicked() {
+        let cells: Vec<String> = Column::usual()
+            .iter()
+            .map(|column| line.shown(column, scene))
+            .collect();
+        actions.push(Action::Copy(cells.join("\t")));
+        ui.close();
+    }
+}

@@ -1,0 +1,282 @@
+//! The list written to a file: CSV or tab-separated text, in the background; and the line of controls for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use egui::{RichText, Ui};
+
+use super::columns::{Column, Line};
+use super::listed::Listed;
+use crate::base::{Cancelled, Job};
+use crate::export::atomic_file::write_whole;
+use crate::export::rows::{Cell, RowFormat, RowWriter};
+use crate::export::{ExportError, Overwrite};
+use crate::gui::pane::Scene;
+use crate::load::LoadedTrace;
+use crate::trace::EventId;
+use crate::view::ruler;
+
+/// Rows decoded between two looks at whether to stop.
+const STEP: usize = 4096;
+
+/// What is to be written.
+#[derive(Clone)]
+pub struct Wanted {
+    /// The trace.
+    pub loaded: Arc<LoadedTrace>,
+    /// The rows.
+    pub listed: Listed,
+    /// The columns.
+    pub columns: Vec<Column>,
+}
+
+impl Wanted {
+    /// Writes the rows, at most `most`, in `format`.
+    ///
+    /// # Errors
+    /// Those of `out`, or that the job was cancelled.
+    pub fn write(
+        &self,
+        out: &mut dyn std::io::Write,
+        format: RowFormat,
+        most: usize,
+        job: &Job,
+    ) -> Result<u64, ExportError> {
+        let count = self.listed.len().min(most);
+        job.set_total(count as u64);
+        let titles: Vec<&str> = self.columns.iter().map(Column::title).collect();
+        let mut writer = RowWriter::new(out, format, &titles)?;
+        let trace = &self.loaded.trace;
+        let mut before = None;
+        let mut ids: Vec<EventId> = Vec::with_capacity(STEP);
+        let mut done = 0;
+        while done < count {
+            job.check()?;
+            ids.clear();
+            self.listed.walk(trace, done, STEP.min(count - done), |id| {
+                ids.push(id);
+                true
+            });
+            if ids.is_empty() {
+                break;
+            }
+            for &id in &ids {
+                let line = Line::read(&self.loaded, id, before);
+                before = Some(line.time);
+                let cells = self.columns.iter().map(|column| match column {
+                    Column::Time => Cell::from(line.time.0),
+                    Column::Since => Cell::from(line.since),
+                    column => Cell::Text(line.exact(column)),
+                });
+                writer.row(&cells.collect::<Vec<_>>())?;
+            }
+            done += ids.len();
+            job.advance(ids.len() as u64);
+        }
+        Ok(writer.finish()?)
+    }
+}
+
+/// The rows as tab-separated text, at most `most` of them.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn text_of(wanted: &Wanted, most: usize, job: &Job) -> Result<String, Cancelled> {
+    let mut text = Vec::new();
+    match wanted.write(&mut text, RowFormat::Tsv, most, job) {
+        Err(ExportError::Cancelled) => Err(Cancelled),
+        _ => Ok(String::from_utf8_lossy(&text).into_owned()),
+    }
+}
+
+enum Outcome {
+    Written(u64, PathBuf),
+    Failed(String),
+    Exists,
+}
+
+type Saved = Result<u64, ExportError>;
+
+/// The controls that save the list.
+#[derive(Default)]
+pub struct SaveBar {
+    /// Whether they are shown.
+    pub is_open: bool,
+    path: String,
+    dialog: Option<Receiver<Option<PathBuf>>>,
+    saving: Option<(Job, PathBuf, Receiver<Saved>)>,
+    outcome: Option<Outcome>,
+}
+
+impl Drop for SaveBar {
+    fn drop(&mut self) {
+        if let Some((job, _, _)) = &self.saving {
+            job.cancel();
+        }
+    }
+}
+
+impl SaveBar {
+    /// Whether a file is being written.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.saving.is_some()
+    }
+
+    /// Draws the controls, if they are open.
+    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, wanted: &Wanted) {
+        self.poll();
+        if !self.is_open {
+            return;
+        }
+        if self.path.is_empty() {
+            self.path = scene
+                .loaded
+                .path
+                .with_extension("events.csv")
+                .display()
+                .to_string();
+        }
+        ui.horizontal_wrapped(|ui| {
+            let field = egui::TextEdit::singleline(&mut self.path)
+                .desired_width(300.0)
+                .hint_text("events.csv or events.txt");
+            let response = ui.add(field);
+            response.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "File for the events")
+            });
+            if response.changed() {
+                self.outcome = None;
+            }
+            if ui.button("Choose…").clicked() && self.dialog.is_none() {
+                self.dialog = ask(ui.ctx(), Path::new(&self.path));
+            }
+            if let Some((job, _, _)) = &self.saving {
+                let (done, total) = job.progress();
+                let share = done as f32 / total.max(1) as f32;
+                ui.add(
+                    egui::ProgressBar::new(share)
+                        .desired_width(120.0)
+                        .show_percentage(),
+                );
+                if ui.button("Stop").clicked() {
+                    job.cancel();
+                }
+            } else {
+                let may_replace = matches!(self.outcome, Some(Outcome::Exists));
+                let word = if may_replace { "Replace it" } else { "Write" };
+                let button = egui::Button::new(word);
+                if ui
+                    .add_enabled(!self.path.trim().is_empty(), button)
+                    .clicked()
+                {
+                    let overwrite = if may_replace {
+                        Overwrite::Replace
+                    } else {
+                        Overwrite::Refuse
+                    };
+                    self.start(ui.ctx(), wanted.clone(), overwrite);
+                }
+            }
+            if ui.button("Close").clicked() {
+                self.is_open = false;
+                self.outcome = None;
+            }
+            self.outcome_ui(ui, scene);
+        });
+        ui.separator();
+    }
+
+    fn outcome_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
+        let weak = |words: &str| RichText::new(words.to_owned()).color(scene.palette.weak);
+        let bad = |words: &str| RichText::new(words.to_owned()).color(scene.palette.error);
+        match &self.outcome {
+            None => ui.label(weak(
+                ".csv gives CSV, any other ending tab-separated text; the columns that are shown",
+            )),
+            Some(Outcome::Written(count, path)) => {
+                let count = ruler::grouped(i64::try_from(*count).unwrap_or(i64::MAX));
+                ui.label(weak(&format!("Wrote {count} events to {}", path.display())))
+            }
+            Some(Outcome::Failed(words)) => ui.label(bad(words)),
+            Some(Outcome::Exists) => ui.label(bad("There is such a file already.")),
+        };
+    }
+
+    fn start(&mut self, ctx: &egui::Context, wanted: Wanted, overwrite: Overwrite) {
+        let path = PathBuf::from(self.path.trim());
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        let format = match ending.as_ref().and_then(|ending| ending.to_str()) {
+            Some("csv") => RowFormat::Csv,
+            Some("json") => RowFormat::Json,
+            _ => RowFormat::Tsv,
+        };
+        let (sender, receiver) = channel();
+        let job = Job::default();
+        let (ctx, its_job, its_path) = (ctx.clone(), job.clone(), path.clone());
+        let spawned = std::thread::Builder::new()
+            .name("save events".to_owned())
+            .spawn(move || {
+                let done = write_whole(&its_path, overwrite, |out| {
+                    wanted.write(out, format, usize::MAX, &its_job)
+                });
+                let _closed = sender.send(done);
+                ctx.request_repaint();
+            });
+        match spawned {
+            Ok(_) => self.saving = Some((job, path, receiver)),
+            Err(error) => self.outcome = Some(Outcome::Failed(error.to_string())),
+        }
+    }
+
+    fn poll(&mut self) {
+        if let Some(dialog) = &self.dialog {
+            match dialog.try_recv() {
+                Ok(Some(path)) => {
+                    self.path = path.display().to_string();
+                    self.dialog = None;
+                    self.outcome = None;
+                }
+                Ok(None) | Err(TryRecvError::Disconnected) => self.dialog = None,
+                Err(TryRecvError::Empty) => {}
+            }
+        }
+        let Some((_, path, receiver)) = &self.saving else {
+            return;
+        };
+        let outcome = match receiver.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => {
+                Outcome::Failed("Writing ended unexpectedly.".to_owned())
+            }
+            Ok(Ok(count)) => Outcome::Written(count, path.clone()),
+            Ok(Err(ExportError::Exists(_))) if !path.is_dir() => Outcome::Exists,
+            Ok(Err(error)) => Outcome::Failed(error.to_string()),
+        };
+        self.outcome = Some(outcome);
+        self.saving = None;
+    }
+}
+
+fn ask(ctx: &egui::Context, proposed: &Path) -> Option<Receiver<Option<PathBuf>>> {
+    let (sender, receiver) = channel();
+    let (ctx, proposed) = (ctx.clone(), proposed.to_path_buf());
+    let spawned = std::thread::Builder::new()
+        .name("file dialog".to_owned())
+        .spawn(move || {
+            let mut dialog = rfd::FileDialog::new()
+                .set_title("Save events to")
+                .add_filter("CSV", &["csv"])
+                .add_filter("Text", &["txt", "tsv"]);
+            if let Some(name) = proposed.file_name() {
+                dialog = dialog.set_file_name(name.to_string_lossy());
+            }
+            if let Some(folder) = proposed.parent() {
+                dialog = dialog.set_directory(folder);
+            }
+            let _closed = sender.send(dialog.save_file());
+            ctx.request_repaint();
+        });
+    spawned.ok().map(|_| receiver)
+}
