@@ -18,6 +18,7 @@ use super::pane::{Pane, Scene};
 use super::panes::PANES;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
+use super::text_file::TextFile;
 use super::theme;
 use super::timeline::Timeline;
 use super::tips::Tips;
@@ -44,6 +45,7 @@ pub struct App {
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
+    pub(super) text_file: TextFile,
     export: ExportPanel,
     finder: FinderBox,
     tips: Tips,
@@ -79,6 +81,7 @@ impl App {
             saved,
             saved_path,
             timeline: Timeline::default(),
+            text_file: TextFile::default(),
             export: ExportPanel::default(),
             finder: FinderBox::default(),
             tips: Tips::default(),
@@ -118,6 +121,7 @@ impl App {
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
             || self.export.is_busy()
+            || self.text_file.is_busy()
             || self.search.is_busy()
             || self
                 .panes
@@ -141,6 +145,8 @@ impl App {
             Effect::Add(paths) => self.add(ctx, paths),
             Effect::Place(source, offset) => self.place(ctx, source, offset),
             Effect::Remove(source) => self.remove(ctx, source),
+            Effect::DefineProbes(text) => self.define_probes(ctx, &text),
+            Effect::WriteText(order) => self.text_file.start(ctx, *order),
             Effect::AskForFile(purpose) => self.ask_for_file(ctx, purpose),
             Effect::Close => {
                 self.loaded = None;
@@ -197,6 +203,7 @@ impl App {
         let ctx = ui.ctx().clone();
         self.poll_load(&ctx);
         self.export.poll(&ctx);
+        self.poll_text_file();
         let wanted = match self.state.theme {
             ThemeChoice::System => egui::ThemePreference::System,
             ThemeChoice::Dark => egui::ThemePreference::Dark,

@@ -19,6 +19,7 @@ mod settings;
 pub mod soft;
 mod status_bar;
 pub mod table;
+mod text_file;
 pub mod theme;
 pub mod timeline;
 mod tips;

@@ -14,6 +14,7 @@ use crate::base::Nanos;
 use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::together::members_of;
+use crate::probes::ProbeSet;
 use crate::trace::SourceId;
 use crate::view::action::Purpose;
 use crate::view::ruler;
@@ -105,6 +106,36 @@ impl App {
                 count => format!("{} and {} more – Threadline", loaded.file_name(), count - 1),
             },
             _ => "Threadline".to_owned(),
+        }
+    }
+
+    /// Attaches probe definitions to what is shown.
+    pub(super) fn define_probes(&mut self, ctx: &egui::Context, text: &str) {
+        let (already, fixed) = self.members();
+        if already.is_empty() {
+            return;
+        }
+        let set = ProbeSet::from_text("", text);
+        let request = Request {
+            already,
+            fixed,
+            probes: Some(Arc::new(set)),
+            ..Request::default()
+        };
+        self.load(ctx, request);
+    }
+
+    /// Says what came of a text that was to be written.
+    pub(super) fn poll_text_file(&mut self) {
+        match self.text_file.poll() {
+            Some(Ok(Some(path))) => {
+                let words = format!("Written: {}", path.display());
+                self.notices.say(Mood::Fine, words);
+            }
+            Some(Ok(None)) | None => {}
+            Some(Err(words)) => self
+                .notices
+                .say(Mood::Wrong, format!("Not written: {words}")),
         }
     }
 

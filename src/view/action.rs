@@ -6,6 +6,7 @@ use super::rows::RowKey;
 use super::ruler::TimeFormat;
 use super::settings::Settings;
 use super::state::ThemeChoice;
+use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::trace::SourceId;
@@ -193,6 +194,10 @@ pub enum Action {
     Place(SourceId, Option<Nanos>),
     /// Take one of several files away.
     Remove(SourceId),
+    /// Attach probe definitions to what is shown, as the text of `kprobe_events`.
+    DefineProbes(String),
+    /// Write a text to a file.
+    WriteText(Box<TextOrder>),
     /// Ask for files.
     AskForFile(Purpose),
     /// Close the trace.

@@ -9,6 +9,7 @@ use super::rows::{Fold, RowKey};
 use super::scale::{held_within, with_margin, zoomed};
 use super::settings::Motion;
 use super::state::{Isolation, Place, Search, ViewState};
+use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan};
 use crate::query::Item;
 use crate::trace::{SourceId, Trace};
@@ -26,6 +27,10 @@ pub enum Effect {
     Place(SourceId, Option<Nanos>),
     /// Take one of several files away.
     Remove(SourceId),
+    /// Attach probe definitions, as text, to what is shown.
+    DefineProbes(String),
+    /// Write a text to a file.
+    WriteText(Box<TextOrder>),
     /// Ask for files.
     AskForFile(Purpose),
     /// Close the trace.
@@ -234,6 +239,8 @@ fn carry_out(
         Action::Add(paths) => return Some(Effect::Add(paths)),
         Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
         Action::Remove(source) => return Some(Effect::Remove(source)),
+        Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
+        Action::WriteText(order) => return Some(Effect::WriteText(order)),
         Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),
         Action::Close => return Some(Effect::Close),
         Action::CancelLoad => return Some(Effect::CancelLoad),

@@ -18,6 +18,7 @@ pub mod saved;
 pub mod scale;
 pub mod settings;
 pub mod state;
+pub mod text_order;
 
 pub use action::{Action, Direction, Finder, Level, Marker, Pointed};
 pub use apply::{Effect, apply};

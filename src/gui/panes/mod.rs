@@ -5,6 +5,7 @@ pub mod durations;
 pub mod events;
 pub mod info;
 pub mod matches;
+pub mod probes;
 pub mod process_tree;
 pub mod selection;
 mod sources;
@@ -42,6 +43,11 @@ pub const PANES: &[PaneRow] = &[
         name: "Process tree",
         about: "Who started whom",
         make: process_tree::make,
+    },
+    PaneRow {
+        name: "Probes",
+        about: "kprobes and uprobes: definitions, hits, durations",
+        make: probes::make,
     },
     PaneRow {
         name: "Info",

@@ -1,0 +1,297 @@
+//! The chosen probe: how long the calls between its entry and return took, and its events.
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+use egui_plot::{Bar, BarChart, GridInput, GridMark, Plot};
+
+use super::Key;
+use crate::base::Nanos;
+use crate::gui::pane::{Later, Scene};
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::details::describe;
+use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of, item_of};
+use crate::trace::EventId;
+use crate::view::{Action, locate, ruler};
+
+/// Events that are listed.
+const MOST_EVENTS: usize = 1_000_000;
+/// From this height on, durations and events stand one below the other.
+const ROOM_FOR_BOTH: f32 = 300.0;
+/// What the line above a histogram takes, and the axis below.
+const WORDS_HEIGHT: f32 = 24.0;
+/// Rows are decoded in pages of this many.
+const PAGE: usize = 64;
+
+/// The events of the chosen probe, found off the window's thread, and the decoded ones of those in sight.
+#[derive(Default)]
+pub(super) struct Calls {
+    found: Later<(Key, String, String), Vec<EventId>>,
+    lines: Later<(Key, String, String, usize), (usize, Vec<Line>)>,
+    first_seen: usize,
+    side: Side,
+}
+
+/// What is shown where there is no room for both.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Side {
+    #[default]
+    Durations,
+    Events,
+}
+
+#[derive(Clone)]
+struct Line {
+    thread: String,
+    text: String,
+}
+
+impl Calls {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.found.is_waiting() || self.lines.is_waiting()
+    }
+
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        all: &ProbeTable,
+        row: &ProbeRow,
+        key: Key,
+        actions: &mut Vec<Action>,
+    ) {
+        let pair = row.pair.and_then(|pair| all.pairs.get(pair));
+        let is_low = ui.available_height() < ROOM_FOR_BOTH;
+        if pair.is_some() && row.events > 0 && is_low {
+            ui.horizontal(|ui| {
+                ui.selectable_value(&mut self.side, Side::Durations, "Durations");
+                let events = format!("Events ({})", ruler::grouped(row.events as i64));
+                ui.selectable_value(&mut self.side, Side::Events, events);
+            });
+        }
+        let sides = match (pair, is_low) {
+            (Some(_), true) if row.events > 0 => [Some(self.side), None],
+            _ => [Some(Side::Durations), Some(Side::Events)],
+        };
+        for side in sides.into_iter().flatten() {
+            match (side, pair) {
+                (Side::Durations, Some(pair)) => {
+                    let share = if is_low { 1.0 } else { 0.5 };
+                    let height = ui.available_height() * share - WORDS_HEIGHT;
+                    pair_ui(ui, scene, pair, height.clamp(40.0, 300.0), actions);
+                }
+                (Side::Durations, None) => {
+                    let words = match row.events {
+                        0 => "No events of this probe are in the trace.",
+                        _ => {
+                            "No calls: durations need a probe at a function's entry (p) and one at its return (r)."
+                        }
+                    };
+                    ui.label(RichText::new(words).color(scene.palette.weak));
+                }
+                (Side::Events, _) if row.events > 0 => {
+                    self.events_ui(ui, scene, row, key, actions);
+                }
+                (Side::Events, _) => {}
+            }
+        }
+    }
+
+    fn events_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        row: &ProbeRow,
+        key: Key,
+        actions: &mut Vec<Action>,
+    ) {
+        let trace = &scene.loaded.trace;
+        let asked = (key, row.group.clone(), row.event.clone());
+        let (loaded, kinds) = (scene.loaded.clone(), row.kinds.clone());
+        let ctx = ui.ctx().clone();
+        let Some(events) = self.found.ask(&ctx, asked, move || {
+            events_of(&loaded.trace, &kinds, MOST_EVENTS)
+        }) else {
+            return;
+        };
+        let page = self.first_seen / PAGE * PAGE;
+        let wanted: Vec<EventId> = events.iter().skip(page).take(2 * PAGE).copied().collect();
+        let loaded = scene.loaded.clone();
+        let asked = (key, row.group.clone(), row.event.clone(), page);
+        let answer = self
+            .lines
+            .ask(&ctx, asked, move || (page, read(&loaded, &wanted)));
+        let (first, lines) = answer.cloned().unwrap_or_default();
+        let selected = scene
+            .state
+            .selected
+            .and_then(|item| locate::event_of(trace, item));
+        let mut first_seen = None;
+        TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
+            .id_salt("probe events")
+            .striped(true)
+            .auto_shrink([false, false])
+            .sense(Sense::click())
+            .column(Column::initial(112.0).at_least(60.0).clip(true))
+            .column(Column::initial(120.0).at_least(50.0).clip(true))
+            .column(Column::remainder().clip(true))
+            .header(20.0, |mut header| {
+                for title in ["Time", "Thread", "Arguments"] {
+                    header.col(|ui| {
+                        ui.label(RichText::new(title).strong());
+                    });
+                }
+            })
+            .body(|body| {
+                body.rows(18.0, events.len(), |mut table_row| {
+                    let index = table_row.index();
+                    first_seen.get_or_insert(index);
+                    let event = events[index];
+                    let line = index.checked_sub(first).and_then(|at| lines.get(at));
+                    table_row.set_selected(selected == Some(event));
+                    let time = ruler::full_text(
+                        trace.events.time(event),
+                        scene.state.time_format,
+                        scene.state.origins,
+                    );
+                    let (thread, text) = line.map_or(("", ""), |it| (&it.thread, &it.text));
+                    for (text, is_mono) in [(time.as_str(), true), (thread, false), (text, true)] {
+                        table_row.col(|ui| {
+                            let text = RichText::new(text).size(12.0);
+                            let text = if is_mono { text.monospace() } else { text };
+                            ui.add(egui::Label::new(text).truncate());
+                        });
+                    }
+                    if table_row.response().clicked() {
+                        actions.push(Action::Reveal(item_of(trace, event)));
+                    }
+                });
+            });
+        if let Some(first) = first_seen {
+            if first / PAGE * PAGE != page {
+                ctx.request_repaint();
+            }
+            self.first_seen = first;
+        }
+    }
+}
+
+/// Decodes events: who, and all arguments.
+fn read(loaded: &LoadedTrace, events: &[EventId]) -> Vec<Line> {
+    let trace = &loaded.trace;
+    let line = |&event: &EventId| {
+        let detail = describe(trace, loaded.reader.as_ref(), event);
+        let thread = trace.events.thread(event);
+        let own = detail.fields.iter().filter(|field| {
+            !field.name.starts_with("common_") && !field.name.starts_with("__probe")
+        });
+        let texts = own.map(|field| format!("{}={}", field.name, field.text()));
+        Line {
+            thread: format!(
+                "{} ({})",
+                trace.thread_name(thread),
+                trace.thread(thread).tid
+            ),
+            text: texts.collect::<Vec<_>>().join("  "),
+        }
+    };
+    events.iter().map(line).collect()
+}
+
+/// The distribution of a pair's durations.
+fn pair_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    pair: &ProbePair,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
+    let unit = scene.state.origins.unit;
+    let length = |ns: i64| ruler::length_text(Nanos(ns), unit);
+    let trace = &scene.loaded.trace;
+    let calls = ruler::grouped(pair.durations.len() as i64);
+    ui.horizontal(|ui| {
+        let (entry, back) = (trace.kind_name(pair.entry), trace.kind_name(pair.back));
+        ui.label(RichText::new(&pair.subject).strong())
+            .on_hover_text(format!("{entry} to {back}"));
+        let longest = format!("max {}", length(pair.quantile(1.0)));
+        if ui.link(longest).on_hover_text("Go to it").clicked() {
+            actions.push(Action::Reveal(Item::Slice(pair.longest)));
+        }
+        let words = format!(
+            "{calls} calls · median {} · p95 {} · p99 {}",
+            length(pair.quantile(0.5)),
+            length(pair.quantile(0.95)),
+            length(pair.quantile(0.99)),
+        );
+        let words = RichText::new(words).color(scene.palette.weak);
+        ui.add(egui::Label::new(words).truncate());
+    });
+    let width = 1.0 / STEPS_A_DOUBLING;
+    let ns_of = |log2: f64| log2.exp2().round() as i64;
+    let bars = pair.histogram().into_iter().map(|step| {
+        let name = format!(
+            "{} calls of {} to {}",
+            ruler::grouped(step.count as i64),
+            length(ns_of(step.from_log2)),
+            length(ns_of(step.from_log2 + width)),
+        );
+        Bar::new(step.from_log2 + width / 2.0, step.count as f64)
+            .width(width * 0.92)
+            .name(name)
+            .fill(scene.palette.accent)
+    });
+    let chart = BarChart::new(format!("Durations of {}", pair.subject), bars.collect())
+        .element_formatter(Box::new(|bar, _| bar.name.clone()));
+    let response = Plot::new("durations of calls")
+        .height(height)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_x(false)
+        .show_y(false)
+        .include_y(0.0)
+        .x_grid_spacer(decades)
+        .x_axis_formatter(move |mark, _| length(ns_of(mark.value)))
+        .y_axis_formatter(|mark, _| {
+            if mark.value.fract() == 0.0 {
+                ruler::grouped(mark.value as i64)
+            } else {
+                String::new()
+            }
+        })
+        .show(ui, |plot| plot.bar_chart(chart))
+        .response;
+    response.widget_info(|| {
+        let label = format!("Durations of {}: {calls} calls", pair.subject);
+        egui::WidgetInfo::labeled(egui::Role::Image, true, label)
+    });
+}
+
+/// Grid lines at 1, 10, 100 ns and so on; where few of them are in sight, at 2 and 5 of each too.
+fn decades(input: GridInput) -> Vec<GridMark> {
+    let decade = 10_f64.log2();
+    let (low, high) = input.bounds;
+    let digits: &[f64] = if high - low > 3.0 * decade {
+        &[1.0]
+    } else {
+        &[1.0, 2.0, 5.0]
+    };
+    // Durations are 64-bit numbers of ns.
+    let powers = (low / decade).floor().max(0.0) as i32..=(high / decade).ceil().min(19.0) as i32;
+    powers
+        .flat_map(|power| {
+            digits
+                .iter()
+                .map(move |digit| (digit * 10_f64.powi(power)).log2())
+        })
+        .filter(|value| (low..=high).contains(value))
+        .map(|value| GridMark {
+            value,
+            step_size: decade,
+        })
+        .collect()
+}

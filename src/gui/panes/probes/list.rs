@@ -1,0 +1,133 @@
+//! The table of probes.
+
+use std::collections::BTreeSet;
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use crate::base::Nanos;
+use crate::gui::pane::Scene;
+use crate::query::probes::{ProbeRow, ProbeTable};
+use crate::view::ruler;
+
+const TITLES: [&str; 9] = [
+    "Event", "When", "Place", "Hits", "Misses", "Events", "Calls", "Median", "Longest",
+];
+
+/// Draws it; a click chooses a row, a tick takes it into the script.
+pub(super) fn ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    all: &ProbeTable,
+    chosen: &mut Option<(String, String)>,
+    left_out: &mut BTreeSet<(String, String)>,
+) {
+    egui::ScrollArea::horizontal()
+        .id_salt("probes wide")
+        .auto_shrink([false, false])
+        .show(ui, |ui| table_ui(ui, scene, all, chosen, left_out));
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    all: &ProbeTable,
+    chosen: &mut Option<(String, String)>,
+    left_out: &mut BTreeSet<(String, String)>,
+) {
+    TableBuilder::new(ui)
+        .min_scrolled_height(0.0)
+        .id_salt("probes")
+        .striped(true)
+        .resizable(true)
+        .auto_shrink([false, false])
+        .sense(Sense::click())
+        .column(Column::exact(24.0))
+        .column(Column::initial(120.0).at_least(70.0).clip(true))
+        .column(Column::initial(48.0).at_least(36.0).clip(true))
+        .column(Column::initial(130.0).at_least(70.0).clip(true))
+        .columns(Column::initial(46.0).at_least(40.0).clip(true), 4)
+        .columns(Column::initial(72.0).at_least(50.0).clip(true), 2)
+        .header(20.0, |mut header| {
+            header.col(|_| {});
+            for title in TITLES {
+                header.col(|ui| {
+                    ui.label(RichText::new(title).strong());
+                });
+            }
+        })
+        .body(|body| {
+            body.rows(20.0, all.rows.len(), |mut table_row| {
+                let row = &all.rows[table_row.index()];
+                let name = (row.group.clone(), row.event.clone());
+                table_row.set_selected(chosen.as_ref() == Some(&name));
+                table_row.col(|ui| {
+                    let is_defined = !row.definitions.is_empty();
+                    let mut is_in = is_defined && !left_out.contains(&name);
+                    let tick = egui::Checkbox::without_text(&mut is_in);
+                    let response = ui.add_enabled(is_defined, tick);
+                    response.widget_info(|| {
+                        let label = format!("{} in the capture script", row.event);
+                        egui::WidgetInfo::selected(egui::Role::CheckBox, is_defined, is_in, label)
+                    });
+                    if response
+                        .on_hover_text("Take it into the capture script")
+                        .clicked()
+                    {
+                        if is_in {
+                            left_out.remove(&name);
+                        } else {
+                            left_out.insert(name.clone());
+                        }
+                    }
+                });
+                for (column, text) in cells(scene, all, row).into_iter().enumerate() {
+                    table_row.col(|ui| {
+                        let is_bad = column == 4 && row.misses.is_some_and(|misses| misses > 0);
+                        let mut text = RichText::new(text).size(12.0);
+                        if is_bad {
+                            text = text.color(scene.palette.error);
+                        }
+                        ui.add(egui::Label::new(text).truncate());
+                    });
+                }
+                let response = table_row.response();
+                if response.clicked() {
+                    *chosen = Some(name);
+                }
+                let definitions = row.definitions.iter().map(ToString::to_string);
+                let definitions = definitions.collect::<Vec<_>>().join("\n");
+                if !definitions.is_empty() {
+                    response.on_hover_text(RichText::new(definitions).monospace());
+                }
+            });
+        });
+}
+
+fn cells(scene: &Scene<'_>, all: &ProbeTable, row: &ProbeRow) -> [String; 9] {
+    let count = |count: Option<u64>| {
+        count
+            .map(|it| ruler::grouped(it as i64))
+            .unwrap_or_default()
+    };
+    let pair = row.pair.and_then(|pair| all.pairs.get(pair));
+    let length = |part: f64| {
+        pair.map(|pair| ruler::length_text(Nanos(pair.quantile(part)), scene.state.origins.unit))
+            .unwrap_or_default()
+    };
+    let group = match row.group.as_str() {
+        "kprobes" | "uprobes" => String::new(),
+        group => format!("{group}/"),
+    };
+    [
+        format!("{group}{}", row.event),
+        row.sort(all).map_or("", |sort| sort.word()).to_owned(),
+        row.place(all),
+        count(row.hits),
+        count(row.misses),
+        count(Some(row.events)),
+        count(pair.map(|pair| pair.durations.len() as u64)),
+        length(0.5),
+        length(1.0),
+    ]
+}

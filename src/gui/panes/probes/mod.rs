@@ -1,0 +1,194 @@
+//! Probes: their definitions, hits and misses, their events in the trace, how long the calls between entry and
+//! return took; a box to paste definitions into, and the script that records the ones that are ticked.
+
+mod calls;
+mod list;
+mod paste;
+
+use std::collections::BTreeSet;
+
+use egui::{RichText, Ui};
+
+use crate::gui::pane::{Later, Pane, Scene};
+use crate::probes::{ProbeSet, script};
+use crate::query::probes::{ProbeTable, table};
+use crate::view::Action;
+use crate::view::text_order::TextOrder;
+
+use calls::Calls;
+use paste::PasteBox;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<ProbesPane>::default()
+}
+
+/// What the table takes where there is room.
+const TABLE_WIDTH: f32 = 752.0;
+
+/// The trace and the definitions that an answer is of.
+type Key = (u32, usize);
+
+#[derive(Default)]
+struct ProbesPane {
+    later: Later<Key, ProbeTable>,
+    /// The row whose calls and events are shown: group and event.
+    chosen: Option<(String, String)>,
+    /// The probes that the script leaves out.
+    left_out: BTreeSet<(String, String)>,
+    paste: PasteBox,
+    calls: Calls,
+}
+
+impl Pane for ProbesPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let loaded = scene.loaded.clone();
+        let set = loaded.probes.as_ref().map(|attached| attached.set.clone());
+        let key = (
+            loaded.generation,
+            set.as_ref()
+                .map_or(0, |set| std::ptr::from_ref(&**set) as usize),
+        );
+        let its_set = set.clone();
+        let answer = self.later.ask(ui.ctx(), key, move || {
+            table(&loaded.trace, its_set.as_deref())
+        });
+        let Some(all) = answer else {
+            ui.spinner();
+            return actions;
+        };
+        let all = all.clone();
+        if self.paste.is_open || (all.rows.is_empty() && !has_lines(set.as_deref())) {
+            if all.rows.is_empty() {
+                empty_ui(ui, scene);
+            }
+            self.paste.ui(ui, scene, &mut actions);
+            return actions;
+        }
+        self.bar_ui(ui, scene, &all, set.as_deref(), &mut actions);
+        if let Some(set) = set.as_deref() {
+            errors_ui(ui, scene, set);
+        }
+        let is_known = |chosen: &(String, String)| {
+            let mut rows = all.rows.iter();
+            rows.any(|row| (&row.group, &row.event) == (&chosen.0, &chosen.1))
+        };
+        if !self.chosen.as_ref().is_some_and(is_known) {
+            let with_calls = all.rows.iter().find(|row| row.pair.is_some());
+            let first = with_calls.or(all.rows.first());
+            self.chosen = first.map(|row| (row.group.clone(), row.event.clone()));
+        }
+        let rect = ui.available_rect_before_wrap();
+        let width = (rect.width() * 0.58).min(TABLE_WIDTH);
+        let (left, right) = rect.split_left_right_at_x(rect.left() + width);
+        ui.scope_builder(
+            egui::UiBuilder::new().max_rect(left.shrink2(egui::vec2(2.0, 0.0))),
+            |ui| {
+                list::ui(ui, scene, &all, &mut self.chosen, &mut self.left_out);
+            },
+        );
+        ui.scope_builder(
+            egui::UiBuilder::new().max_rect(right.shrink2(egui::vec2(8.0, 0.0))),
+            |ui| {
+                let chosen = self.chosen.as_ref();
+                let row = all.rows.iter().find(|row| {
+                    chosen.is_some_and(|it| (&row.group, &row.event) == (&it.0, &it.1))
+                });
+                if let Some(row) = row {
+                    self.calls.ui(ui, scene, &all, row, key, &mut actions);
+                }
+            },
+        );
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.later.is_waiting() || self.calls.is_waiting()
+    }
+}
+
+impl ProbesPane {
+    fn bar_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        all: &ProbeTable,
+        set: Option<&ProbeSet>,
+        actions: &mut Vec<Action>,
+    ) {
+        ui.horizontal(|ui| {
+            let defined = all.rows.iter().filter(|row| !row.definitions.is_empty()).count();
+            let source = match set {
+                Some(set) if !set.source.is_empty() => format!("{defined} defined in {}", set.source),
+                Some(_) if defined > 0 => format!("{defined} defined in what was pasted"),
+                _ => "no definitions".to_owned(),
+            };
+            let words = format!("{} probes, {source}", all.rows.len());
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            let has_any = set.is_some_and(|set| !set.definitions.lines.is_empty());
+            let label = if has_any {
+                "Other definitions…"
+            } else {
+                "Paste definitions…"
+            };
+            if ui
+                .button(label)
+                .on_hover_text("The text of kprobe_events: it makes arguments readable, and a capture script possible")
+                .clicked()
+            {
+                self.paste.open();
+            }
+            let chosen: Vec<_> = all
+                .rows
+                .iter()
+                .filter(|row| !self.left_out.contains(&(row.group.clone(), row.event.clone())))
+                .flat_map(|row| &row.definitions)
+                .collect();
+            let button = egui::Button::new("Write capture script…");
+            if ui
+                .add_enabled(!chosen.is_empty(), button)
+                .on_hover_text("A shell script that defines the ticked probes, records with trace-cmd and cleans up")
+                .on_disabled_hover_text("A script needs definitions: paste them, or tick one")
+                .clicked()
+            {
+                let order = TextOrder {
+                    title: "Write the capture script to".to_owned(),
+                    name: "capture-probes.sh".to_owned(),
+                    text: script::capture_script(&chosen, "probes.dat"),
+                    to: None,
+                };
+                actions.push(Action::WriteText(Box::new(order)));
+            }
+        });
+    }
+}
+
+fn has_lines(set: Option<&ProbeSet>) -> bool {
+    set.is_some_and(|set| !set.definitions.lines.is_empty())
+}
+
+fn empty_ui(ui: &mut Ui, scene: &Scene<'_>) {
+    let weak = scene.palette.weak;
+    ui.label(RichText::new("This trace has no events of kprobes or uprobes.").strong());
+    let words = "Open a trace that has some, or paste definitions here: they are checked as the kernel would, and \
+                 become a script that records them.";
+    ui.label(RichText::new(words).color(weak));
+    ui.add_space(4.0);
+}
+
+/// The lines that the kernel would refuse, each under its column.
+fn errors_ui(ui: &mut Ui, scene: &Scene<'_>, set: &ProbeSet) {
+    let count = set.definitions.errors().count();
+    if count == 0 {
+        return;
+    }
+    let title = if count == 1 {
+        "The kernel would refuse a line".to_owned()
+    } else {
+        format!("The kernel would refuse {count} lines")
+    };
+    egui::CollapsingHeader::new(RichText::new(title).color(scene.palette.error))
+        .default_open(false)
+        .show(ui, |ui| paste::errors_ui(ui, scene, &set.definitions));
+}
