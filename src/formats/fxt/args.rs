@@ -10,6 +10,9 @@
 
 use super::header::{Order, TextRef, Words, bits, read_text, without_nuls};
 
+/// Argument types up to this are known.
+const LAST_TYPE: u64 = 10;
+
 /// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArgValue<'a> {
@@ -80,16 +83,26 @@ impl<'a, O: Order> Args<'a, O> {
     /// Passes all arguments without looking at them; the word behind them.
     #[inline]
     #[must_use]
-    pub fn skip_all(mut self) -> Option<usize> {
+    pub fn skip_all(self) -> Option<usize> {
+        self.skip_counting().map(|(behind, _)| behind)
+    }
+
+    /// The same, and how many have a type that is not known.
+    #[inline]
+    #[must_use]
+    pub fn skip_counting(mut self) -> Option<(usize, u64)> {
+        let mut unknown_count = 0;
         while self.left > 0 {
-            let size = bits(self.record.get(self.at)?, 4, 15) as usize;
+            let header = self.record.get(self.at)?;
+            let size = bits(header, 4, 15) as usize;
             if size == 0 || self.at + size > self.record.count() {
                 return None;
             }
+            unknown_count += u64::from(bits(header, 0, 3) > LAST_TYPE);
             self.at += size;
             self.left -= 1;
         }
-        Some(self.at)
+        Some((self.at, unknown_count))
     }
 
     fn value(&mut self, header: u64, words: Words<'a, O>, at: &mut usize) -> Option<ArgValue<'a>> {

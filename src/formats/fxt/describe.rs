@@ -459,6 +459,9 @@ pub fn blob_type_name(blob_type: u64) -> &'static str {
         1 => "data",
         2 => "last branch record",
         3 => "Perfetto trace",
-        _ => "unknown",
+        _ => UNKNOWN_BLOB,
     }
 }
+
+/// The name of what [`blob_type_name`] does not know.
+pub const UNKNOWN_BLOB: &str = "unknown";

@@ -12,6 +12,7 @@ use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
 
 use super::cache::{Cache, StringEntry};
+use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type, size_bytes};
 use super::kinds::{Kinds, Sort};
@@ -136,6 +137,15 @@ impl<'f, O: Order> Emitter<'f, O> {
             record_type::BLOB => {
                 let mut next = 1;
                 let name = read_text(bits(header, 16, 31), record, &mut next);
+                let blob_type = bits(header, 48, 55);
+                if blob_type_name(blob_type) == UNKNOWN_BLOB {
+                    self.diagnostics().note(
+                        "unknown_blob_type",
+                        Severity::Info,
+                        Location::Byte(at),
+                        || format!("a blob of type {blob_type}, which no specification has"),
+                    );
+                }
                 let thread = self.provider_thread();
                 self.untimed(at, Sort::Blob, thread, Some(TextRef::Index(0)), name);
             }

@@ -67,15 +67,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             };
             let kind = (kind, sort);
             self.cache.rows.push((time, at), thread, kind, detail);
-            if arg_count > 0 && Args::new(record, next, arg_count).skip_all().is_none() {
-                self.bad_argument(at);
+            if arg_count > 0 {
+                self.pass_arguments(Args::new(record, next, arg_count), sort, at);
             }
             return;
         }
-        let behind = Args::new(record, next, arg_count).skip_all();
-        if behind.is_none() && sort != Sort::Counter {
-            self.bad_argument(at);
-        }
+        let behind = self.pass_arguments(Args::new(record, next, arg_count), sort, at);
         let trailing = behind.and_then(|behind| record.get(behind));
         let is_needed = !matches!(sort, Sort::Counter | Sort::Complete) || behind.is_some();
         if trailing.is_none() && is_needed {
@@ -110,6 +107,32 @@ impl<'f, O: Order> Emitter<'f, O> {
         };
         let rows = &mut self.cache.rows;
         rows.push((time, at), thread, (kind, sort), detail);
+    }
+
+    /// The word behind the arguments; what is odd in them is noted.
+    #[inline]
+    fn pass_arguments(&mut self, args: Args<'f, O>, sort: Sort, at: u64) -> Option<usize> {
+        let Some((behind, unknown_count)) = args.skip_counting() else {
+            if sort != Sort::Counter {
+                self.bad_argument(at);
+            }
+            return None;
+        };
+        if unknown_count > 0 {
+            self.unknown_arguments(at, unknown_count);
+        }
+        Some(behind)
+    }
+
+    #[cold]
+    fn unknown_arguments(&mut self, at: u64, count: u64) {
+        self.diagnostics().note_many(
+            "unknown_argument_type",
+            Severity::Info,
+            Some(Location::Byte(at)),
+            count,
+            || "an argument of a type that is not known; its size is skipped".to_owned(),
+        );
     }
 
     #[cold]

@@ -1,0 +1,71 @@
+//! Attachments of a trace: bytes that it carries for other tools (FXT's blobs and large records).
+
+use std::borrow::Cow;
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::formats::{EventRef, Reader};
+use crate::trace::{EventId, Trace};
+
+/// An attachment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The event that carries it.
+    pub event: EventId,
+    /// When.
+    pub time: Timestamp,
+    /// Its name.
+    pub name: String,
+    /// Its category.
+    pub category: String,
+    /// What it holds, where the file says: `Perfetto trace`.
+    pub sort: String,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+/// How readers name an event.
+#[must_use]
+pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
+    let event = trace.events.get(id);
+    EventRef {
+        part: event.part,
+        place: event.row.place,
+        time: event.row.time,
+        kind: event.row.kind,
+        thread: event.row.thread,
+    }
+}
+
+/// The bytes that an event carries, if it is an attachment.
+#[must_use]
+pub fn payload<'r>(trace: &Trace, reader: &'r dyn Reader, id: EventId) -> Option<Cow<'r, [u8]>> {
+    reader.payload(event_ref(trace, id))
+}
+
+/// All attachments in a range of time, in the file's order.
+#[must_use]
+pub fn blobs(trace: &Trace, reader: &dyn Reader, span: TimeSpan) -> Vec<Blob> {
+    let mut found = Vec::new();
+    for index in 0..trace.events.len() as u32 {
+        let id = EventId(index);
+        let event = event_ref(trace, id);
+        if !span.contains(event.time) {
+            continue;
+        }
+        let Some(payload) = reader.payload(event) else {
+            continue;
+        };
+        let size_bytes = payload.len() as u64;
+        let detail = reader.describe(event);
+        let sort = detail.fields.iter().find(|field| field.name == "type");
+        found.push(Blob {
+            event: id,
+            time: event.time,
+            sort: sort.map_or_else(|| "large".to_owned(), |field| field.text()),
+            name: detail.name,
+            category: detail.category,
+            size_bytes,
+        });
+    }
+    found
+}
