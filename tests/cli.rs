@@ -228,6 +228,32 @@ fn an_export_can_be_narrowed_to_tracks_by_name() {
 }
 
 #[test]
+fn blobs_are_listed_and_saved() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/fxt/log_and_large.fxt"
+    );
+    let table = stdout(&["table", "blobs", file]);
+    let mut lines = table.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "number\tts\tname\tcategory\ttype\tbytes"
+    );
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split('\t').collect()).collect();
+    assert!(!rows.is_empty());
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("blob");
+    for row in rows {
+        stdout(&["blob", row[0], file, "-f", "-o", out.to_str().unwrap()]);
+        let size = std::fs::metadata(&out).unwrap().len();
+        assert_eq!(row[5], size.to_string());
+    }
+    let out = out.to_str().unwrap();
+    assert_eq!(run(&["blob", "99", file, "-o", out]).status.code(), Some(2));
+    assert_eq!(run(&["blob", "0", file, "-o", out]).status.code(), Some(1));
+}
+
+#[test]
 fn a_wrapped_file_is_read_like_the_plain_one() {
     use flate2::write::GzEncoder;
     let folder = tempfile::tempdir().unwrap();

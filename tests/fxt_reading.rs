@@ -411,7 +411,10 @@ fn pointers_and_koids_show_the_names_of_their_objects() {
         .event(INSTANT, 1, "by koid", 1, &arg(8, 0, &[500]))
         .event(INSTANT, 2, "by pointer", 1, &arg(7, 0, &[0xbeef]))
         .open();
-    assert_eq!(detail_of(&loaded, "by koid").fields[0].text(), "500 (channel pipe)");
+    assert_eq!(
+        detail_of(&loaded, "by koid").fields[0].text(),
+        "500 (channel pipe)"
+    );
     assert_eq!(
         detail_of(&loaded, "by pointer").fields[0].text(),
         "0xbeef (socket)"

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{CliError, Command, files_arguments, load};
-use crate::base::{TimeSpan, Timestamp};
 use crate::export::{ExportError, Overwrite, atomic_file};
 use crate::query::blobs::{blobs, payload};
 
@@ -50,7 +49,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let number = matches.get_one::<usize>("number").copied().unwrap_or(0);
     let loaded = load(matches)?;
     let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
-    let all = blobs(trace, reader, TimeSpan::new(Timestamp::MIN, Timestamp::MAX));
+    let all = blobs(trace, reader);
     let bytes = all
         .get(number)
         .and_then(|blob| payload(trace, reader, blob.event));

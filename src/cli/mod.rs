@@ -3,6 +3,7 @@
 //! `COMMANDS` is the one table: parsing, help, completions and the man page come from it. A new command is
 //! one file and its row.
 
+mod blob;
 mod chain;
 mod command;
 mod compare;
@@ -33,6 +34,7 @@ pub const COMMANDS: &[Command] = &[
     info::COMMAND,
     report::COMMAND,
     table::COMMAND,
+    blob::COMMAND,
     search::COMMAND,
     stats::COMMAND,
     latency::COMMAND,

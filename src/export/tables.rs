@@ -10,6 +10,7 @@ use super::{Chosen, ExportError, Exporter, Selection, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
+use crate::query;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
@@ -236,7 +237,33 @@ pub const TABLES: &[Table] = &[
         columns: &["severity", "code", "count", "place", "message"],
         write: diagnostics,
     },
+    Table {
+        name: "blobs",
+        columns: &["number", "ts", "name", "category", "type", "bytes"],
+        write: blobs,
+    },
 ];
+
+fn blobs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let all = query::blobs::blobs(&loaded.trace, loaded.reader.as_ref());
+    for (number, blob) in all.into_iter().enumerate() {
+        if chosen.span.contains(blob.time) {
+            rows.row(&[
+                (number as u64).into(),
+                blob.time.0.into(),
+                blob.name.into(),
+                blob.category.into(),
+                blob.sort.into(),
+                blob.size_bytes.into(),
+            ])?;
+        }
+    }
+    Ok(())
+}
 
 /// The end of something that may not have ended.
 fn until(end: Option<Timestamp>) -> Timestamp {

@@ -3,6 +3,7 @@
 //! A reader is a set of pure functions over bytes. It never reads files itself and never blocks: the
 //! bytes are mapped, or were unpacked, before it sees them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -149,6 +150,11 @@ pub trait Reader: Send + Sync {
     /// Appends the same to `fields`, without `shown` and without copying what need not be copied.
     fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
         fields.extend(self.fields(event).into_iter().map(FieldRef::from));
+    }
+
+    /// The bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).
+    fn payload(&self, _event: EventRef) -> Option<Cow<'_, [u8]>> {
+        None
     }
 
     /// Whether [`Reader::describe`] would find any field. Exporters ask it first, so it should be quick; `true`

@@ -12,10 +12,11 @@ use egui::{Panel, Ui};
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
 use super::keys::pressed;
-use super::notices::Notices;
+use super::notices::{Mood, Notices};
 use super::opening::Dialog;
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
+use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
 use super::text_file::TextFile;
@@ -47,6 +48,7 @@ pub struct App {
     pub(super) timeline: Timeline,
     pub(super) text_file: TextFile,
     export: ExportPanel,
+    save_blob: SaveBlob,
     finder: FinderBox,
     tips: Tips,
     pub(super) panes: Vec<Box<dyn Pane>>,
@@ -83,6 +85,7 @@ impl App {
             timeline: Timeline::default(),
             text_file: TextFile::default(),
             export: ExportPanel::default(),
+            save_blob: SaveBlob::default(),
             finder: FinderBox::default(),
             tips: Tips::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
@@ -163,6 +166,11 @@ impl App {
                 }
             }
             Effect::CancelExport => self.export.cancel(),
+            Effect::SavePayload(event) => {
+                if let Some(loaded) = &self.loaded {
+                    self.save_blob.start(ctx, loaded, event);
+                }
+            }
             Effect::CopySelection => {
                 if let Some(loaded) = &self.loaded {
                     ctx.copy_text(selection_text(loaded, &self.state));
@@ -204,6 +212,13 @@ impl App {
         self.poll_load(&ctx);
         self.export.poll(&ctx);
         self.poll_text_file();
+        match self.save_blob.poll() {
+            Some(Ok(path)) => self
+                .notices
+                .say(Mood::Fine, format!("Saved {}", path.display())),
+            Some(Err(words)) => self.notices.say(Mood::Wrong, words),
+            None => {}
+        }
         let wanted = match self.state.theme {
             ThemeChoice::System => egui::ThemePreference::System,
             ThemeChoice::Dark => egui::ThemePreference::Dark,

@@ -14,6 +14,7 @@ pub mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod save_blob;
 mod search_bar;
 mod settings;
 pub mod soft;

@@ -3,6 +3,7 @@
 //! The members stay: another offset means joining them again, not reading them again. What describes events
 //! of the joined trace asks the reader of the file that they came from.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use super::{LoadError, LoadedTrace, Timings, load};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
 use crate::build::join::{Member, join};
 use crate::event::{
-    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
+    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, TraceInfo,
+    Value,
 };
 use crate::formats::Reader;
 use crate::formats::format::EventRef;
@@ -289,6 +291,17 @@ impl Reader for JoinedReader {
         self.file_of(event)
             .map(|(file, own)| file.reader.fields(own))
             .unwrap_or_default()
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        if let Some((file, own)) = self.file_of(event) {
+            file.reader.fields_into(own, fields);
+        }
+    }
+
+    fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {
+        let (file, own) = self.file_of(event)?;
+        file.reader.payload(own)
     }
 
     fn value(&self, event: EventRef, name: &str) -> Option<Value> {

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::Timestamp;
 use crate::formats::{EventRef, Reader};
+use crate::trace::events::Event;
 use crate::trace::{EventId, Trace};
 
 /// An attachment.
@@ -23,10 +24,11 @@ pub struct Blob {
     pub size_bytes: u64,
 }
 
-/// How readers name an event.
-#[must_use]
-pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
-    let event = trace.events.get(id);
+fn event_ref(trace: &Trace, id: EventId) -> EventRef {
+    reference_of(trace.events.get(id))
+}
+
+fn reference_of(event: Event) -> EventRef {
     EventRef {
         part: event.part,
         place: event.row.place,
@@ -42,16 +44,14 @@ pub fn payload<'r>(trace: &Trace, reader: &'r dyn Reader, id: EventId) -> Option
     reader.payload(event_ref(trace, id))
 }
 
-/// All attachments in a range of time, in the file's order.
+/// All attachments, in the file's order.
 #[must_use]
-pub fn blobs(trace: &Trace, reader: &dyn Reader, span: TimeSpan) -> Vec<Blob> {
+pub fn blobs(trace: &Trace, reader: &dyn Reader) -> Vec<Blob> {
     let mut found = Vec::new();
+    let events = trace.events.cursor();
     for index in 0..trace.events.len() as u32 {
         let id = EventId(index);
-        let event = event_ref(trace, id);
-        if !span.contains(event.time) {
-            continue;
-        }
+        let event = reference_of(events.get(id));
         let Some(payload) = reader.payload(event) else {
             continue;
         };

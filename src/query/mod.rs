@@ -2,6 +2,7 @@
 //! range adds up to. Answers are plain lists: no pixels, no colours, no window.
 
 pub mod area;
+pub mod blobs;
 pub mod compare;
 pub mod cpu_use;
 pub mod details;

@@ -9,7 +9,7 @@ use super::state::ThemeChoice;
 use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
-use crate::trace::SourceId;
+use crate::trace::{EventId, SourceId};
 use std::path::PathBuf;
 
 /// One of the two markers.
@@ -210,6 +210,8 @@ pub enum Action {
     Export(Box<ExportOrder>),
     /// Stop the export.
     CancelExport,
+    /// Save the bytes that an event carries.
+    SavePayload(EventId),
     /// Put what is selected on the clipboard, as text.
     CopySelection,
     /// Put a text on the clipboard.

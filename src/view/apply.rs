@@ -12,7 +12,7 @@ use super::state::{Isolation, Place, Search, ViewState};
 use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan};
 use crate::query::Item;
-use crate::trace::{SourceId, Trace};
+use crate::trace::{EventId, SourceId, Trace};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub enum Effect {
     Export(Box<ExportOrder>),
     /// Stop the export.
     CancelExport,
+    /// Save the bytes that an event carries.
+    SavePayload(EventId),
     /// Put what is selected on the clipboard, as text.
     CopySelection,
     /// Put a text on the clipboard.
@@ -247,6 +249,7 @@ fn carry_out(
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
         Action::Export(order) => return Some(Effect::Export(order)),
         Action::CancelExport => return Some(Effect::CancelExport),
+        Action::SavePayload(event) => return Some(Effect::SavePayload(event)),
         Action::CopySelection => return Some(Effect::CopySelection),
         Action::Copy(text) => return Some(Effect::Copy(text)),
         Action::Dismiss => return Some(Effect::Dismiss),

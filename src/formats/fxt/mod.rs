@@ -31,6 +31,7 @@ mod sniff;
 mod tables;
 mod ticks;
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::{
@@ -309,6 +310,15 @@ impl Reader for FxtReader {
             Endian::Little => fields::fields_into::<Little>(bytes, &self.scan, event, fields),
             Endian::Big => fields::fields_into::<Big>(bytes, &self.scan, event, fields),
         }
+    }
+
+    fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {
+        let bytes = self.input.bytes();
+        let found = match self.endian {
+            Endian::Little => fields::payload_at(Words::<Little>::new(bytes), event.place),
+            Endian::Big => fields::payload_at(Words::<Big>::new(bytes), event.place),
+        };
+        found.map(Cow::Borrowed)
     }
 
     fn has_fields(&self, event: EventRef) -> bool {

@@ -5,7 +5,9 @@
 
 use super::TraceDat;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
-use crate::event::{Coarse, Directory, EventDetail, Field, Lane, LaneColumns, Part, TraceInfo};
+use crate::event::{
+    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo,
+};
 use crate::formats::format::{BoxedReader, EventRef, Input, Reader, Report};
 use crate::formats::ftrace_text;
 
@@ -93,6 +95,10 @@ impl Reader for LatencyTrace {
 
     fn fields(&self, event: EventRef) -> Vec<Field> {
         self.text.fields(event)
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        self.text.fields_into(event, fields);
     }
 
     fn report(&self) -> Option<&dyn Report> {

@@ -4,8 +4,10 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene};
 use crate::query::Item;
+use crate::query::blobs::payload;
 use crate::query::details::{Details, details};
-use crate::view::Action;
+use crate::view::ruler::grouped;
+use crate::view::{Action, locate};
 
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -47,6 +49,15 @@ impl Pane for DetailsPane {
                 .clicked()
             {
                 actions.push(Action::Copy(details.text()));
+            }
+            let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
+            if let Some(event) = locate::event_of(trace, item)
+                && let Some(bytes) = payload(trace, reader, event)
+            {
+                let words = format!("Save payload… ({} bytes)", grouped(bytes.len() as i64));
+                if ui.small_button(words).clicked() {
+                    actions.push(Action::SavePayload(event));
+                }
             }
         });
         ui.separator();
