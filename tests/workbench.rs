@@ -20,9 +20,11 @@ fn key_of(window: &Window, title: &str) -> RowKey {
 }
 
 fn type_text(window: &mut Window, name: &str, text: &str) {
-    window
-        .get_by_role_and_label(Role::TextInput, name)
-        .type_text(text);
+    let field = window.get_by_role_and_label(Role::TextInput, name);
+    field.click();
+    window.run_steps(2);
+    let field = window.get_by_role_and_label(Role::TextInput, name);
+    field.type_text(text);
     window.run_steps(3);
 }
 
@@ -404,4 +406,93 @@ fn the_way_in_is_shown_and_leads_back() {
     window.get_by_label("Whole").click();
     window.run_steps(4);
     assert_eq!(window.state().state().span, whole);
+}
+
+#[test]
+fn flags_are_put_noted_stepped_to_and_taken_away() {
+    let mut window = window(&hackbench());
+    let canvas = window.get_by_label("Timeline").rect();
+    for x in [0.2, 0.6] {
+        window.hover_at(canvas.lerp_inside(egui::vec2(x, 0.9)));
+        window.run_steps(2);
+        key(&mut window, Modifiers::SHIFT, Key::M);
+    }
+    assert_eq!(window.state().state().flags.len(), 2);
+    act(&mut window, Action::OpenPane("Marks"));
+    type_text(&mut window, "Note of flag 1", "the stall begins");
+    assert_eq!(window.state().state().flags[0].note, "the stall begins");
+    let whole = window.state().state().trace_span;
+    act(&mut window, Action::MarkBoth(whole));
+    window.snapshot("marks");
+    act(&mut window, Action::Show(whole));
+    key(&mut window, Modifiers::NONE, Key::W);
+    key(&mut window, Modifiers::ALT, Key::Comma);
+    let state = window.state().state();
+    assert!(state.span.contains(state.flags[0].time) || state.span.contains(state.flags[1].time));
+    act(
+        &mut window,
+        Action::Flag(threadline::view::Flagging::Remove(0)),
+    );
+    assert_eq!(window.state().state().flags.len(), 1);
+}
+
+#[test]
+fn arrows_are_drawn_for_the_selection_and_for_all() {
+    let path = file("sample-traces/lua-make-j2.etrace.zst");
+    let mut window = window(&path);
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let both =
+        |flow: &&threadline::trace::Flow| flow.from.slice.is_some() && flow.to.slice.is_some();
+    let flow = *trace
+        .flows
+        .rows
+        .iter()
+        .find(both)
+        .expect("a flow between slices");
+    act(
+        &mut window,
+        Action::Reveal(threadline::query::Item::Slice(flow.from.slice.unwrap())),
+    );
+    act(&mut window, Action::Fit);
+    window.snapshot("flow-selected");
+    key(&mut window, Modifiers::NONE, Key::L);
+    key(&mut window, Modifiers::NONE, Key::L);
+    let flows = window.state().state().settings.flows;
+    assert_eq!(flows, threadline::view::FlowsShown::AllInView);
+    key(&mut window, Modifiers::NONE, Key::CloseBracket);
+    let selected = window.state().state().selected;
+    assert_eq!(selected, flow.to.slice.map(threadline::query::Item::Slice));
+}
+
+#[test]
+fn a_selected_run_shows_who_woke_it() {
+    let mut window = window(&file("sample-traces/sched-irq.ftrace"));
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let run = (0..trace.runs.len() as u32)
+        .map(threadline::trace::RunId)
+        .find(|id| {
+            let wait = threadline::view::locate::wait_before(&trace, *id);
+            wait.is_some_and(|wait| wait.waker.is_some() && wait.end.is_some())
+        })
+        .unwrap();
+    act(
+        &mut window,
+        Action::Reveal(threadline::query::Item::Run(run)),
+    );
+    window.snapshot("woken");
+    key(&mut window, Modifiers::NONE, Key::OpenBracket);
+    assert_ne!(
+        window.state().state().selected,
+        Some(threadline::query::Item::Run(run))
+    );
+}
+
+#[test]
+fn every_choice_of_colours_gives_a_picture() {
+    let mut window = window(&hackbench());
+    for _ in 0..5 {
+        key(&mut window, Modifiers::NONE, Key::C);
+    }
+    let settings = window.state().state().settings;
+    assert_eq!(settings.color_by, threadline::view::ColorBy::Kind);
 }

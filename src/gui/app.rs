@@ -11,6 +11,7 @@ use egui::{Panel, Ui};
 
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
+use super::keeping::Keeping;
 use super::keys::pressed;
 use super::notices::{Mood, Notices};
 use super::opening::Dialog;
@@ -24,7 +25,7 @@ use super::theme;
 use super::timeline::Timeline;
 use super::tips::Tips;
 use crate::load::LoadedTrace;
-use crate::load::background::{Loading, Request};
+use crate::load::background::Loading;
 use crate::query::details::details;
 use crate::view::saved::Saved;
 use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
@@ -50,6 +51,7 @@ pub struct App {
     export: ExportPanel,
     save_blob: SaveBlob,
     finder: FinderBox,
+    pub(super) keeping: Keeping,
     tips: Tips,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) open_pane: usize,
@@ -68,9 +70,15 @@ impl App {
             theme: saved.theme,
             time_format: saved.time_format,
             settings: saved.settings.held(),
+            is_dock_hidden: saved.is_dock_hidden,
             layouts: saved.layouts.clone(),
             ..ViewState::default()
         };
+        let open_pane = PANES
+            .iter()
+            .position(|row| row.name == saved.pane)
+            .unwrap_or(0);
+        let keeping = Keeping::beside(saved_path.as_deref());
         App {
             state,
             loaded: None,
@@ -87,9 +95,10 @@ impl App {
             export: ExportPanel::default(),
             save_blob: SaveBlob::default(),
             finder: FinderBox::default(),
+            keeping,
             tips: Tips::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
-            open_pane: 0,
+            open_pane,
             began: Instant::now(),
             frame_ms: 0.0,
             is_still: false,
@@ -144,7 +153,7 @@ impl App {
             return;
         };
         match effect {
-            Effect::Open(paths) => self.load(ctx, Request::open(paths)),
+            Effect::Open(paths) => self.open_paths(ctx, paths),
             Effect::Add(paths) => self.add(ctx, paths),
             Effect::Place(source, offset) => self.place(ctx, source, offset),
             Effect::Remove(source) => self.remove(ctx, source),
@@ -183,6 +192,7 @@ impl App {
                     .position(|row| row.name == name)
                     .unwrap_or(self.open_pane);
             }
+            Effect::SaveSession(path) => self.save_session(&path),
             Effect::StepMatch(direction) => {
                 if let Some(action) = self.search.next(&self.state, direction) {
                     self.act(ctx, action);
@@ -193,11 +203,23 @@ impl App {
         }
     }
 
-    pub(super) fn save(&mut self) {
+    fn note_choices(&mut self) {
         self.saved.theme = self.state.theme;
         self.saved.time_format = self.state.time_format;
         self.saved.settings = self.state.settings;
         self.saved.layouts.clone_from(&self.state.layouts);
+    }
+
+    /// Writes the settings, before the program ends.
+    pub(super) fn save_now(&mut self) {
+        self.note_choices();
+        if let Some(path) = &self.saved_path {
+            drop(self.saved.write(path));
+        }
+    }
+
+    pub(super) fn save(&mut self) {
+        self.note_choices();
         if let Some(path) = self.saved_path.clone() {
             let saved = self.saved.clone();
             // Settings are a convenience: where they cannot be kept, nothing else is lost.
@@ -288,6 +310,7 @@ impl App {
         }
         self.notices.ui(&ctx, &palette, &mut actions);
         self.drop_target_ui(ui, &palette);
+        self.keep(&ctx);
         let before = self.state.choices();
         for action in actions {
             self.act(&ctx, action);

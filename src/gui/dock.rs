@@ -27,9 +27,9 @@ impl App {
                 palette,
             };
             let pane = &mut self.panes[open];
-            Panel::bottom("dock")
+            let dock = Panel::bottom("dock")
                 .resizable(true)
-                .default_size(230.0)
+                .default_size(self.saved.dock_height.unwrap_or(230.0))
                 .size_range(80.0..=900.0)
                 .show(ui, |ui| {
                     // The panes' height is the user's to choose: what they show must not change it.
@@ -46,6 +46,7 @@ impl App {
                     ui.separator();
                     actions.extend(pane.ui(ui, &scene));
                 });
+            self.saved.dock_height = Some(dock.response.rect.height());
         }
         let frame = egui::Frame::new().fill(palette.panel);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {

@@ -7,6 +7,7 @@ mod export_panel;
 pub mod filter_box;
 mod finder;
 mod help;
+mod keeping;
 pub mod keys;
 pub mod long_list;
 mod menu_bar;
@@ -54,6 +55,10 @@ impl eframe::App for Window {
             self.title = title;
         }
     }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.app.close();
+    }
 }
 
 /// Opens the window and shows `files`; comes back when it is closed.
@@ -64,14 +69,24 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
     if !has_display() {
         return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
     }
+    let settings = Saved::default_path();
+    let place = settings
+        .as_deref()
+        .and_then(|path| Saved::read(path).window);
+    let place = place.unwrap_or_default();
+    let mut viewport = egui::ViewportBuilder::default()
+        .with_title("Threadline")
+        .with_app_id("threadline")
+        .with_drag_and_drop(true)
+        .with_inner_size(place.size)
+        .with_maximized(place.is_maximized)
+        .with_min_inner_size([640.0, 400.0]);
+    if let Some(position) = place.position {
+        viewport = viewport.with_position(position);
+    }
     let mut options = eframe::NativeOptions {
         renderer: eframe::Renderer::Glow,
-        viewport: egui::ViewportBuilder::default()
-            .with_title("Threadline")
-            .with_app_id("threadline")
-            .with_drag_and_drop(true)
-            .with_inner_size([1400.0, 880.0])
-            .with_min_inner_size([640.0, 400.0]),
+        viewport,
         ..Default::default()
     };
     prefer_x11(&mut options);
@@ -80,7 +95,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
         options,
         Box::new(move |context| {
             theme::install(&context.egui_ctx);
-            let mut app = App::new(Saved::default_path());
+            let mut app = App::new(settings);
             if !files.is_empty() {
                 app.open_together(&context.egui_ctx, files);
             }

@@ -19,6 +19,7 @@ use crate::trace::SourceId;
 use crate::view::action::Purpose;
 use crate::view::ruler;
 use crate::view::saved::RecentFile;
+use crate::view::session::ENDING;
 
 /// A file dialog that is open.
 pub(super) struct Dialog {
@@ -30,12 +31,12 @@ pub(super) struct Dialog {
 impl App {
     /// Starts to load a file; what is shown stays until something of it is there.
     pub fn open(&mut self, ctx: &egui::Context, path: &Path) {
-        self.load(ctx, Request::open(vec![path.to_path_buf()]));
+        self.open_paths(ctx, vec![path.to_path_buf()]);
     }
 
     /// Starts to load files onto one axis.
     pub fn open_together(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
-        self.load(ctx, Request::open(paths));
+        self.open_paths(ctx, paths);
     }
 
     pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
@@ -143,22 +144,6 @@ impl App {
         self.loaded.as_ref().map(members_of).unwrap_or_default()
     }
 
-    /// Shows a trace.
-    pub fn show(&mut self, loaded: Arc<LoadedTrace>) {
-        // More of the same file, or the same files at other places: the view stays where it is.
-        let is_same = self.loaded.as_ref().is_some_and(|old| {
-            Arc::ptr_eq(&old.trace, &loaded.trace)
-                || (old.path == loaded.path && (!old.is_complete || !loaded.members.is_empty()))
-        });
-        if is_same {
-            self.state.take(&loaded.trace);
-        } else {
-            self.state.show_new(&loaded.trace);
-        }
-        self.memory_bytes = loaded.memory_bytes();
-        self.loaded = Some(loaded);
-    }
-
     /// After a load that came to nothing: what it published would look like a whole trace.
     pub(super) fn back_to_what_was_shown(&mut self) {
         let before = self.shown_before.take();
@@ -182,6 +167,7 @@ impl App {
         let title = match purpose {
             Purpose::Open => "Open a trace",
             Purpose::Add => "Add a trace to this axis",
+            Purpose::SaveSession => "Save the session",
         };
         let ctx = ctx.clone();
         let spawned = std::thread::Builder::new()
@@ -195,7 +181,16 @@ impl App {
                 dialog = dialog
                     .add_filter("All files", &["*"])
                     .add_filter("Traces", &known);
-                let _closed = sender.send(dialog.pick_files());
+                let answer = match purpose {
+                    Purpose::Open | Purpose::Add => dialog.pick_files(),
+                    Purpose::SaveSession => rfd::FileDialog::new()
+                        .set_title(title)
+                        .set_file_name(format!("session.{ENDING}"))
+                        .add_filter("Sessions", &[ENDING])
+                        .save_file()
+                        .map(|path| vec![path]),
+                };
+                let _closed = sender.send(answer);
                 ctx.request_repaint();
             });
         if spawned.is_ok() {
@@ -216,8 +211,13 @@ impl App {
                 let purpose = dialog.purpose;
                 self.dialog = None;
                 match purpose {
-                    Purpose::Open => self.load(ctx, Request::open(paths)),
+                    Purpose::Open => self.open_paths(ctx, paths),
                     Purpose::Add => self.add(ctx, paths),
+                    Purpose::SaveSession => {
+                        for path in paths {
+                            self.save_session(&path);
+                        }
+                    }
                 }
             }
             Ok(None) => {

@@ -126,6 +126,14 @@ impl Palette {
         }
     }
 
+    /// The colour of a flag.
+    #[must_use]
+    pub fn flag(&self, number: u8) -> Color32 {
+        let hues = [0.12, 0.0, 0.55, 0.33, 0.8, 0.92];
+        let hue = hues.get(usize::from(number)).copied().unwrap_or(0.12);
+        hsl(hue, 0.75, if self.is_dark { 0.62 } else { 0.40 })
+    }
+
     /// A colour that stands back: hardly more than the canvas.
     #[must_use]
     pub fn dimmed(&self, color: Color32) -> Color32 {
@@ -187,8 +195,6 @@ fn hsl(hue: f32, saturation: f32, lightness: f32) -> Color32 {
 
 /// Sets the style of all widgets for both themes.
 pub fn install(ctx: &egui::Context) {
-    // The size of everything is a setting, with its own keys.
-    ctx.options_mut(|options| options.zoom_with_keyboard = false);
     for theme in [egui::Theme::Dark, egui::Theme::Light] {
         let palette = palette(theme);
         let mut visuals = match theme {

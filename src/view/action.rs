@@ -1,6 +1,7 @@
 //! Everything that a user can do, as values: menus, keys, mouse, CLI flags and tests all speak these.
 
 use super::export_order::ExportOrder;
+use super::flags::Flagging;
 use super::layout::Arrange;
 use super::rows::RowKey;
 use super::ruler::TimeFormat;
@@ -37,6 +38,8 @@ pub enum Purpose {
     Open,
     /// To be shown beside it.
     Add,
+    /// To write the session to.
+    SaveSession,
 }
 
 /// Up or down in nested slices.
@@ -120,6 +123,10 @@ pub enum Action {
     Mark(Marker, Timestamp),
     /// Put both markers at the ends of a span.
     MarkBoth(TimeSpan),
+    /// Do something to the flags.
+    Flag(Flagging),
+    /// Bring the next or previous flag to the middle.
+    StepFlag(Direction),
     /// Take both markers away.
     ClearMarks,
     /// Open a row if it is closed, else close it.
@@ -200,6 +207,10 @@ pub enum Action {
     WriteText(Box<TextOrder>),
     /// Ask for files.
     AskForFile(Purpose),
+    /// Write the session (place, layout, marks, flags, filters) to a file.
+    SaveSession(PathBuf),
+    /// Show the trace as if it had just been opened for the first time.
+    StartOver,
     /// Close the trace.
     Close,
     /// Stop the load.

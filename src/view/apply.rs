@@ -1,8 +1,10 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
 use super::action::{Action, Direction, Marker, Purpose};
+use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row, show_lane};
 use super::export_order::ExportOrder;
+use super::flags;
 use super::history::Step;
 use super::locate;
 use super::rows::{Fold, RowKey};
@@ -51,6 +53,8 @@ pub enum Effect {
     OpenPane(&'static str),
     /// Select the next or previous match.
     StepMatch(Direction),
+    /// Write the session to a file.
+    SaveSession(PathBuf),
     /// Take away the notice.
     Dismiss,
     /// End the program.
@@ -67,6 +71,7 @@ pub fn apply(
     let selected = state.selected;
     let effect = carry_out(state, action, trace, now);
     if state.selected != selected {
+        state.selected_anchor = trace.and_then(|trace| anchor_of(trace, state.selected?));
         state.selected_time = trace.and_then(|trace| locate::span_of(trace, state.selected?));
     }
     effect
@@ -151,6 +156,14 @@ fn carry_out(
         }
         Action::Mark(marker, time) => state.marks[index_of(marker)] = Some(time),
         Action::MarkBoth(span) => state.marks = [Some(span.start), Some(span.end)],
+        Action::Flag(what) => flags::change(&mut state.flags, what),
+        Action::StepFlag(direction) => {
+            if let Some(time) = flags::beside(&state.flags, state.middle(), direction) {
+                let half = Nanos(state.span.duration().0 / 2);
+                let span = TimeSpan::new(time - half, time - half + state.span.duration());
+                go(state, span, Step::Jump, now);
+            }
+        }
         Action::ClearMarks => state.marks = [None, None],
         Action::Toggle(key) => toggle(state, key),
         Action::FoldAll => fold_all(state, Fold::Closed),
@@ -244,6 +257,12 @@ fn carry_out(
         Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
         Action::WriteText(order) => return Some(Effect::WriteText(order)),
         Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),
+        Action::StartOver => {
+            if let Some(trace) = trace {
+                state.show_new(trace);
+            }
+        }
+        Action::SaveSession(path) => return Some(Effect::SaveSession(path)),
         Action::Close => return Some(Effect::Close),
         Action::CancelLoad => return Some(Effect::CancelLoad),
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),

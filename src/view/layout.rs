@@ -131,9 +131,9 @@ impl Layout {
                 let at = list.iter().position(|key| *key == node.key)?;
                 Some(at as u32)
             };
-            let track = SavedTrack {
+            let mut track = SavedTrack {
                 key: Some(node.key),
-                path: path.iter().map(|node| node.title.to_string()).collect(),
+                path: Vec::new(),
                 fold: self.folds.get(&node.key).copied(),
                 is_hidden: self.hidden.contains(&node.key),
                 pin: place_in(&self.pinned),
@@ -148,6 +148,7 @@ impl Layout {
                 || track.percent.is_some()
                 || track.place.is_some();
             if is_touched {
+                track.path = path.iter().map(|node| node.title.to_string()).collect();
                 tracks.push(track);
             }
         });

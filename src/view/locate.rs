@@ -5,7 +5,7 @@ use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::trace::{
-    EventId, FlowId, InstantId, RunId, SliceId, StateId, Trace, TrackId, TrackKind,
+    EventId, FlowId, InstantId, RunId, SliceId, State, StateId, Trace, TrackId, TrackKind,
 };
 
 /// The time that an item takes; a point is one nanosecond long. `None` for what has no time of its own.
@@ -190,8 +190,13 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
 /// The slice that the next or previous flow of what is selected leads to.
 #[must_use]
 pub fn followed(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
-    let Item::Slice(slice) = item else {
-        return None;
+    let slice = match item {
+        Item::Slice(slice) => slice,
+        // A wait is followed back to who ended it.
+        Item::State(_) | Item::Run(_) if direction == Direction::Previous => {
+            return waker_of(trace, item);
+        }
+        _ => return None,
     };
     let flow_at = |id: FlowId| trace.flows.rows.get(id.0 as usize);
     trace
@@ -204,6 +209,32 @@ pub fn followed(trace: &Trace, item: Item, direction: Direction) -> Option<Item>
             _ => None,
         })
         .map(Item::Slice)
+}
+
+/// What the waker of a wait or run did when it woke it: its run, else its thread.
+fn waker_of(trace: &Trace, item: Item) -> Option<Item> {
+    let wait = match item {
+        Item::State(id) if (id.0 as usize) < trace.states.len() => trace.states.get(id),
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => wait_before(trace, id)?,
+        _ => return None,
+    };
+    let waker = wait.waker?;
+    let runs = trace.runs.of(waker);
+    let after = runs.partition_point(|&run| trace.runs.starts[run as usize] <= wait.start.0);
+    let run = after.checked_sub(1).and_then(|at| runs.get(at));
+    Some(run.map_or(Item::Thread(waker), |&run| Item::Run(RunId(run))))
+}
+
+/// The state of a run's thread that ended when the run began.
+#[must_use]
+pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
+    let run = trace.runs.get(id);
+    let states = trace.states.of(run.thread);
+    let range = states.start as usize..states.end as usize;
+    let starts = trace.states.starts.get(range)?;
+    let before = starts.partition_point(|start| *start < run.start.0);
+    let at = states.start + before.checked_sub(1)? as u32;
+    Some(trace.states.get(StateId(at)))
 }
 
 /// How far is looked for the next of the same name.

@@ -24,6 +24,36 @@ pub struct Saved {
     pub settings: Settings,
     /// Layouts of tracks, for any trace.
     pub layouts: Vec<SavedLayout>,
+    /// Where the window was.
+    pub window: Option<WindowPlace>,
+    /// The pane that was at the front.
+    pub pane: String,
+    /// How high the panes were, in points.
+    pub dock_height: Option<f32>,
+    /// Whether they were hidden.
+    pub is_dock_hidden: bool,
+}
+
+/// Where a window is on the screen, in points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WindowPlace {
+    /// Width and height of what is inside.
+    pub size: [f32; 2],
+    /// The upper left corner, where the desktop tells.
+    pub position: Option<[f32; 2]>,
+    /// Whether it fills the screen.
+    pub is_maximized: bool,
+}
+
+impl Default for WindowPlace {
+    fn default() -> WindowPlace {
+        WindowPlace {
+            size: [1400.0, 880.0],
+            position: None,
+            is_maximized: false,
+        }
+    }
 }
 
 /// A file that was opened.

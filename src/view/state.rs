@@ -1,6 +1,8 @@
 //! What the window shows of a trace: the visible span, open rows, what is selected.
 
 use super::action::Finder;
+use super::anchor::Anchor;
+use super::flags::Flag;
 use super::history::History;
 use super::layout::{Layout, SavedLayout};
 use super::outline::{Node, Outline};
@@ -42,7 +44,7 @@ impl ThemeChoice {
 }
 
 /// Where the view is: what history remembers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     /// The visible span.
     pub span: TimeSpan,
@@ -88,6 +90,8 @@ pub struct ViewState {
     pub page_height: f32,
     /// What is selected.
     pub selected: Option<Item>,
+    /// The same in words that outlive its id.
+    pub selected_anchor: Option<Anchor>,
     /// The time that it takes.
     pub selected_time: Option<TimeSpan>,
     /// The selected range of time.
@@ -96,6 +100,8 @@ pub struct ViewState {
     pub area_rows: Option<Vec<RowKey>>,
     /// The markers A and B.
     pub marks: [Option<Timestamp>; 2],
+    /// Flags, sorted by time.
+    pub flags: Vec<Flag>,
     /// The time under the pointer.
     pub hover: Option<Timestamp>,
     /// An edge near it that a marker would go to.
@@ -153,6 +159,9 @@ impl ViewState {
     pub fn show_new(&mut self, trace: &Trace) {
         self.history.clear();
         self.selected = None;
+        self.selected_anchor = None;
+        self.selected_time = None;
+        self.flags.clear();
         self.range = None;
         self.area_rows = None;
         self.marks = [None, None];
@@ -169,7 +178,7 @@ impl ViewState {
     }
 
     /// Shows the next generation of the trace that is shown already: the place stays, as far as it can.
-    /// Ids are of one generation only, so a selected item is let go unless `keep` finds it again.
+    /// Ids are of one generation only: the selected item is looked for by time, name and thread.
     pub fn take(&mut self, trace: &Trace) {
         let was_whole = self.span == self.bounds();
         self.trace_span = trace.span;
@@ -180,7 +189,7 @@ impl ViewState {
         };
         let layout = &self.layout;
         self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
-        self.selected = None;
+        self.find_selected(trace);
         self.pointed = None;
         self.tips.clear();
         self.motion = Motion::Jump;

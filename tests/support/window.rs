@@ -51,6 +51,11 @@ pub type Window = Harness<'static, App>;
 pub fn empty_window() -> Window {
     let mut app = App::new(None);
     app.hold_still();
+    window_of(app)
+}
+
+/// A window of that size around a program.
+pub fn window_of(app: App) -> Window {
     Harness::builder()
         .with_size([900.0, 560.0])
         .with_render_cursor(false)

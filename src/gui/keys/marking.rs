@@ -1,11 +1,29 @@
 //! Markers.
 
-use super::{CTRL, KeyRow, NONE, SHIFT, center, row};
+use super::{ALT, CTRL, KeyRow, NONE, SHIFT, center, row};
 use crate::base::Timestamp;
-use crate::view::{Action, Marker, ViewState};
+use crate::view::{Action, Direction, Flagging, Marker, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
+    row(
+        &[(SHIFT, Key::M)],
+        "Shift+M",
+        "Put a flag at the pointer",
+        |s| Some(Action::Flag(Flagging::Add(edge(s)))),
+    ),
+    row(
+        &[(NONE, Key::Delete)],
+        "Delete",
+        "Take the flag nearest to the pointer away",
+        |s| (!s.flags.is_empty()).then(|| Action::Flag(Flagging::RemoveNear(center(s)))),
+    ),
+    row(&[(ALT, Key::Period)], "Alt+.", "Next flag", |_| {
+        Some(Action::StepFlag(Direction::Next))
+    }),
+    row(&[(ALT, Key::Comma)], "Alt+,", "Previous flag", |_| {
+        Some(Action::StepFlag(Direction::Previous))
+    }),
     row(
         &[(SHIFT, Key::A), (NONE, Key::M)],
         "Shift+A  M",

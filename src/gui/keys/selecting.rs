@@ -1,7 +1,8 @@
 //! Selecting, stepping from one item to the next, searching.
 
+use super::arranging::after;
 use super::{CTRL, KeyRow, NONE, SHIFT, row};
-use crate::view::{Action, Direction, Level};
+use crate::view::{Action, Direction, FlowsShown, Level, Settings};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
@@ -34,6 +35,18 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(NONE, Key::I)], "I", "Dim all but the matches", |s| {
         s.search.is_open.then_some(Action::ToggleIsolation)
     }),
+    row(
+        &[(NONE, Key::L)],
+        "L",
+        "Draw the next arrows: of the selection, the pointer, all",
+        |s| {
+            let flows = after(&FlowsShown::ALL, s.settings.flows);
+            Some(Action::Configure(Settings {
+                flows,
+                ..s.settings
+            }))
+        },
+    ),
     row(
         &[(NONE, Key::T)],
         "T",

@@ -82,6 +82,15 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Show or hide this list",
         |_| Some(Action::ToggleHelp),
     ),
+    row(
+        &[(CTRL, Key::S)],
+        "Ctrl+S",
+        "Save the session to a file",
+        |_| Some(Action::AskForFile(Purpose::SaveSession)),
+    ),
+    row(&[], "", "Start over with this trace", |_| {
+        Some(Action::StartOver)
+    }),
     row(&[], "", "Close the trace", |_| Some(Action::Close)),
     row(&[(CTRL, Key::Q)], "Ctrl+Q", "Quit", |_| Some(Action::Quit)),
 ];

@@ -4,6 +4,7 @@ pub mod details;
 pub mod durations;
 pub mod events;
 pub mod info;
+pub mod marks;
 pub mod matches;
 pub mod probes;
 pub mod process_tree;
@@ -33,6 +34,9 @@ pub const PANES: &[PaneRow] = &[
         name: "Selection",
         about: "What the selected area adds up to",
         make: selection::make,
+        name: "Marks",
+        about: "Markers, flags with notes, and kept places",
+        make: marks::make,
     },
     PaneRow {
         name: "Durations",

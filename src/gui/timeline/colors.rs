@@ -1,9 +1,10 @@
-//! The colours of blocks.
+//! The colours of blocks: by what the settings say.
 
 use crate::gui::pane::Scene;
 use crate::gui::theme::hash_name;
 use crate::query::visible::Block;
-use crate::trace::{ThreadId, ThreadState};
+use crate::trace::{CpuId, ProcessId, ThreadId, ThreadState, TrackKind};
+use crate::view::ColorBy;
 use crate::view::rows::LaneKind;
 use egui::Color32;
 
@@ -17,25 +18,41 @@ pub fn thread_color(scene: &Scene<'_>, id: ThreadId) -> Color32 {
         .of_hash(hash_name(name) ^ thread.tid.wrapping_mul(0x51_7cc1_b727))
 }
 
+fn process_color(scene: &Scene<'_>, thread: ThreadId) -> Color32 {
+    match scene.loaded.trace.thread(thread).process {
+        Some(process) => color_of_process(scene, process),
+        None => thread_color(scene, thread),
+    }
+}
+
+fn color_of_process(scene: &Scene<'_>, id: ProcessId) -> Color32 {
+    let trace = &scene.loaded.trace;
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return scene.palette.instant;
+    };
+    let name = trace.strings.bytes(process.name);
+    scene
+        .palette
+        .of_hash(hash_name(name) ^ process.pid.wrapping_mul(0x2545_f491_4f6c_dd1d))
+}
+
+fn cpu_color(scene: &Scene<'_>, cpu: CpuId) -> Color32 {
+    scene
+        .palette
+        .of_hash(u64::from(cpu.0).wrapping_mul(0x9e37) ^ 0x5bd1)
+}
+
 pub(super) fn block_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {
     let palette = scene.palette;
-    let trace = &scene.loaded.trace;
     let full = match kind {
-        LaneKind::Runs(_) => thread_color(scene, ThreadId(block.label)),
+        LaneKind::Runs(cpu) => run_color(scene, cpu, ThreadId(block.label)),
         LaneKind::States(_) => palette.of_state(
             ThreadState::ALL
                 .get(block.label as usize)
                 .copied()
                 .unwrap_or_default(),
         ),
-        LaneKind::Slices(_) => {
-            let name = trace
-                .slices
-                .labels
-                .get(block.label as usize)
-                .map_or(&[][..], |l| trace.strings.bytes(l.name));
-            palette.of_hash(hash_name(name))
-        }
+        LaneKind::Slices(row) => slice_color(scene, row, block),
         LaneKind::Instants(_) | LaneKind::Counter(_) => palette.instant,
     };
     let is_instant = matches!(kind, LaneKind::Instants(_));
@@ -51,4 +68,56 @@ pub(super) fn block_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> C
     Color32::from(egui::Rgba::from_srgba_unmultiplied(
         mixed[0], mixed[1], mixed[2], 255,
     ))
+}
+
+fn run_color(scene: &Scene<'_>, cpu: CpuId, thread: ThreadId) -> Color32 {
+    let trace = &scene.loaded.trace;
+    match scene.state.settings.color_by {
+        ColorBy::Kind | ColorBy::Thread => thread_color(scene, thread),
+        ColorBy::Process => process_color(scene, thread),
+        ColorBy::Cpu => cpu_color(scene, cpu),
+        ColorBy::Name => {
+            let name = trace.strings.bytes(trace.thread(thread).name);
+            scene.palette.of_hash(hash_name(name))
+        }
+    }
+}
+
+fn slice_color(scene: &Scene<'_>, row: u32, block: &Block) -> Color32 {
+    let trace = &scene.loaded.trace;
+    let by_name = || {
+        let label = trace.slices.labels.get(block.label as usize);
+        let name = label.map_or(&[][..], |label| trace.strings.bytes(label.name));
+        scene.palette.of_hash(hash_name(name))
+    };
+    let color_by = scene.state.settings.color_by;
+    if matches!(color_by, ColorBy::Kind | ColorBy::Name) {
+        return by_name();
+    }
+    let track = trace
+        .slices
+        .rows
+        .get(row as usize)
+        .and_then(|row| trace.tracks.get(row.track.0 as usize));
+    match (track.map(|track| track.kind), color_by) {
+        (Some(TrackKind::Thread(thread)), ColorBy::Thread) => thread_color(scene, thread),
+        (Some(TrackKind::Thread(thread)), ColorBy::Process) => process_color(scene, thread),
+        (Some(TrackKind::Thread(thread)), ColorBy::Cpu) => {
+            cpu_at(scene, thread, block.start).map_or_else(by_name, |cpu| cpu_color(scene, cpu))
+        }
+        (Some(TrackKind::Cpu(cpu)), ColorBy::Cpu) => cpu_color(scene, cpu),
+        (Some(TrackKind::Async(Some(process))), ColorBy::Process) => {
+            color_of_process(scene, process)
+        }
+        _ => by_name(),
+    }
+}
+
+/// The CPU on which a thread ran at a time.
+fn cpu_at(scene: &Scene<'_>, thread: ThreadId, time: i64) -> Option<CpuId> {
+    let runs = &scene.loaded.trace.runs;
+    let of_thread = runs.of(thread);
+    let after = of_thread.partition_point(|&run| runs.starts[run as usize] <= time);
+    let run = *of_thread.get(after.checked_sub(1)?)?;
+    Some(runs.get(crate::trace::RunId(run)).cpu)
 }

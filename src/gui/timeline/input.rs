@@ -6,7 +6,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
-use crate::view::{Action, Marker, Pointed, Snapping, Wheel};
+use crate::view::{Action, Flag, Marker, Pointed, Snapping, Wheel};
 use egui::{CursorIcon, Modifiers, Rect, Ui};
 
 /// How near the pointer must be to an edge of the range to take hold of it.
@@ -151,6 +151,12 @@ impl Timeline {
         }
         if response.drag_stopped() {
             self.end_drag(time, actions);
+        }
+        if let (true, Some(pos)) = (response.clicked(), response.interact_pointer_pos()) {
+            let is_flag = |flag: &Flag| (-2.0..=12.0).contains(&(pos.x - draw.x(flag.time)));
+            if draw.scene.state.flags.iter().any(is_flag) {
+                actions.push(Action::OpenPane("Marks"));
+            }
         }
         if response.double_clicked() {
             actions.push(Action::Fit);

@@ -5,6 +5,8 @@ use super::ruler::hover_tag_x;
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
+use crate::gui::theme::Palette;
+use crate::view::Flag;
 use crate::view::{Scale, ruler};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
 
@@ -113,6 +115,36 @@ pub(super) fn paint_gaps(
     }
 }
 
+/// A flag: its cloth in the ruler, its note beside it, and a line down through the tracks.
+fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette: &Palette) {
+    if at < rect.left() - 200.0 || at > rect.right() + 10.0 {
+        return;
+    }
+    let color = palette.flag(flag.color);
+    painter.vline(
+        at,
+        rect.y_range(),
+        Stroke::new(1.0, color.gamma_multiply(0.8)),
+    );
+    let top = rect.top() + 2.0;
+    let cloth = vec![
+        pos2(at, top),
+        pos2(at + 11.0, top + 4.5),
+        pos2(at, top + 9.0),
+    ];
+    painter.add(egui::Shape::convex_polygon(cloth, color, Stroke::NONE));
+    if !flag.note.is_empty() {
+        let font = egui::FontId::proportional(11.5);
+        let room = 160.0;
+        let note = super::text::elided(painter, &flag.note, &font, room);
+        let place = pos2(at + 13.0, top - 2.0);
+        let galley = painter.layout_no_wrap(note, font, palette.text);
+        let behind = Rect::from_min_size(place, galley.size()).expand2(egui::vec2(2.0, 0.0));
+        painter.rect_filled(behind, 2, palette.panel);
+        painter.galley(place, galley, palette.text);
+    }
+}
+
 pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
     let painter = ui.painter_at(rect);
     let palette = scene.palette;
@@ -137,6 +169,9 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
         let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);
         tag(&painter, place, &text, palette.group);
+    }
+    for flag in &scene.state.flags {
+        paint_flag(&painter, rect, x(flag.time), flag, palette);
     }
     for (index, mark) in scene.state.marks.iter().enumerate() {
         if let Some(time) = mark {

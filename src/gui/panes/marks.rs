@@ -1,0 +1,153 @@
+//! Markers A and B, flags with their notes, and the places that are kept.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::gui::keys::shortcut;
+use crate::gui::pane::{Pane, Scene};
+use crate::view::{Action, Flagging, Marker, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::new(MarksPane)
+}
+
+struct MarksPane;
+
+impl Pane for MarksPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        ScrollArea::both()
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                ui.horizontal_top(|ui| {
+                    ui.vertical(|ui| {
+                        markers_ui(ui, scene, &mut actions);
+                        ui.add_space(12.0);
+                        places_ui(ui, scene, &mut actions);
+                    });
+                    ui.add_space(28.0);
+                    ui.vertical(|ui| flags_ui(ui, scene, &mut actions));
+                });
+            });
+        actions
+    }
+}
+
+fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
+    ruler::full_text(time, scene.state.time_format, scene.state.origins)
+}
+
+fn markers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let (state, palette) = (scene.state, scene.palette);
+    ui.label(RichText::new("Markers").strong());
+    egui::Grid::new("markers")
+        .num_columns(2)
+        .spacing([14.0, 4.0])
+        .show(ui, |ui| {
+            let about = ["Put marker A at the pointer", "Put marker B at the pointer"];
+            for (index, name) in [(0, "A"), (1, "B")] {
+                ui.label(RichText::new(name).color(palette.marks[index]).strong());
+                match state.marks[index] {
+                    Some(time) => {
+                        if ui.link(time_text(scene, time)).clicked() {
+                            actions.push(Action::Center(time));
+                        }
+                    }
+                    None => {
+                        let words = format!("{} puts it at the pointer", shortcut(about[index]));
+                        ui.label(RichText::new(words).color(palette.weak));
+                    }
+                }
+                ui.end_row();
+            }
+            if let [Some(a), Some(b)] = state.marks {
+                ui.label(RichText::new("B − A").color(palette.weak));
+                ui.label(ruler::length_text(b - a, state.origins.unit));
+                ui.end_row();
+            }
+        });
+    ui.horizontal(|ui| {
+        if let Some(span) = state.selected_span()
+            && ui.small_button("Around the selection").clicked()
+        {
+            actions.push(Action::MarkBoth(span));
+        }
+        if let [Some(a), Some(b)] = state.marks {
+            if ui.small_button("Select between").clicked() {
+                let span = crate::gui::keys::span_between(a, b);
+                actions.push(Action::SelectRange(span));
+            }
+            if ui.small_button("Swap").clicked() {
+                actions.push(Action::Mark(Marker::A, b));
+                actions.push(Action::Mark(Marker::B, a));
+            }
+        }
+        if state.marks != [None, None] && ui.small_button("Take away").clicked() {
+            actions.push(Action::ClearMarks);
+        }
+    });
+}
+
+fn places_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let (state, palette) = (scene.state, scene.palette);
+    ui.label(RichText::new("Places").strong());
+    if state.places.iter().all(Option::is_none) {
+        let words = "Ctrl+Shift+1 … 9 keeps what is seen, Ctrl+1 … 9 goes there again.";
+        ui.label(RichText::new(words).color(palette.weak));
+    }
+    for (number, place) in (1_u8..).zip(&state.places) {
+        if let Some(place) = place {
+            let length = ruler::length_text(place.span.duration(), state.origins.unit);
+            let text = format!(
+                "{number}   {length} from {}",
+                time_text(scene, place.span.start)
+            );
+            if ui.link(text).clicked() {
+                actions.push(Action::RecallPlace(number));
+            }
+        }
+    }
+}
+
+fn flags_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let (state, palette) = (scene.state, scene.palette);
+    ui.label(RichText::new("Flags").strong());
+    if state.flags.is_empty() {
+        let keys = shortcut("Put a flag at the pointer");
+        let words =
+            format!("{keys} puts a flag at the pointer. It stays with this trace, with its note.");
+        ui.label(RichText::new(words).color(palette.weak));
+        return;
+    }
+    egui::Grid::new("flags")
+        .num_columns(4)
+        .spacing([12.0, 4.0])
+        .show(ui, |ui| {
+            for (number, flag) in state.flags.iter().enumerate() {
+                let sign = RichText::new("⚑").color(palette.flag(flag.color));
+                let color = ui.add(egui::Button::new(sign).frame(false));
+                let name = "Next colour";
+                color.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+                if color.on_hover_text(name).clicked() {
+                    actions.push(Action::Flag(Flagging::Recolor(number)));
+                }
+                if ui.link(time_text(scene, flag.time)).clicked() {
+                    actions.push(Action::Center(flag.time));
+                }
+                let mut note = flag.note.clone();
+                let edit = egui::TextEdit::singleline(&mut note).hint_text("What is it?");
+                let response = ui.add_sized([300.0, 20.0], edit);
+                response.widget_info(|| {
+                    let name = format!("Note of flag {}", number + 1);
+                    egui::WidgetInfo::labeled(egui::Role::TextInput, true, name)
+                });
+                if response.changed() {
+                    actions.push(Action::Flag(Flagging::Note(number, note)));
+                }
+                if ui.small_button("Remove").clicked() {
+                    actions.push(Action::Flag(Flagging::Remove(number)));
+                }
+                ui.end_row();
+            }
+        });
+}

@@ -1,0 +1,151 @@
+//! An item said in the file's own words: the same in the next generation of a trace, and in the next session.
+//!
+//! Ids are row numbers of one generation. An anchor is sort, time, name and owner; finding it again is a binary
+//! search in the rows of that sort.
+
+use crate::base::Timestamp;
+use crate::query::Item;
+use crate::query::item::{title, type_word};
+use crate::trace::{
+    CpuId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+};
+use serde::{Deserialize, Serialize};
+
+/// How many events of one time are looked at.
+const MOST_AT_ONCE: usize = 10_000;
+
+/// What an item is, in words that outlive its id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Anchor {
+    /// Slice, run, state ...
+    pub sort: String,
+    /// When it begins.
+    pub time: Option<Timestamp>,
+    /// What it is called.
+    pub name: String,
+    /// The file's key of its thread, or of the thing itself if it is a thread or process; a CPU's number.
+    pub key: Option<u64>,
+}
+
+/// The anchor of an item; `None` if there is no such item.
+#[must_use]
+pub fn anchor_of(trace: &Trace, item: Item) -> Option<Anchor> {
+    let key = match item {
+        Item::Thread(id) => Some(trace.threads.get(id.0 as usize)?.key),
+        Item::Process(id) => Some(trace.processes.get(id.0 as usize)?.key),
+        Item::Cpu(id) => Some(u64::from(trace.cpus.get(id.0 as usize)?.number)),
+        Item::Flow(id) => Some(trace.flows.rows.get(id.0 as usize)?.key),
+        _ => item.thread(trace).map(|thread| trace.thread(thread).key),
+    };
+    let is_thing = matches!(
+        item,
+        Item::Thread(_) | Item::Process(_) | Item::Cpu(_) | Item::Track(_)
+    );
+    let time = if is_thing {
+        None
+    } else {
+        Some(item.span(trace)?.start)
+    };
+    Some(Anchor {
+        sort: type_word(item).to_owned(),
+        time,
+        name: title(trace, item),
+        key,
+    })
+}
+
+/// The item that `anchor` means in this trace, if it is there.
+#[must_use]
+pub fn find(trace: &Trace, anchor: &Anchor) -> Option<Item> {
+    let fits = |item: &Item| anchor_of(trace, *item).as_ref() == Some(anchor);
+    let Some(time) = anchor.time else {
+        let threads = (0..trace.threads.len() as u32).map(|id| Item::Thread(ThreadId(id)));
+        let processes = (0..trace.processes.len() as u32).map(|id| Item::Process(ProcessId(id)));
+        let cpus = (0..trace.cpus.len() as u32).map(|id| Item::Cpu(CpuId(id)));
+        let tracks = (0..trace.tracks.len() as u32).map(|id| Item::Track(TrackId(id)));
+        return threads
+            .chain(processes)
+            .chain(cpus)
+            .chain(tracks)
+            .find(fits);
+    };
+    let rows = rows_at(trace, &anchor.sort, time);
+    if let Some(item) = rows.into_iter().find(fits) {
+        return Some(item);
+    }
+    trace
+        .events
+        .from_time(time)
+        .take(MOST_AT_ONCE)
+        .take_while(|id| trace.events.time(*id) == time)
+        .map(Item::Event)
+        .find(fits)
+}
+
+/// Every row of that sort that begins at `time`: at most a few a track.
+fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
+    let mut found = Vec::new();
+    let mut look = |starts: &[i64], rows: std::ops::Range<u32>, item: &dyn Fn(u32) -> Item| {
+        let Some(starts) = starts.get(rows.start as usize..rows.end as usize) else {
+            return;
+        };
+        let first = starts.partition_point(|start| *start < time.0);
+        let same = starts[first..].iter().take_while(|start| **start == time.0);
+        let count = same.take(MOST_AT_ONCE).count() as u32;
+        let first = rows.start + first as u32;
+        found.extend((first..first + count).map(item));
+    };
+    match sort {
+        "slice" => {
+            for row in &trace.slices.rows {
+                look(&trace.slices.starts, row.slices.clone(), &|id| {
+                    Item::Slice(SliceId(id))
+                });
+            }
+        }
+        "run" => {
+            for cpu in 0..trace.cpus.len() as u32 {
+                look(&trace.runs.starts, trace.runs.on(CpuId(cpu)), &|id| {
+                    Item::Run(RunId(id))
+                });
+            }
+        }
+        "state" => {
+            for thread in 0..trace.threads.len() as u32 {
+                let rows = trace.states.of(ThreadId(thread));
+                look(&trace.states.starts, rows, &|id| Item::State(StateId(id)));
+            }
+        }
+        "flow" => {
+            let rows = &trace.flows.rows;
+            let first = rows.partition_point(|flow| flow.from.time < time);
+            let same = rows[first..]
+                .iter()
+                .take_while(|flow| flow.from.time == time);
+            let count = same.take(MOST_AT_ONCE).count();
+            found.extend((first..first + count).map(|id| Item::Flow(FlowId(id as u32))));
+        }
+        "instant" => {
+            let at = |id: u32| trace.events.time(trace.instants.event(InstantId(id)));
+            for track in &trace.tracks {
+                let (mut low, mut high) = (track.instants.start, track.instants.end);
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if at(middle) < time {
+                        low = middle + 1;
+                    } else {
+                        high = middle;
+                    }
+                }
+                let same = (low..track.instants.end).take_while(|id| at(*id) == time);
+                found.extend(
+                    same.take(MOST_AT_ONCE)
+                        .map(|id| Item::Instant(InstantId(id))),
+                );
+            }
+        }
+        _ => {}
+    }
+    found
+}

@@ -1,0 +1,105 @@
+//! Flags: times that are worth a note, in colours.
+
+use crate::base::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// How many colours there are.
+pub const COLORS: u8 = 6;
+
+/// One flag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Flag {
+    /// Where it stands.
+    pub time: Timestamp,
+    /// What the user says of it.
+    pub note: String,
+    /// Which colour, below [`COLORS`].
+    pub color: u8,
+}
+
+/// Something done to the flags, which are numbered in order of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flagging {
+    /// Put one here.
+    Add(Timestamp),
+    /// Say this of one.
+    Note(usize, String),
+    /// Give one the next colour.
+    Recolor(usize),
+    /// Take one away.
+    Remove(usize),
+    /// Take the one nearest to a time away.
+    RemoveNear(Timestamp),
+}
+
+/// Carries it out; flags stay sorted by time.
+pub fn change(flags: &mut Vec<Flag>, what: Flagging) {
+    match what {
+        Flagging::Add(time) => {
+            let at = flags.partition_point(|flag| flag.time < time);
+            if flags.get(at).is_none_or(|flag| flag.time != time) {
+                let color = flags.len() as u8 % COLORS;
+                let note = String::new();
+                flags.insert(at, Flag { time, note, color });
+            }
+        }
+        Flagging::Note(at, note) => {
+            if let Some(flag) = flags.get_mut(at) {
+                flag.note = note;
+            }
+        }
+        Flagging::Recolor(at) => {
+            if let Some(flag) = flags.get_mut(at) {
+                flag.color = (flag.color + 1) % COLORS;
+            }
+        }
+        Flagging::Remove(at) => {
+            if at < flags.len() {
+                flags.remove(at);
+            }
+        }
+        Flagging::RemoveNear(time) => {
+            let distance = |flag: &Flag| (flag.time - time).0.unsigned_abs();
+            let nearest = (0..flags.len()).min_by_key(|at| distance(&flags[*at]));
+            if let Some(at) = nearest {
+                flags.remove(at);
+            }
+        }
+    }
+}
+
+/// The flag after or before a time.
+#[must_use]
+pub fn beside(flags: &[Flag], time: Timestamp, direction: super::Direction) -> Option<Timestamp> {
+    match direction {
+        super::Direction::Next => flags.iter().find(|flag| flag.time > time),
+        super::Direction::Previous => flags.iter().rev().find(|flag| flag.time < time),
+    }
+    .map(|flag| flag.time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Direction;
+
+    #[test]
+    fn flags_stay_in_order_and_are_stepped_through() {
+        let mut flags = Vec::new();
+        for time in [30, 10, 20, 10] {
+            change(&mut flags, Flagging::Add(Timestamp(time)));
+        }
+        change(&mut flags, Flagging::Note(1, "here".to_owned()));
+        change(&mut flags, Flagging::Recolor(0));
+        let times: Vec<i64> = flags.iter().map(|flag| flag.time.0).collect();
+        assert_eq!(times, [10, 20, 30]);
+        assert_eq!(flags[1].note, "here");
+        let next = beside(&flags, Timestamp(10), Direction::Next);
+        assert_eq!(next, Some(Timestamp(20)));
+        assert_eq!(beside(&flags, Timestamp(10), Direction::Previous), None);
+        change(&mut flags, Flagging::RemoveNear(Timestamp(22)));
+        change(&mut flags, Flagging::Remove(9));
+        assert_eq!(flags.len(), 2);
+    }
+}
