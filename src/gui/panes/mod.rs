@@ -34,6 +34,8 @@ pub const PANES: &[PaneRow] = &[
         name: "Selection",
         about: "What the selected area adds up to",
         make: selection::make,
+    },
+    PaneRow {
         name: "Marks",
         about: "Markers, flags with notes, and kept places",
         make: marks::make,
