@@ -47,6 +47,24 @@ fn hash_bytes(bytes: &[u8]) -> usize {
     (hasher.finish() >> 20) as usize
 }
 
+/// Bytes as text to show: those that are not UTF-8 become `\xNN`.
+#[must_use]
+pub fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => {
+            let mut text = String::with_capacity(bytes.len() + 8);
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                for byte in chunk.invalid() {
+                    text.push_str(&format!("\\x{byte:02x}"));
+                }
+            }
+            text.into()
+        }
+    }
+}
+
 impl Strings {
     /// How many distinct strings there are (the empty one counts).
     #[must_use]
@@ -127,10 +145,10 @@ impl Strings {
         &self.buffer[start..end]
     }
 
-    /// The text to show: bad UTF-8 becomes U+FFFD.
+    /// The text to show: bytes that are not UTF-8 become `\xNN`.
     #[must_use]
     pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes(id))
+        text_of(self.bytes(id))
     }
 
     /// All ids with their bytes.

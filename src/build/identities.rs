@@ -370,7 +370,9 @@ impl People {
             main_thread: None,
             name: StringId::EMPTY,
             start: None,
+            made: None,
             end: None,
+            exit_event: None,
             exit_status: None,
             exit_signal: None,
             images: Vec::new(),
@@ -480,6 +482,7 @@ impl People {
             let process = self.own_process(id);
             let row = &mut self.processes[process.0 as usize];
             row.start = row.start.or(Some(time));
+            row.made = row.made.or(Some(birth.sort));
             if parent_process != Some(process) {
                 row.parent = row.parent.or(parent_process);
             }
@@ -541,6 +544,7 @@ impl People {
                         && process.main_thread == Some(id)
                     {
                         process.end = Some(told.time);
+                        process.exit_event = Some(told.event);
                         process.exit_status = status.or(process.exit_status);
                         process.exit_signal = signal.or(process.exit_signal);
                     }

@@ -10,6 +10,7 @@
 //! points        events that nothing else shows become instants; samples become counter tracks
 //! flow_links    flow marks become arrows between slices
 //! file_activity file marks become rows, and are counted for their processes
+//! file_flows    from writers of files to their later readers, as arrows
 //! cpu_activity  where a format asks for it: lines that name a CPU become runs
 //! process_life  where a format asks for it: programs become slices, forks arrows
 //! join          several traces, each with an offset, become one on a common axis
@@ -23,6 +24,7 @@ mod async_tracks;
 mod cpu_activity;
 mod descriptors;
 mod file_activity;
+mod file_flows;
 mod flow_links;
 mod group;
 mod identities;
@@ -121,6 +123,7 @@ pub fn build(
     trace.strings = std::mem::take(&mut merged.strings);
     let flow_marks = std::mem::take(&mut merged.flows);
     trace.events = std::mem::take(&mut merged.events);
+    links.extend(file_flows::build_file_links(&mut trace));
     trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace);
     trace
 }

@@ -9,6 +9,7 @@ mod command;
 mod compare;
 mod export;
 mod flame;
+mod file;
 mod formats;
 mod info;
 mod install;
@@ -41,6 +42,7 @@ pub const COMMANDS: &[Command] = &[
     chain::COMMAND,
     flame::COMMAND,
     compare::COMMAND,
+    file::COMMAND,
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,

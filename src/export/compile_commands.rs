@@ -6,8 +6,7 @@
 
 use std::io::Write;
 
-use serde_json::json;
-
+use super::rows::write_json_text;
 use super::{Chosen, ExportError, Exporter, Selection, Summary};
 use crate::base::Job;
 use crate::load::LoadedTrace;
@@ -98,6 +97,7 @@ fn write(
     let trace = loaded.trace.as_ref();
     let chosen = Chosen::new(trace, selection);
     let mut count = 0;
+    let mut responses = 0_u64;
     for (index, process) in trace.processes.iter().enumerate() {
         if index % 1024 == 0 {
             job.check()?;
@@ -117,19 +117,11 @@ fn write(
             if compiler == Compiler::Inner && has_driver_above(trace, process) {
                 continue;
             }
+            responses += u64::from(arguments.iter().any(|word| word.starts_with('@')));
             let output = value_of(&arguments, "-o");
             for file in sources(&arguments) {
-                let mut entry = json!({
-                    "directory": directory_of(trace, image),
-                    "arguments": arguments,
-                    "file": file,
-                });
-                if let (Some(output), Some(object)) = (output, entry.as_object_mut()) {
-                    object.insert("output".to_owned(), json!(output));
-                }
                 out.write_all(if count == 0 { b"[\n" } else { b",\n" })?;
-                let text = serde_json::to_string_pretty(&entry).map_err(std::io::Error::from)?;
-                out.write_all(text.as_bytes())?;
+                entry(out, trace, image, file, output)?;
                 count += 1;
             }
         }
@@ -143,7 +135,44 @@ fn write(
     out.write_all(b"\n]\n")?;
     let mut summary = Summary::default();
     summary.count("compile commands", count);
+    if responses > 0 {
+        summary.notes.push(format!(
+            "{responses} compilers were started with response files (@FILE), whose contents the trace does not have"
+        ));
+    }
     Ok(summary)
+}
+
+/// One entry, with the exact bytes of the arguments at `file` and `output`.
+fn entry(
+    out: &mut dyn Write,
+    trace: &Trace,
+    image: &ProgramImage,
+    file: usize,
+    output: Option<usize>,
+) -> std::io::Result<()> {
+    let argument = |at: usize| {
+        let id = image.arguments.get(at).copied().unwrap_or_default();
+        trace.strings.bytes(id)
+    };
+    let directory = match trace.strings.bytes(image.directory) {
+        b"" => b".",
+        known => known,
+    };
+    out.write_all(b"{\n  \"directory\": ")?;
+    write_json_text(out, directory)?;
+    out.write_all(b",\n  \"arguments\": [")?;
+    for at in 0..image.arguments.len() {
+        out.write_all(if at == 0 { b"\n    " } else { b",\n    " })?;
+        write_json_text(out, argument(at))?;
+    }
+    out.write_all(b"\n  ],\n  \"file\": ")?;
+    write_json_text(out, argument(file))?;
+    if let Some(output) = output {
+        out.write_all(b",\n  \"output\": ")?;
+        write_json_text(out, argument(output))?;
+    }
+    out.write_all(b"\n}")
 }
 
 fn arguments_of(trace: &Trace, image: &ProgramImage) -> Vec<String> {
@@ -152,13 +181,6 @@ fn arguments_of(trace: &Trace, image: &ProgramImage) -> Vec<String> {
         .iter()
         .map(|&id| trace.text(id).into_owned())
         .collect()
-}
-
-fn directory_of(trace: &Trace, image: &ProgramImage) -> String {
-    match trace.text(image.directory) {
-        known if !known.is_empty() => known.into_owned(),
-        _ => ".".to_owned(),
-    }
 }
 
 /// What kind of compiler an image is, if it is one that compiles something.
@@ -201,10 +223,11 @@ fn compiler_named(program: &str) -> Option<Compiler> {
     .then_some(Compiler::Driver)
 }
 
-fn sources(arguments: &[String]) -> Vec<&str> {
+/// The places of the source files among the arguments.
+fn sources(arguments: &[String]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut is_value = false;
-    for argument in arguments.iter().skip(1) {
+    for (at, argument) in arguments.iter().enumerate().skip(1) {
         let skip = std::mem::replace(
             &mut is_value,
             OPTIONS_WITH_VALUE.contains(&argument.as_str()),
@@ -214,15 +237,16 @@ fn sources(arguments: &[String]) -> Vec<&str> {
         }
         let ending = argument.rsplit_once('.').map(|(_, ending)| ending);
         if ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)) {
-            found.push(argument.as_str());
+            found.push(at);
         }
     }
     found
 }
 
-fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
+/// The place of an option's value among the arguments.
+fn value_of(arguments: &[String], option: &str) -> Option<usize> {
     let at = arguments.iter().position(|argument| argument == option)?;
-    arguments.get(at + 1).map(String::as_str)
+    (at + 1 < arguments.len()).then_some(at + 1)
 }
 
 /// Whether a driver that compiles is among a process's own earlier programs or its ancestors.
@@ -284,7 +308,8 @@ mod tests {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let line =
             words("gcc -Iinc -MT a.c -include pre.c -c src/a.c b.S -o out.c x.o -dumpbase q.c");
-        assert_eq!(sources(&line), ["src/a.c", "b.S"]);
-        assert_eq!(value_of(&line, "-o"), Some("out.c"));
+        let found: Vec<&str> = sources(&line).into_iter().map(|at| &*line[at]).collect();
+        assert_eq!(found, ["src/a.c", "b.S"]);
+        assert_eq!(value_of(&line, "-o").map(|at| &*line[at]), Some("out.c"));
     }
 }

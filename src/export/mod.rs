@@ -6,10 +6,12 @@
 
 pub mod atomic_file;
 pub mod background;
+mod build_tables;
 pub mod choices;
 mod chrome_json;
 mod compile_commands;
 mod fxt;
+mod process_tree_json;
 pub mod rows;
 pub mod selection;
 pub mod tables;
@@ -34,6 +36,7 @@ pub const EXPORTERS: &[Exporter] = &[
     tables::CSV,
     tables::JSON,
     compile_commands::EXPORTER,
+    process_tree_json::EXPORTER,
 ];
 
 /// A row in `EXPORTERS`.

@@ -2,6 +2,9 @@
 
 use std::io::Write;
 
+use crate::base::StringId;
+use crate::trace::Trace;
+
 /// A value in a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
@@ -13,6 +16,25 @@ pub enum Cell {
     Float(f64),
     /// Text.
     Text(String),
+    /// Bytes that are not UTF-8: as they are in TSV and CSV, as lone surrogates in JSON.
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    /// A name or text of a trace, exactly.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Cell {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Cell::Text(text.to_owned()),
+            Err(_) => Cell::Bytes(bytes.to_vec()),
+        }
+    }
+
+    /// A string of a trace, exactly.
+    #[must_use]
+    pub fn of_string(trace: &Trace, id: StringId) -> Cell {
+        Cell::of_bytes(trace.strings.bytes(id))
+    }
 }
 
 impl From<i64> for Cell {
@@ -175,6 +197,18 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
                 .replace('\r', "\\r");
             out.write_all(escaped.as_bytes())
         }
+        Cell::Bytes(bytes) => {
+            for &byte in bytes {
+                match byte {
+                    b'\\' => out.write_all(b"\\\\")?,
+                    b'\t' => out.write_all(b"\\t")?,
+                    b'\n' => out.write_all(b"\\n")?,
+                    b'\r' => out.write_all(b"\\r")?,
+                    other => out.write_all(&[other])?,
+                }
+            }
+            Ok(())
+        }
     }
 }
 
@@ -187,6 +221,16 @@ fn write_csv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
             write!(out, "\"{}\"", text.replace('"', "\"\""))
         }
         Cell::Text(text) => out.write_all(text.as_bytes()),
+        Cell::Bytes(bytes) => {
+            out.write_all(b"\"")?;
+            for &byte in bytes {
+                if byte == b'"' {
+                    out.write_all(b"\"")?;
+                }
+                out.write_all(&[byte])?;
+            }
+            out.write_all(b"\"")
+        }
     }
 }
 
@@ -197,26 +241,54 @@ fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Float(value) if value.is_finite() => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "\"{value}\""),
         Cell::Text(text) => Ok(serde_json::to_writer(out, text)?),
+        Cell::Bytes(bytes) => write_json_text(out, bytes),
     }
 }
 
+/// Bytes as a JSON string. What is not UTF-8 becomes lone surrogates (`\udc80` to `\udcff`), as in Python's
+/// `surrogateescape`: the exact bytes can be had again.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json_text(mut out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok(serde_json::to_writer(out, text)?);
+    }
+    out.write_all(b"\"")?;
+    for chunk in bytes.utf8_chunks() {
+        let mut quoted = Vec::new();
+        serde_json::to_writer(&mut quoted, chunk.valid())?;
+        out.write_all(quoted.get(1..quoted.len() - 1).unwrap_or(&[]))?;
+        for &byte in chunk.invalid() {
+            write!(&mut out, "\\udc{byte:02x}")?;
+        }
+    }
+    out.write_all(b"\"")
+}
+
 /// Arguments on one line, quoted as a shell would need.
-pub fn shell_line<'a>(arguments: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> String {
-    let mut line = String::new();
+pub fn shell_bytes<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut line = Vec::new();
     for argument in arguments {
         if !line.is_empty() {
-            line.push(' ');
+            line.push(b' ');
         }
         let is_plain = !argument.is_empty()
             && argument
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "_-./=+:,@%".contains(c));
+                .iter()
+                .all(|c| c.is_ascii_alphanumeric() || b"_-./=+:,@%".contains(c));
         if is_plain {
-            line.push_str(&argument);
+            line.extend_from_slice(argument);
         } else {
-            line.push('\'');
-            line.push_str(&argument.replace('\'', "'\\''"));
-            line.push('\'');
+            line.push(b'\'');
+            for &byte in argument {
+                if byte == b'\'' {
+                    line.extend_from_slice(b"'\\''");
+                } else {
+                    line.push(byte);
+                }
+            }
+            line.push(b'\'');
         }
     }
     line
@@ -252,7 +324,28 @@ mod tests {
 
     #[test]
     fn arguments_are_quoted_for_a_shell() {
-        let line = shell_line(["gcc", "-o", "a b", "it's", ""].into_iter().map(Into::into));
-        assert_eq!(line, "gcc -o 'a b' 'it'\\''s' ''");
+        let words = ["gcc", "-o", "a b", "it's", ""].map(str::as_bytes);
+        assert_eq!(
+            shell_bytes(words.into_iter()),
+            b"gcc -o 'a b' 'it'\\''s' ''"
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_kept() {
+        let cell = Cell::of_bytes(b"a\xff\"\t\xe4b");
+        let of = |format| {
+            let mut out = Vec::new();
+            let mut rows = RowWriter::new(&mut out, format, &["n"]).unwrap();
+            rows.row(std::slice::from_ref(&cell)).unwrap();
+            rows.finish().unwrap();
+            out
+        };
+        assert_eq!(of(RowFormat::Tsv), b"n\na\xff\"\\t\xe4b\n");
+        assert_eq!(of(RowFormat::Csv), b"n\r\n\"a\xff\"\"\t\xe4b\"\r\n");
+        assert_eq!(
+            of(RowFormat::Json),
+            b"[\n{\"n\":\"a\\udcff\\\"\\t\\udce4b\"}\n]\n"
+        );
     }
 }

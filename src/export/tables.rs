@@ -5,7 +5,8 @@
 
 use std::io::Write;
 
-use super::rows::{Cell, RowFormat, RowWriter, shell_line};
+use super::build_tables;
+use super::rows::{Cell, RowFormat, RowWriter};
 use super::{Chosen, ExportError, Exporter, Selection, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
@@ -24,7 +25,7 @@ pub struct Table {
     pub name: &'static str,
     /// The names of its columns.
     pub columns: &'static [&'static str],
-    write: fn(&LoadedTrace, &Chosen<'_>, &mut RowWriter<'_>) -> std::io::Result<()>,
+    pub(super) write: fn(&LoadedTrace, &Chosen<'_>, &mut RowWriter<'_>) -> std::io::Result<()>,
 }
 
 impl std::fmt::Debug for Table {
@@ -242,6 +243,14 @@ pub const TABLES: &[Table] = &[
         columns: &["number", "ts", "name", "category", "type", "bytes"],
         write: blobs,
     },
+    build_tables::PROCESS_TIMES,
+    build_tables::FILE_USES,
+    build_tables::FILE_LIST,
+    build_tables::FILE_DEPENDENCIES,
+    build_tables::PROGRAMS,
+    build_tables::CRITICAL_CHAIN,
+    build_tables::FAILED,
+    build_tables::PARALLELISM,
 ];
 
 fn blobs(
@@ -270,7 +279,7 @@ fn until(end: Option<Timestamp>) -> Timestamp {
     end.unwrap_or(Timestamp::MAX)
 }
 
-fn meets(span: TimeSpan, start: Timestamp, end: Timestamp) -> bool {
+pub(super) fn meets(span: TimeSpan, start: Timestamp, end: Timestamp) -> bool {
     start < span.end && (end > span.start || (start == end && start >= span.start))
 }
 
@@ -279,7 +288,9 @@ fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell {
 }
 
 fn text_or_none(trace: &Trace, id: StringId) -> Cell {
-    (id != StringId::EMPTY).then(|| trace.text(id)).into()
+    (id != StringId::EMPTY)
+        .then(|| Cell::of_string(trace, id))
+        .unwrap_or(Cell::None)
 }
 
 /// pid, tid of a thread.
@@ -377,7 +388,7 @@ fn slices(
             slice.start.0.into(),
             duration(slice.start, slice.end),
             table.depth(slice.id).into(),
-            trace.text(label.name).into(),
+            Cell::of_string(trace, label.name),
             text_or_none(trace, label.category),
             pid,
             tid,
@@ -471,7 +482,7 @@ fn counters(
         };
         rows.row(&[
             time.into(),
-            trace.text(track.name).into(),
+            Cell::of_string(trace, track.name),
             Cell::Float(table.values[row as usize]),
             pid,
             cpu,
@@ -498,7 +509,7 @@ fn flows(
         }
         rows.row(&[
             (id as u32).into(),
-            trace.text(flow.name).into(),
+            Cell::of_string(trace, flow.name),
             flow.from.time.0.into(),
             owner(trace, flow.from.thread).1,
             flow.to.time.0.into(),
@@ -587,24 +598,18 @@ fn processes(
         {
             continue;
         }
-        let arguments = process
-            .images
-            .last()
-            .filter(|image| !image.arguments.is_empty());
-        let line =
-            arguments.map(|image| shell_line(image.arguments.iter().map(|&id| trace.text(id))));
         rows.row(&[
             (id as u32).into(),
             process.key.into(),
             process.pid.into(),
             process.parent.map(|parent| parent.0).into(),
-            trace.text(process.name).into(),
+            Cell::of_string(trace, process.name),
             process.start.map(|time| time.0).into(),
             process.end.map(|time| time.0).into(),
             process.exit_status.into(),
             (process.images.len() as u32).into(),
             process.opens.into(),
-            line.into(),
+            build_tables::arguments_cell(trace, ProcessId(id as u32)),
             process.exit_signal.into(),
         ])?;
     }
@@ -636,7 +641,7 @@ fn threads(
                 .process_of(ThreadId(id as u32))
                 .map(|process| process.pid)
                 .into(),
-            trace.text(thread.name).into(),
+            Cell::of_string(trace, thread.name),
             thread.start.map(|time| time.0).into(),
             thread.end.map(|time| time.0).into(),
         ])?;
@@ -725,7 +730,7 @@ fn logs(
             text_or_none(trace, row.severity),
             pid,
             tid,
-            trace.text(row.message).into(),
+            Cell::of_string(trace, row.message),
         ])?;
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Threads, processes and CPUs: each row is one thing only, even where the file reused its number.
 
+use super::events::EventId;
 use crate::base::{StringId, Timestamp};
-use crate::event::ThreadKey;
+use crate::event::{ForkSort, ThreadKey};
 use rustc_hash::FxHashMap;
 
 /// Row number of a thread in [`Trace::threads`](super::Trace::threads).
@@ -78,8 +79,12 @@ pub struct Process {
     pub name: StringId,
     /// When it was made, if the trace saw it.
     pub start: Option<Timestamp>,
+    /// How it was made, as far as the file says; `None` if the trace did not see it.
+    pub made: Option<ForkSort>,
     /// When it ended, if the trace saw it.
     pub end: Option<Timestamp>,
+    /// The event of its end.
+    pub exit_event: Option<EventId>,
     /// Its exit code, where known.
     pub exit_status: Option<i32>,
     /// The signal that killed it, where known.
@@ -88,6 +93,20 @@ pub struct Process {
     pub images: Vec<ProgramImage>,
     /// How many files it opened.
     pub opens: u32,
+}
+
+impl Process {
+    /// Whether it may be a thread of its parent: it never ran a program, and the file does not say how it was made.
+    #[must_use]
+    pub fn may_be_thread(&self) -> bool {
+        self.made == Some(ForkSort::Unknown) && self.images.is_empty() && self.parent.is_some()
+    }
+
+    /// Whether it failed: an exit code but 0, or a signal.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.exit_signal.is_some() || self.exit_status.is_some_and(|status| status != 0)
+    }
 }
 
 /// A program that a process ran, from an exec to the next.

@@ -7,6 +7,7 @@
 pub mod counters;
 pub mod entities;
 pub mod events;
+pub mod file_history;
 pub mod files;
 pub mod flows;
 pub mod instants;
@@ -20,6 +21,7 @@ pub mod tracks;
 pub use counters::{CounterTrack, CounterTrackId, Counters};
 pub use entities::{Cpu, CpuId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 pub use events::{EventCursor, EventId, Events, Origin, Segment};
+pub use file_history::{FileHistory, FileId};
 pub use files::{FileUse, Files};
 pub use flows::{Flow, FlowId, Flows};
 pub use instants::{InstantId, Instants};

@@ -204,6 +204,7 @@ impl<'a> Joined<'a> {
             name: moves.string(process.name),
             start: process.start.map(|time| moves.time(time)),
             end: process.end.map(|time| moves.time(time)),
+            exit_event: process.exit_event.map(|id| moves.event(id)),
             images: process
                 .images
                 .iter()

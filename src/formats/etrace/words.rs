@@ -210,14 +210,7 @@ pub fn has_mode(flags: u32) -> bool {
 /// Bytes for people: what is not UTF-8 as `\xNN`.
 #[must_use]
 pub fn text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text
+    crate::base::strings::text_of(bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,107 @@
+//! `threadline file`: what was done to one file of a traced build, what went into it, what was made from it.
+
+use std::io::{BufWriter, Write};
+
+use clap::{Arg, ArgAction, ArgMatches};
+
+use super::command::{CliError, Command, files_arguments, format_argument, load, row_format};
+use crate::export::rows::{Cell, RowWriter};
+use crate::query::files::{FileList, Kinship, More};
+use crate::query::process_times::program_of;
+use crate::trace::file_history::word_of;
+use crate::trace::{FileId, Trace};
+
+/// This command's row.
+pub const COMMAND: Command = Command {
+    name: "file",
+    about: "Print who used a file, what went into it, or what was made from it",
+    arguments,
+    run,
+};
+
+fn arguments(command: clap::Command) -> clap::Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .help(help)
+            .action(ArgAction::SetTrue)
+    };
+    let command = command
+        .arg(
+            Arg::new("path")
+                .value_name("PATH")
+                .help("Its path, or the end of it if no other file ends so")
+                .required(true),
+        )
+        .arg(flag("went-into", "List what went into it, step by step"))
+        .arg(
+            flag("made-from", "List what was made from it, step by step")
+                .conflicts_with("went-into"),
+        );
+    files_arguments(command).arg(format_argument())
+}
+
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let path = matches.get_one::<String>("path").map_or("", String::as_str);
+    let format = row_format(matches);
+    let loaded = load(matches)?;
+    let trace = &loaded.trace;
+    let list = FileList::new(trace);
+    let file = list.find(trace, path).ok_or_else(|| {
+        CliError::Input(format!(
+            "no file of that name, or several that end so, were used in this trace: {path}; \
+             'threadline table file_list' lists them"
+        ))
+    })?;
+    let kinship = if matches.get_flag("went-into") {
+        Some(Kinship::WentInto)
+    } else {
+        matches.get_flag("made-from").then_some(Kinship::MadeFrom)
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match kinship {
+        None => {
+            let columns = ["ts", "use", "pid", "process", "path", "other_path"];
+            let mut rows = RowWriter::new(&mut out, format, &columns)?;
+            for &row in list.rows_of(file) {
+                let row = &trace.files.rows[row as usize];
+                let process = trace.thread(row.thread).process;
+                rows.row(&[
+                    row.time.0.into(),
+                    word_of(row).into(),
+                    trace.process_of(row.thread).map(|it| it.pid).into(),
+                    process.map(|id| program_of(trace, id)).into(),
+                    Cell::of_string(trace, row.path),
+                    Cell::of_string(trace, row.other_path),
+                ])?;
+            }
+            rows.finish()?;
+        }
+        Some(kinship) => {
+            let (relatives, more) = list.relatives(trace, file, kinship);
+            let columns = ["steps", "path", "through_pid", "through", "towards"];
+            let mut rows = RowWriter::new(&mut out, format, &columns)?;
+            for relative in &relatives {
+                let pid = trace.processes.get(relative.through.0 as usize);
+                rows.row(&[
+                    relative.steps.into(),
+                    name(trace, &list, relative.file),
+                    pid.map(|it| it.pid).into(),
+                    program_of(trace, relative.through).into(),
+                    name(trace, &list, relative.towards),
+                ])?;
+            }
+            rows.finish()?;
+            if more == More::ThereIs {
+                let mut stderr = std::io::stderr().lock();
+                let _unwritable = writeln!(stderr, "threadline: the list is cut: there are more");
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn name(trace: &Trace, list: &FileList, file: FileId) -> Cell {
+    Cell::of_string(trace, list.history.name(file))
+}

@@ -1,0 +1,173 @@
+//! The process tree as JSON: an array of the processes without a known parent, each with its children inside.
+//!
+//! ```text
+//! { "pid", "key", "name", "start", "end", "duration_ns", "own_ns", "subtree_ns", "exit_status", "exit_signal",
+//!   "before_trace", "after_trace", "may_be_thread", "opens",
+//!   "programs": [ { "start", "path", "arguments", "directory", "interpreter" } ], "children": [ ... ] }
+//! ```
+//!
+//! Times are in ns on the trace's own clock, `null` where they are not known. Bytes that are not UTF-8 are written as
+//! lone surrogates (`\udc80` to `\udcff`), from which Python's `surrogateescape` makes the bytes again.
+
+use std::io::Write;
+
+use super::rows::write_json_text;
+use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use crate::base::{Job, StringId, Timestamp};
+use crate::load::LoadedTrace;
+use crate::query::process_times::ProcessTimes;
+use crate::trace::{ProcessId, ProgramImage, Trace};
+
+/// This exporter's row.
+pub const EXPORTER: Exporter = Exporter {
+    name: "process-tree-json",
+    about: "The process tree as JSON, each process with its programs, times and children",
+    extension: "process-tree.json",
+    table: None,
+    write,
+};
+
+/// Deeper than this children stand beside their parents' next siblings, so that readers of JSON can follow.
+const MOST_DEPTH: u32 = 100;
+
+fn write(
+    _: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<Summary, ExportError> {
+    let trace = loaded.trace.as_ref();
+    let chosen = Chosen::new(trace, selection);
+    let times = ProcessTimes::new(trace);
+    // What is chosen with all that stands above it, so that the tree keeps its shape.
+    let walk = times.tree.walk();
+    let mut is_kept = vec![false; times.rows.len()];
+    for &(id, _) in walk.iter().rev() {
+        let span = times.of(id).span;
+        is_kept[id.0 as usize] = (chosen.has_process(id)
+            && super::tables::meets(chosen.span, span.start, span.end))
+            || times.tree.children[id.0 as usize]
+                .iter()
+                .any(|child| is_kept[child.0 as usize]);
+    }
+    let mut count = 0_u64;
+    let mut cut = 0_u64;
+    let mut open: Vec<u32> = Vec::new();
+    out.write_all(b"[")?;
+    for (id, depth) in walk {
+        if count % 1024 == 0 {
+            job.check()?;
+        }
+        if !is_kept[id.0 as usize] {
+            continue;
+        }
+        cut += u64::from(depth > MOST_DEPTH);
+        let depth = depth.min(MOST_DEPTH);
+        let mut is_first = count == 0 || open.last().is_some_and(|&last| last < depth);
+        while open.last().is_some_and(|&last| last >= depth) {
+            open.pop();
+            out.write_all(b"]}")?;
+            is_first = false;
+        }
+        out.write_all(if is_first { b"\n" } else { b",\n" })?;
+        one(out, trace, &times, id)?;
+        open.push(depth);
+        count += 1;
+    }
+    for _ in open {
+        out.write_all(b"]}")?;
+    }
+    out.write_all(b"\n]\n")?;
+    if count == 0 {
+        return Err(ExportError::Nothing(
+            "there are no processes in what was chosen".to_owned(),
+        ));
+    }
+    let mut summary = Summary::default();
+    summary.count("processes", count);
+    if cut > 0 {
+        let note = format!(
+            "{cut} processes lie deeper than {MOST_DEPTH} levels and are listed at that level"
+        );
+        summary.notes.push(note);
+    }
+    Ok(summary)
+}
+
+/// One process up to and with the bracket that its children follow.
+fn one(
+    out: &mut dyn Write,
+    trace: &Trace,
+    times: &ProcessTimes,
+    id: ProcessId,
+) -> std::io::Result<()> {
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return Ok(());
+    };
+    let time = times.of(id);
+    write!(
+        out,
+        "{{\"pid\":{},\"key\":{},\"name\":",
+        process.pid, process.key
+    )?;
+    text(out, trace, process.name)?;
+    let numbers = [
+        ("start", process.start.map(|it| it.0)),
+        ("end", process.end.map(|it| it.0)),
+        ("duration_ns", Some(time.span.duration().0)),
+        ("own_ns", Some(time.own.0)),
+        ("subtree_ns", Some(time.subtree.0)),
+        ("exit_status", process.exit_status.map(i64::from)),
+        ("exit_signal", process.exit_signal.map(i64::from)),
+        ("opens", Some(i64::from(process.opens))),
+    ];
+    for (name, value) in numbers {
+        match value {
+            Some(value) => write!(out, ",\"{name}\":{value}")?,
+            None => write!(out, ",\"{name}\":null")?,
+        }
+    }
+    write!(
+        out,
+        ",\"before_trace\":{},\"after_trace\":{},\"may_be_thread\":{},\"programs\":[",
+        process.start.is_none(),
+        process.end.is_none(),
+        process.may_be_thread()
+    )?;
+    for (index, image) in process.images.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        program(out, trace, image)?;
+    }
+    out.write_all(b"],\"children\":[")
+}
+
+fn program(out: &mut dyn Write, trace: &Trace, image: &ProgramImage) -> std::io::Result<()> {
+    let Timestamp(start) = image.start;
+    write!(out, "{{\"start\":{start}")?;
+    for (name, id) in [
+        ("path", image.program),
+        ("directory", image.directory),
+        ("interpreter", image.interpreter),
+    ] {
+        write!(out, ",\"{name}\":")?;
+        text(out, trace, id)?;
+    }
+    out.write_all(b",\"arguments\":[")?;
+    for (index, &argument) in image.arguments.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        write_json_text(out, trace.strings.bytes(argument))?;
+    }
+    out.write_all(b"]}")
+}
+
+fn text(out: &mut dyn Write, trace: &Trace, id: StringId) -> std::io::Result<()> {
+    if id == StringId::EMPTY {
+        return out.write_all(b"null");
+    }
+    write_json_text(out, trace.strings.bytes(id))
+}

@@ -1,0 +1,314 @@
+//! What each process took: its life, its own part of it, and what all below it took.
+//!
+//! ```text
+//! make  |--------------------------------|      life 32
+//! gcc      |-----------|   |--------|           own time of make: 32 - 12 - 9 = 11
+//! cc1         |------|                          subtree of the first gcc: its own 5 + cc1's 7
+//! ```
+//!
+//! A process's own time is that in which none of its children lived: the rest it (mostly) spent waiting for them.
+
+use super::process_tree::ProcessTree;
+use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::trace::{ProcessId, Trace};
+
+/// The processes with what they took.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessTimes {
+    /// Who made whom.
+    pub tree: ProcessTree,
+    /// One entry a process, by [`ProcessId`].
+    pub rows: Vec<ProcessTime>,
+    /// How deep each process lies, by [`ProcessId`].
+    pub depths: Vec<u32>,
+}
+
+/// What one process took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessTime {
+    /// Its life, as far as it lies in the trace.
+    pub span: TimeSpan,
+    /// The part of it in which none of its children lived.
+    pub own: Nanos,
+    /// Its own time and that of all below it.
+    pub subtree: Nanos,
+    /// How many children it has.
+    pub children: u32,
+    /// How many processes are below it.
+    pub below: u32,
+}
+
+/// The life of a process, as far as it lies in the trace.
+#[must_use]
+pub fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return TimeSpan::default();
+    };
+    let start = process.start.unwrap_or(trace.span.start);
+    TimeSpan::new(start, process.end.unwrap_or(trace.span.end).max(start))
+}
+
+impl ProcessTimes {
+    /// Works them out for all processes.
+    #[must_use]
+    pub fn new(trace: &Trace) -> ProcessTimes {
+        let tree = ProcessTree::new(trace);
+        let mut rows: Vec<ProcessTime> = (0..trace.processes.len() as u32)
+            .map(|id| ProcessTime {
+                span: life_of(trace, ProcessId(id)),
+                ..ProcessTime::default()
+            })
+            .collect();
+        let walk = tree.walk();
+        let mut depths = vec![0; rows.len()];
+        for &(id, depth) in &walk {
+            depths[id.0 as usize] = depth;
+            let children = &tree.children[id.0 as usize];
+            let span = rows[id.0 as usize].span;
+            let covered = covered(
+                span,
+                children.iter().map(|child| rows[child.0 as usize].span),
+            );
+            let row = &mut rows[id.0 as usize];
+            row.own = Nanos(span.duration().0 - covered);
+            row.children = children.len() as u32;
+        }
+        // Children come after their parents, so that backwards each is whole before it is added.
+        for &(id, _) in walk.iter().rev() {
+            let mut row = rows[id.0 as usize];
+            row.subtree = row.own;
+            for child in &tree.children[id.0 as usize] {
+                let child = rows[child.0 as usize];
+                row.subtree = Nanos(row.subtree.0.saturating_add(child.subtree.0));
+                row.below = row.below.saturating_add(child.below).saturating_add(1);
+            }
+            rows[id.0 as usize] = row;
+        }
+        ProcessTimes { tree, rows, depths }
+    }
+
+    /// A process's entry.
+    #[must_use]
+    pub fn of(&self, id: ProcessId) -> ProcessTime {
+        self.rows.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The processes above `id`, the root first, `id` itself last.
+    #[must_use]
+    pub fn path_to(&self, trace: &Trace, id: ProcessId) -> Vec<ProcessId> {
+        let mut path = vec![id];
+        let depth = self.depths.get(id.0 as usize).copied().unwrap_or(0);
+        // Circles were cut in the tree: what is above is as many steps as the depth says.
+        for _ in 0..depth {
+            let above = path
+                .last()
+                .and_then(|last| trace.processes.get(last.0 as usize)?.parent);
+            path.extend(above);
+        }
+        path.reverse();
+        path
+    }
+
+    /// From `id` down: of the children of each the one that lived longest. `id` itself comes first.
+    #[must_use]
+    pub fn slowest_path(&self, id: ProcessId) -> Vec<ProcessId> {
+        let mut path = vec![id];
+        let mut at = id;
+        while let Some(&child) = self.tree.children.get(at.0 as usize).and_then(|children| {
+            children
+                .iter()
+                .max_by_key(|child| (self.of(**child).span.duration(), std::cmp::Reverse(child.0)))
+        }) {
+            path.push(child);
+            at = child;
+        }
+        path
+    }
+}
+
+/// How much of `span` is covered by the lives of children, which are sorted by start.
+fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
+    let mut sum = 0;
+    let mut until = span.start;
+    for life in lives {
+        let start = life.start.max(until);
+        let end = life.end.min(span.end);
+        if end > start {
+            sum += (end - start).0;
+            until = end;
+        }
+    }
+    sum
+}
+
+/// A process's program: the last one it ran, else its name.
+#[must_use]
+pub fn program_of(trace: &Trace, id: ProcessId) -> String {
+    match trace.processes.get(id.0 as usize) {
+        Some(process) if process.name != StringId::EMPTY => trace.text(process.name).into_owned(),
+        Some(process) => format!("pid {}", process.pid),
+        None => String::new(),
+    }
+}
+
+/// The arguments of the last program that a process ran, in one line; its path where they are not known.
+#[must_use]
+pub fn arguments_of(trace: &Trace, id: ProcessId) -> String {
+    let image = trace
+        .processes
+        .get(id.0 as usize)
+        .and_then(|process| process.images.last());
+    let Some(image) = image else {
+        return String::new();
+    };
+    if image.arguments.is_empty() {
+        return trace.text(image.program).into_owned();
+    }
+    let words: Vec<_> = image.arguments.iter().map(|&id| trace.text(id)).collect();
+    words.join(" ")
+}
+
+/// How many processes lived at once: (from this time on, so many), by time.
+#[must_use]
+pub fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
+    let lives = (0..trace.processes.len() as u32).map(|id| life_of(trace, ProcessId(id)));
+    steps(lives)
+}
+
+/// How many processes did something themselves at once (lived while none of their children did): the degree of
+/// parallelism. (from this time on, so many), by time.
+#[must_use]
+pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<(Timestamp, u32)> {
+    let own = (0..times.rows.len() as u32).flat_map(|id| own_spans(trace, times, ProcessId(id)));
+    steps(own)
+}
+
+/// The stretches of a process's life in which none of its children lived. A process that was there before the trace
+/// counts for nothing, and the last stretch of one that never ends neither: both only wait, as far as the trace tells.
+fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan> {
+    let life = times.of(id).span;
+    let Some(process) = trace
+        .processes
+        .get(id.0 as usize)
+        .filter(|process| process.start.is_some())
+    else {
+        return Vec::new();
+    };
+    let mut spans = Vec::new();
+    let mut from = life.start;
+    for child in &times.tree.children[id.0 as usize] {
+        let child = times.of(*child).span;
+        if child.start > from {
+            spans.push(TimeSpan::new(from, child.start.min(life.end)));
+        }
+        from = from.max(child.end);
+    }
+    if from < life.end && process.end.is_some() {
+        spans.push(TimeSpan::new(from, life.end));
+    }
+    spans
+}
+
+fn steps(spans: impl Iterator<Item = TimeSpan>) -> Vec<(Timestamp, u32)> {
+    let mut edges: Vec<(Timestamp, i32)> = spans
+        .filter(|span| !span.is_empty())
+        .flat_map(|span| [(span.start, 1), (span.end, -1)])
+        .collect();
+    edges.sort_unstable();
+    let mut out: Vec<(Timestamp, u32)> = Vec::new();
+    let mut count = 0_i64;
+    for (time, change) in edges {
+        count += i64::from(change);
+        let value = u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+        match out.last_mut() {
+            Some(last) if last.0 == time => last.1 = value,
+            _ => out.push((time, value)),
+        }
+    }
+    out.dedup_by(|next, kept| next.1 == kept.1);
+    out
+}
+
+/// The time-weighted mean of steps over `span`, and the largest value in it.
+#[must_use]
+pub fn mean_and_most(steps: &[(Timestamp, u32)], span: TimeSpan) -> (f64, u32) {
+    let mut sum = 0.0;
+    let mut most = 0;
+    for (index, &(time, value)) in steps.iter().enumerate() {
+        let until = steps.get(index + 1).map_or(span.end, |next| next.0);
+        let part = TimeSpan::new(time, until.max(time)).intersection(span);
+        if part.duration().0 > 0 {
+            sum += part.duration().0 as f64 * f64::from(value);
+            most = most.max(value);
+        }
+    }
+    (sum / (span.duration().0 as f64).max(1.0), most)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::trace::Process;
+
+    /// Processes from (parent, start, end).
+    pub fn trace_of(lives: &[(Option<u32>, i64, i64)]) -> Trace {
+        let processes = lives
+            .iter()
+            .enumerate()
+            .map(|(pid, &(parent, start, end))| Process {
+                pid: pid as u64,
+                key: pid as u64,
+                parent: parent.map(ProcessId),
+                main_thread: None,
+                name: StringId::EMPTY,
+                start: Some(Timestamp(start)),
+                made: None,
+                end: Some(Timestamp(end)),
+                exit_event: None,
+                exit_status: None,
+                exit_signal: None,
+                images: Vec::new(),
+                opens: 0,
+            })
+            .collect();
+        Trace {
+            processes,
+            span: TimeSpan::new(Timestamp(0), Timestamp(100)),
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn own_and_subtree_times_add_up() {
+        let trace = trace_of(&[
+            (None, 0, 32),
+            (Some(0), 3, 15),
+            (Some(1), 6, 13),
+            (Some(0), 20, 29),
+            // Outlives its parent.
+            (Some(3), 25, 40),
+        ]);
+        let times = ProcessTimes::new(&trace);
+        let own: Vec<i64> = times.rows.iter().map(|row| row.own.0).collect();
+        assert_eq!(own, [32 - 12 - 9, 5, 7, 5, 15]);
+        let subtree: Vec<i64> = times.rows.iter().map(|row| row.subtree.0).collect();
+        assert_eq!(subtree, [11 + 12 + 20, 12, 7, 20, 15]);
+        assert_eq!(times.of(ProcessId(0)).below, 4);
+        let path = times.path_to(&trace, ProcessId(2));
+        assert_eq!(path, [ProcessId(0), ProcessId(1), ProcessId(2)]);
+        let slowest = times.slowest_path(ProcessId(0));
+        assert_eq!(slowest, [ProcessId(0), ProcessId(1), ProcessId(2)]);
+    }
+
+    #[test]
+    fn parallelism_counts_who_works_not_who_waits() {
+        let trace = trace_of(&[(None, 0, 20), (Some(0), 5, 15), (Some(0), 8, 12)]);
+        let times = ProcessTimes::new(&trace);
+        let steps = parallelism(&trace, &times);
+        let numbers: Vec<(i64, u32)> = steps.iter().map(|step| (step.0.0, step.1)).collect();
+        assert_eq!(numbers, [(0, 1), (8, 2), (12, 1), (20, 0)]);
+        let (mean, most) = mean_and_most(&steps, TimeSpan::new(Timestamp(0), Timestamp(20)));
+        assert!((mean - 1.2).abs() < 1e-9 && most == 2);
+        assert_eq!(alive(&trace).iter().map(|step| step.1).max(), Some(3));
+    }
+}
