@@ -599,3 +599,134 @@ fn runs_are_what_lines_prove() {
         }
     }
 }
+
+#[test]
+fn files_flow_from_their_writers_to_their_readers() {
+    use threadline::query::build_chain::{Because, critical_chain};
+    use threadline::query::files::{FileList, Kinship, More};
+    use threadline::query::process_times::{ProcessTimes, mean_and_most, parallelism, program_of};
+
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/lua-make-j2.etrace.zst");
+    let loaded = open(&path);
+    let trace = &loaded.trace;
+    let file = trace.strings.find(b"file").unwrap();
+    let flows: Vec<_> = trace
+        .flows
+        .rows
+        .iter()
+        .filter(|flow| flow.name == file)
+        .collect();
+    // Each object goes from the assembler to the archiver or a linker, each .s from the compiler to the assembler.
+    assert!(flows.len() >= 34 * 2, "{}", flows.len());
+    assert!(
+        flows
+            .iter()
+            .all(|flow| flow.from.time <= flow.to.time && flow.from.slice.is_some())
+    );
+
+    let times = ProcessTimes::new(trace);
+    let list = FileList::new(trace);
+    let name = |id| program_of(trace, id);
+    let object = list.find(trace, "src/lvm.o").unwrap();
+    let (inputs, more) = list.relatives(trace, object, Kinship::WentInto);
+    assert_eq!(more, More::No);
+    let path_of = |id| trace.text(list.history.name(id)).into_owned();
+    let source = inputs
+        .iter()
+        .find(|it| path_of(it.file).ends_with("/lvm.c"))
+        .unwrap();
+    assert_eq!((source.steps, name(source.through)), (2, "cc1".to_owned()));
+    assert!(
+        inputs
+            .iter()
+            .any(|it| path_of(it.file).ends_with("/lopcodes.h"))
+    );
+    assert!(!inputs.iter().any(|it| path_of(it.file).ends_with("/lua.c")));
+    let header = list.find(trace, "src/lvm.c").unwrap();
+    let (made, _) = list.relatives(trace, header, Kinship::MadeFrom);
+    for product in ["/lvm.o", "/liblua.a", "/src/lua", "/src/luac"] {
+        assert!(
+            made.iter().any(|it| path_of(it.file).ends_with(product)),
+            "{product}"
+        );
+    }
+    assert!(!made.iter().any(|it| path_of(it.file).ends_with("/lapi.o")));
+
+    // The slowest compiler, then the archive that takes its object, then the link that takes the archive.
+    let chain = critical_chain(trace, &times, &list.history);
+    let names: Vec<String> = chain.steps.iter().map(|step| name(step.process)).collect();
+    let at = |program: &str| names.iter().position(|name| name == program).unwrap();
+    assert!(at("cc1") < at("as") && at("as") < at("ar") && at("ar") < at("ld"));
+    let archive = &chain.steps[at("ar")];
+    assert!(matches!(archive.because, Because::File(path) if trace.text(path).ends_with("/lvm.o")));
+    assert!(
+        chain
+            .steps
+            .windows(2)
+            .all(|pair| pair[0].span.end <= pair[1].span.start)
+    );
+    assert!(chain.length < trace.span.duration());
+    let steps = parallelism(trace, &times);
+    let (mean, most) = mean_and_most(&steps, trace.span);
+    assert!(mean > 1.5 && mean < 2.0 && most == 2, "{mean} {most}");
+}
+
+#[test]
+fn renames_and_links_keep_a_file_the_same() {
+    use threadline::query::files::FileList;
+    let Some((path, _, _)) = recordings()
+        .into_iter()
+        .find(|it| it.0.ends_with("fails.etrace"))
+    else {
+        return;
+    };
+    let loaded = open(&path);
+    let list = FileList::new(&loaded.trace);
+    let renamed = list
+        .history
+        .files
+        .iter()
+        .filter(|file| file.names.len() > 1)
+        .count();
+    let (renames, links) = [FileOp::Rename, FileOp::Link]
+        .map(|op| {
+            loaded
+                .trace
+                .files
+                .rows
+                .iter()
+                .filter(|row| row.op == op && row.result >= 0)
+                .count()
+        })
+        .into();
+    assert!(
+        renamed > 0 && renamed <= renames + links + 4,
+        "{renamed} {renames} {links}"
+    );
+}
+
+#[test]
+fn tasks_that_never_exec_may_be_threads() {
+    for (path, _, tree) in recordings() {
+        let Some(tree) = tree.filter(|_| path.ends_with("threads.etrace")) else {
+            continue;
+        };
+        let loaded = open(&path);
+        let processes = loaded.trace.processes.iter();
+        let maybe: BTreeSet<u64> = processes
+            .filter(|process| process.may_be_thread())
+            .map(|process| process.key)
+            .collect();
+        // The threads of glibc, which calls clone3, and what else came without a clone; those of musl are known.
+        let known: BTreeSet<u64> = tree
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|task| task["clone_flags"].is_null() && !task["parent"].is_null())
+            .filter(|task| task["execs"].as_array().unwrap().is_empty())
+            .map(|task| task["upid"].as_u64().unwrap())
+            .collect();
+        assert!(known.len() >= 4);
+        assert_eq!(maybe, known);
+    }
+}

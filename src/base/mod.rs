@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod error;
 pub mod job;
 pub mod lines;
+pub mod signals;
 pub mod strings;
 pub mod time;
 

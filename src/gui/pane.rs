@@ -41,6 +41,19 @@ pub struct PaneRow {
     pub make: fn() -> Box<dyn Pane>,
 }
 
+/// Tells one generation of one trace from another: what answers are kept by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceKey(usize, u32, u64);
+
+impl TraceKey {
+    /// The key of what is shown.
+    #[must_use]
+    pub fn of(loaded: &Arc<LoadedTrace>) -> TraceKey {
+        let place = Arc::as_ptr(&loaded.trace) as usize;
+        TraceKey(place, loaded.generation, loaded.file_bytes)
+    }
+}
+
 /// An answer that is worked out off the window's thread: asked for by key, kept until the key changes.
 pub struct Later<K, T> {
     wanted: Option<K>,

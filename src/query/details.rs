@@ -1,5 +1,6 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
 
+use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::event::{EventDetail, Field};
 use crate::formats::{EventRef, Reader};
@@ -337,6 +338,15 @@ fn thread_details(trace: &Trace, id: ThreadId) -> Details {
     }
 }
 
+/// Why no start was seen.
+fn before_text(trace: &Trace) -> String {
+    if trace.lost_events() > 0 {
+        "before the trace, or its start is among the lost events".to_owned()
+    } else {
+        "before the trace".to_owned()
+    }
+}
+
 fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
     let process = &trace.processes[id.0 as usize];
     let mut facts = Section::new("");
@@ -353,21 +363,27 @@ fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
     }
     facts.row(
         "started",
-        process.start.map_or("before the trace".to_owned(), |time| {
-            trace_time(trace, time)
-        }),
+        process
+            .start
+            .map_or(before_text(trace), |time| trace_time(trace, time)),
     );
     facts.row(
         "ended",
         process
             .end
-            .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
+            .map_or("after the trace, or it was not seen".to_owned(), |time| {
+                trace_time(trace, time)
+            }),
     );
-    if let Some(status) = process.exit_status {
-        facts.row("exit status", status.to_string());
+    let exit = exit_text(process.exit_status, process.exit_signal);
+    if !exit.is_empty() {
+        facts.row("exit", exit);
     }
-    if let Some(signal) = process.exit_signal {
-        facts.row("killed by signal", signal.to_string());
+    if process.may_be_thread() {
+        facts.row(
+            "kind",
+            "possibly a thread of its parent: it ran no program, and the trace does not say how it was made",
+        );
     }
     facts.row("files opened", process.opens.to_string());
     let mut sections = vec![facts];

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::process_rows::Order;
 use crate::base::Timestamp;
 use crate::event::FileOp;
 use crate::trace::file_history::Access;
@@ -350,4 +351,73 @@ pub enum More {
     No,
     /// There would be more.
     ThereIs,
+}
+
+/// What files are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FileSort {
+    /// The path.
+    #[default]
+    Path,
+    /// How often it was read.
+    Reads,
+    /// How often it was written.
+    Writes,
+    /// How often it was renamed or linked.
+    Renames,
+    /// By how many processes it was used.
+    Processes,
+    /// When it was first used.
+    First,
+}
+
+/// Which files are listed, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileView {
+    /// What they are sorted by.
+    pub sort: FileSort,
+    /// Which end comes first.
+    pub order: Order,
+    /// Words that must all be in one of a file's names.
+    pub filter: String,
+    /// Only files that this process used.
+    pub process: Option<ProcessId>,
+}
+
+/// The files that a view lists, in its order.
+#[must_use]
+pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<FileId> {
+    let words: Vec<String> = view
+        .filter
+        .split_whitespace()
+        .map(str::to_lowercase)
+        .collect();
+    let mut found = list.matching(trace, &words);
+    if let Some(process) = view.process {
+        let rows = list.by_process.get(&process).map_or(&[][..], Vec::as_slice);
+        let used: FxHashSet<FileId> = rows
+            .iter()
+            .filter_map(|&row| list.history.of_row.get(row as usize).copied())
+            .collect();
+        found.retain(|file| used.contains(file));
+    }
+    let summary = |file: FileId| list.summaries[file.0 as usize];
+    let path = |file: FileId| trace.strings.bytes(list.history.name(file));
+    found.par_sort_by(|&a, &b| {
+        let (one, other) = (summary(a), summary(b));
+        let order = match view.sort {
+            FileSort::Path => path(a).cmp(path(b)),
+            FileSort::Reads => one.reads.cmp(&other.reads),
+            FileSort::Writes => one.writes.cmp(&other.writes),
+            FileSort::Renames => one.renames.cmp(&other.renames),
+            FileSort::Processes => one.processes.cmp(&other.processes),
+            FileSort::First => one.first.cmp(&other.first),
+        };
+        let order = match view.order {
+            Order::Ascending => order,
+            Order::Descending => order.reverse(),
+        };
+        order.then_with(|| path(a).cmp(path(b))).then(a.cmp(&b))
+    });
+    found
 }

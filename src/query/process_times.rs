@@ -245,6 +245,36 @@ pub fn mean_and_most(steps: &[(Timestamp, u32)], span: TimeSpan) -> (f64, u32) {
     (sum / (span.duration().0 as f64).max(1.0), most)
 }
 
+/// Steps as points of a curve over `span`: all of them, or where there are more than `most`, the largest value in each
+/// of `most` equal stretches.
+#[must_use]
+pub fn curve(steps: &[(Timestamp, u32)], span: TimeSpan, most: usize) -> Vec<(Timestamp, u32)> {
+    if steps.len() <= most {
+        return steps.to_vec();
+    }
+    let length = i128::from(span.duration().0.max(1));
+    let mut out: Vec<(Timestamp, u32)> = Vec::new();
+    let mut value = 0;
+    let mut last = None;
+    for &(time, next) in steps {
+        let bucket = i128::from((time - span.start).0) * most as i128 / length;
+        if last == Some(bucket) {
+            if let Some(entry) = out.last_mut() {
+                entry.1 = entry.1.max(next);
+            }
+        } else {
+            // What held before reaches into this stretch.
+            out.push((time, next.max(value)));
+            last = Some(bucket);
+        }
+        value = next;
+    }
+    if let Some(&(time, value)) = steps.last() {
+        out.push((time, value));
+    }
+    out
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

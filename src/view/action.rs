@@ -2,6 +2,7 @@
 
 use super::export_order::ExportOrder;
 use super::flags::Flagging;
+use super::highlight::Highlight;
 use super::layout::Arrange;
 use super::rows::RowKey;
 use super::ruler::TimeFormat;
@@ -181,6 +182,8 @@ pub enum Action {
     Find(Finder),
     /// Stop looking.
     CloseFinder,
+    /// Set stretches of processes' lives off from the rest; `None`: nothing.
+    Highlight(Option<Highlight>),
     /// Bring a pane to the front.
     OpenPane(&'static str),
     /// Show or hide the panes.

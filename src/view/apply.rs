@@ -233,6 +233,7 @@ fn carry_out(
         Action::ToggleSettings => state.is_settings_open = !state.is_settings_open,
         Action::Find(finder) => state.finder = Some(finder),
         Action::CloseFinder => state.finder = None,
+        Action::Highlight(what) => state.highlight = what,
         Action::OpenPane(name) => {
             state.is_dock_hidden = false;
             return Some(Effect::OpenPane(name));

@@ -2,7 +2,7 @@
 
 use super::active::active_rows;
 use super::layout::{Arrange, FoundBy, HEIGHTS, Layout};
-use super::outline::Outline;
+use super::outline::{Node, Outline};
 use super::rows::{Fold, LaneKind, RowKey};
 use super::state::ViewState;
 use crate::trace::Trace;
@@ -22,6 +22,15 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Unhide(key) => drop(layout.hidden.remove(&key)),
         Arrange::UnhideAll => layout.hidden.clear(),
+        Arrange::ToggleAll(name) => {
+            let mut keys = Vec::new();
+            find_named(&state.outline.nodes, name, &mut keys);
+            if keys.iter().all(|key| layout.hidden.contains(key)) {
+                layout.hidden.retain(|key| !keys.contains(key));
+            } else {
+                layout.hidden.extend(keys);
+            }
+        }
         Arrange::Move { key, before } => layout.move_row(&state.outline, key, before),
         Arrange::Rename(key, name) if name.trim().is_empty() => drop(layout.names.remove(&key)),
         Arrange::Rename(key, name) => drop(layout.names.insert(key, name.trim().to_owned())),
@@ -75,6 +84,16 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         state.active = None;
     }
     state.rebuild_rows();
+}
+
+/// The keys of all tracks of that name.
+fn find_named(nodes: &[Node], name: &str, keys: &mut Vec<RowKey>) {
+    for node in nodes {
+        if *node.title == *name {
+            keys.push(node.key);
+        }
+        find_named(&node.children, name, keys);
+    }
 }
 
 impl ViewState {

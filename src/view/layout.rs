@@ -42,6 +42,8 @@ pub enum Arrange {
     Unhide(RowKey),
     /// Show all hidden tracks again.
     UnhideAll,
+    /// Hide all tracks of this name; if they are hidden, show them again.
+    ToggleAll(&'static str),
     /// Put a track before another of the same group, or last.
     Move {
         /// Which.

@@ -9,6 +9,7 @@ pub mod export_order;
 pub mod flags;
 pub mod fuzzy;
 pub mod grouping;
+pub mod highlight;
 pub mod history;
 pub mod jump;
 pub mod layout;

@@ -3,6 +3,7 @@
 use super::action::Finder;
 use super::anchor::Anchor;
 use super::flags::Flag;
+use super::highlight::Highlight;
 use super::history::History;
 use super::layout::{Layout, SavedLayout};
 use super::outline::{Node, Outline};
@@ -12,7 +13,7 @@ use super::scale::{held_within, with_margin};
 use super::settings::{Motion, Settings};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
-use crate::trace::Trace;
+use crate::trace::{ProcessId, Trace};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +149,8 @@ pub struct ViewState {
     pub layouts: Vec<SavedLayout>,
     /// The tracks where something happens in what is seen, while only those are shown; with the span it is true of.
     pub active: Option<(TimeSpan, FxHashSet<RowKey>)>,
+    /// What is set off from the rest.
+    pub highlight: Option<Highlight>,
     /// Places 1 to 9.
     pub places: [Option<Place>; 9],
     /// The rows that are shown.
@@ -190,6 +193,7 @@ impl ViewState {
         let layout = &self.layout;
         self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
         self.find_selected(trace);
+        self.highlight = None;
         self.pointed = None;
         self.tips.clear();
         self.motion = Motion::Jump;
@@ -199,6 +203,14 @@ impl ViewState {
             held_within(self.span, self.bounds())
         };
         self.rebuild_rows();
+    }
+
+    /// Whether a process, or a stretch of its life, is set off.
+    #[must_use]
+    pub fn is_highlighted(&self, id: ProcessId) -> bool {
+        self.highlight
+            .as_ref()
+            .is_some_and(|highlight| !highlight.of(id).is_empty())
     }
 
     /// How far one can look: the trace with a little room at both ends.

@@ -386,7 +386,7 @@ impl<'t> Records<'t> {
         self.word(1_000_000_000);
         let fixed = self.fixed;
         for (id, bytes) in fixed.strings.iter().skip(1) {
-            self.string_record(id.0 as u16, &String::from_utf8_lossy(bytes));
+            self.string_record(id.0 as u16, &crate::base::strings::text_of(bytes));
         }
     }
 

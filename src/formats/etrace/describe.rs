@@ -1,5 +1,6 @@
 //! One event in full: the lines of a call, found again from the first.
 
+use crate::base::signals::exit_text;
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
 
@@ -153,6 +154,7 @@ fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
         (Sort::LinkatFrom, "flags") => words::link_flags(value),
         (Sort::Mount, "flags") => words::mount_flags(value),
         (Sort::Umount, "flags") => words::umount_flags(value),
+        (Sort::Exit, "status") => exit_text(i32::try_from(value).ok(), None),
         _ => String::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers as words: flags of open, clone, rename, link and mount, file modes, and bytes as text.
 
+use crate::base::signals::signal_name;
+
 /// Named bits.
 type Bits = &'static [(u64, &'static str)];
 
@@ -93,28 +95,6 @@ const UMOUNT: Bits = &[
     (8, "UMOUNT_NOFOLLOW"),
 ];
 
-/// Names of signals by number, for the signal that a child sends at its end.
-const SIGNALS: &[&str] = &[
-    "",
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGUSR1",
-    "SIGSEGV",
-    "SIGUSR2",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
-    "SIGSTKFLT",
-    "SIGCHLD",
-];
-
 /// Bits by name, what is left over in hexadecimal; `zero` stands for no bit at all.
 fn join(mut flags: u64, bits: Bits, first: Vec<&str>, zero: &str) -> String {
     let mut words: Vec<String> = first.into_iter().map(str::to_owned).collect();
@@ -157,11 +137,12 @@ pub fn descriptor_flags(flags: i64) -> String {
 #[must_use]
 pub fn clone_flags(flags: i64) -> String {
     let flags = flags as u64;
-    let signal = (flags & 0x7f) as usize;
+    let signal = (flags & 0x7f) as i32;
     let words = join(flags & !0x7f, CLONE, Vec::new(), "");
-    let signal = match SIGNALS.get(signal) {
-        Some(name) => (*name).to_owned(),
-        None => signal.to_string(),
+    let signal = if signal == 0 {
+        String::new()
+    } else {
+        signal_name(signal)
     };
     match (words.is_empty(), signal.is_empty()) {
         (true, true) => "0".to_owned(),

@@ -89,7 +89,7 @@ fn field(name: &str, type_name: &str, value: Value) -> Field {
 }
 
 fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    crate::base::strings::text_of(bytes).into_owned()
 }
 
 struct Describer<'f, O> {

@@ -141,13 +141,6 @@ const ERRORS: &[&str] = &[
     "EHWPOISON",
 ];
 
-/// Signal names by number, without `SIG`.
-const SIGNALS: &[&str] = &[
-    "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-];
-
 /// Open flags (x86).
 const OPEN_FLAGS: &[(&str, u32)] = &[
     ("O_RDONLY", 0),
@@ -215,7 +208,7 @@ pub fn signal_number(name: &[u8]) -> Option<i32> {
     if short.is_empty() {
         return None;
     }
-    SIGNALS
+    crate::base::signals::SIGNALS
         .iter()
         .position(|signal| signal.as_bytes() == short)
         .and_then(|number| i32::try_from(number).ok())

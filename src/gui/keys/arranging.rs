@@ -36,6 +36,9 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(NONE, Key::E)], "E", "Fold or unfold the track", |s| {
         s.track_at_hand().map(Action::Toggle)
     }),
+    row(&[], "", "Show or hide open files", |_| {
+        Some(Action::Arrange(Arrange::ToggleAll("open files")))
+    }),
     row(&[], "", "Fold all", |_| Some(Action::FoldAll)),
     row(&[], "", "Unfold all", |_| Some(Action::UnfoldAll)),
     row(

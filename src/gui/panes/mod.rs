@@ -1,14 +1,17 @@
 //! The panes of the dock. A new pane is one file and its row here.
 
+pub mod build;
 pub mod details;
 pub mod durations;
 pub mod events;
+pub mod files;
 pub mod info;
 pub mod marks;
 pub mod matches;
 pub mod probes;
 pub mod process_tree;
 pub mod selection;
+mod sortable;
 mod sources;
 
 use super::pane::PaneRow;
@@ -54,6 +57,16 @@ pub const PANES: &[PaneRow] = &[
         name: "Probes",
         about: "kprobes and uprobes: definitions, hits, durations",
         make: probes::make,
+    },
+    PaneRow {
+        name: "Files",
+        about: "Every file: who used it, what went into it, what was made from it",
+        make: files::make,
+    },
+    PaneRow {
+        name: "Build",
+        about: "Parallelism, the critical chain, programs and failures of a build",
+        make: build::make,
     },
     PaneRow {
         name: "Info",

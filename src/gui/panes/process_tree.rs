@@ -1,13 +1,21 @@
-//! Who started whom: the processes as an indented table with lifetime bars.
+//! Who started whom: the processes as a tree in a table, with what each took and a bar of its life.
+//!
+//! The list of rows is put together in the background, whenever the order, the filter or what is open changes; a
+//! frame draws only the rows that are seen.
 
-use egui::{Rect, RichText, Sense, Ui, pos2};
-use egui_extras::{Column, TableBuilder};
+use std::sync::Arc;
 
-use crate::gui::pane::{Later, Pane, Scene};
+use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
+use egui_extras::{Column, TableBuilder, TableRow};
+
+use super::sortable::{Heading, heading_ui};
+use crate::base::signals::exit_text;
+use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::theme::hash_name;
 use crate::query::Item;
-use crate::query::process_tree::ProcessTree;
-use crate::trace::ProcessId;
+use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
+use crate::query::process_times::{ProcessTimes, arguments_of, program_of};
+use crate::trace::{ProcessId, Trace};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -17,151 +25,461 @@ pub fn make() -> Box<dyn Pane> {
 
 #[derive(Default)]
 struct TreePane {
-    later: Later<u32, Vec<(ProcessId, u32, usize)>>,
+    view: TreeView,
+    later: Later<(TraceKey, TreeView), Answer>,
+    times: Option<(TraceKey, Arc<ProcessTimes>)>,
+    /// What was selected when the list last went to it.
+    shown: Option<Item>,
+    /// The row to scroll to as soon as it is in the list.
+    wanted: Option<ProcessId>,
 }
+
+struct Answer {
+    key: TraceKey,
+    times: Arc<ProcessTimes>,
+    rows: Vec<TreeRow>,
+}
+
+const ROW_HEIGHT: f32 = 18.0;
+const INDENT: f32 = 14.0;
+/// From this many processes on only the first levels are open at first.
+const MANY: usize = 2000;
+
+const COLUMNS: &[Heading<SortBy>] = &[
+    Heading::new("Program", SortBy::Program),
+    Heading::new("Pid", SortBy::Pid),
+    Heading::new("Start", SortBy::Start),
+    Heading::new("Duration", SortBy::Duration).about("How long it lived"),
+    Heading::new("Own", SortBy::Own).about("The time in which none of its children lived"),
+    Heading::new("Subtree", SortBy::Subtree).about("Its own time and that of all below it"),
+    Heading::new("Exit", SortBy::Exit).about("Exit code, or the signal that killed it"),
+    Heading::new("Children", SortBy::Children),
+    Heading::new("Files", SortBy::Files).about("How many files it opened"),
+    Heading::new("Lifetime", SortBy::Start),
+    Heading::new("Arguments", SortBy::Arguments),
+];
 
 impl Pane for TreePane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
         if trace.processes.is_empty() {
-            ui.label(RichText::new("This trace names no processes.").color(scene.palette.weak));
+            let words = if scene.loaded.is_complete {
+                "This trace names no processes. Record forks and execs (sched_process_fork, sched_process_exec) to see who started whom."
+            } else {
+                "Processes come when the file is read."
+            };
+            ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
         }
-        let loaded = scene.loaded.clone();
+        let key = TraceKey::of(scene.loaded);
+        self.follow_selection(scene, key);
+        let (loaded, view) = (scene.loaded.clone(), self.view.clone());
+        let known = self.times.clone().filter(|times| times.0 == key);
         let work = move || {
-            let tree = ProcessTree::new(&loaded.trace);
-            tree.walk()
-                .into_iter()
-                .map(|(id, depth)| (id, depth, tree.children[id.0 as usize].len()))
-                .collect()
+            let times = known.map_or_else(|| Arc::new(ProcessTimes::new(&loaded.trace)), |it| it.1);
+            let rows = rows(&loaded.trace, &times, &view);
+            Answer { key, times, rows }
         };
-        let Some(rows) = self.later.ask(ui.ctx(), scene.loaded.generation, work) else {
+        let later = &mut self.later;
+        let Some(answer) = later.ask(ui.ctx(), (key, self.view.clone()), work) else {
             ui.spinner();
             return actions;
         };
-        let unit = scene.state.origins.unit;
-        TableBuilder::new(ui)
+        if answer.key != key {
+            ui.spinner();
+            return actions;
+        }
+        let is_first = self.times.as_ref().is_none_or(|times| times.0 != key);
+        self.times = Some((key, Arc::clone(&answer.times)));
+        let times = Arc::clone(&answer.times);
+        if is_first && trace.processes.len() > MANY {
+            self.view.opened = first_levels(&times);
+        }
+        toolbar_ui(
+            ui,
+            scene,
+            &mut self.view,
+            &mut self.wanted,
+            &times,
+            answer,
+            &mut actions,
+        );
+        path_ui(ui, scene, &times, &mut actions);
+        if answer.rows.is_empty() {
+            ui.label(RichText::new("No process matches the filter.").color(scene.palette.weak));
+            return actions;
+        }
+        let mut table = TableBuilder::new(ui)
             .min_scrolled_height(0.0)
             .id_salt("processes")
             .striped(true)
             .resizable(true)
             .auto_shrink([false, false])
+            .cell_layout(egui::Layout::left_to_right(Align::Center))
             .sense(Sense::click())
-            .column(Column::initial(260.0).at_least(100.0).clip(true))
-            .column(Column::initial(70.0).clip(true))
-            .column(Column::initial(100.0).clip(true))
-            .column(Column::initial(100.0).clip(true))
-            .column(Column::initial(60.0).clip(true))
-            .column(Column::initial(60.0).clip(true))
-            .column(Column::initial(200.0).at_least(80.0).clip(true))
-            .column(Column::remainder().clip(true))
+            .column(Column::initial(230.0).at_least(100.0).clip(true))
+            .column(Column::initial(62.0).at_least(40.0).clip(true))
+            .columns(Column::initial(84.0).at_least(50.0).clip(true), 4)
+            .column(Column::initial(50.0).at_least(36.0).clip(true))
+            .column(Column::initial(64.0).at_least(36.0).clip(true))
+            .column(Column::initial(48.0).at_least(36.0).clip(true))
+            .column(Column::initial(180.0).at_least(60.0).clip(true))
+            .column(Column::remainder().at_least(120.0).clip(true));
+        if let Some(wanted) = self.wanted
+            && let Some(at) = answer.rows.iter().position(|row| row.id == wanted)
+        {
+            table = table.scroll_to_row(at, Some(Align::Center));
+            self.wanted = None;
+        }
+        let mut toggled = None;
+        let (mut sort, mut order) = (self.view.sort, self.view.order);
+        table
             .header(20.0, |mut header| {
-                for title in [
-                    "Process",
-                    "Pid",
-                    "Start",
-                    "Duration",
-                    "Exit",
-                    "Children",
-                    "Lifetime",
-                    "Arguments",
-                ] {
-                    header.col(|ui| {
-                        ui.label(RichText::new(title).strong());
-                    });
-                }
+                heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
             })
             .body(|body| {
-                body.rows(18.0, rows.len(), |mut row| {
-                    let Some(&(id, depth, children)) = rows.get(row.index()) else {
+                body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
+                    let Some(&entry) = answer.rows.get(row.index()) else {
                         return;
                     };
-                    let Some(process) = trace.processes.get(id.0 as usize) else {
-                        return;
-                    };
-                    row.set_selected(scene.state.selected == Some(Item::Process(id)));
-                    let start = process.start.unwrap_or(trace.span.start);
-                    let end = process.end.unwrap_or(trace.span.end);
-                    let started = process.start.map_or("before".to_owned(), |time| {
-                        ruler::full_text(time, scene.state.time_format, scene.state.origins)
-                    });
-                    let lasted = ruler::length_text(end - start, unit);
-                    let lasted = if process.end.is_some() {
-                        lasted
-                    } else {
-                        format!("{lasted} +")
-                    };
-                    let exit = match (process.exit_signal, process.exit_status) {
-                        (Some(signal), _) => format!("signal {signal}"),
-                        (None, Some(status)) => status.to_string(),
-                        (None, None) => String::new(),
-                    };
-                    let name = format!(
-                        "{}{}",
-                        "    ".repeat(depth.min(40) as usize),
-                        trace.text(process.name)
-                    );
-                    let arguments = process.images.last().map(|image| {
-                        let words: Vec<_> =
-                            image.arguments.iter().map(|&id| trace.text(id)).collect();
-                        if words.is_empty() {
-                            trace.text(image.program).into_owned()
-                        } else {
-                            words.join(" ")
-                        }
-                    });
-                    let counted = if children == 0 {
-                        String::new()
-                    } else {
-                        children.to_string()
-                    };
-                    for text in [
-                        name,
-                        process.pid.to_string(),
-                        started,
-                        lasted,
-                        exit,
-                        counted,
-                    ] {
-                        row.col(|ui| {
-                            ui.add(egui::Label::new(RichText::new(text).size(12.0)).truncate());
-                        });
-                    }
-                    row.col(|ui| {
-                        let area = ui.max_rect().shrink2(egui::vec2(2.0, 5.0));
-                        let length = (trace.span.duration().0 as f64).max(1.0);
-                        let x = |time: crate::base::Timestamp| {
-                            let share = (time - trace.span.start).0 as f64 / length;
-                            area.left() + (share.clamp(0.0, 1.0) as f32) * area.width()
-                        };
-                        let (left, right) = (x(start), x(end));
-                        let bar = Rect::from_min_max(
-                            pos2(left, area.top()),
-                            pos2(right.max(left + 2.0), area.bottom()),
-                        );
-                        let color = scene
-                            .palette
-                            .of_hash(hash_name(trace.strings.bytes(process.name)));
-                        ui.painter().rect_filled(bar, 2, color);
-                    });
-                    row.col(|ui| {
-                        let text = RichText::new(arguments.unwrap_or_default())
-                            .size(12.0)
-                            .monospace();
-                        ui.add(egui::Label::new(text).truncate());
-                    });
-                    if row.response().clicked() {
-                        let target = process.main_thread.map_or(Item::Process(id), Item::Thread);
-                        actions.push(Action::Reveal(target));
-                        actions.push(Action::Select(Item::Process(id)));
+                    row.set_selected(selected_process(scene) == Some(entry.id));
+                    let is_toggled = row_ui(&mut row, scene, &times, entry);
+                    if is_toggled {
+                        toggled = Some(entry.id);
+                    } else if row.response().clicked() {
+                        select(trace, entry.id, &mut actions);
                     }
                 });
             });
+        (self.view.sort, self.view.order) = (sort, order);
+        if let Some(id) = toggled {
+            self.view.opened.toggle(id);
+        }
+        if let Some(Action::Select(item)) = actions.last() {
+            // The list is where it was clicked already.
+            self.shown = Some(*item);
+        }
         actions
     }
 
     fn is_waiting(&self) -> bool {
         self.later.is_waiting()
+    }
+}
+
+impl TreePane {
+    /// Opens what hides the process that was selected elsewhere, and goes to it.
+    fn follow_selection(&mut self, scene: &Scene<'_>, key: TraceKey) {
+        if scene.state.selected == self.shown {
+            return;
+        }
+        let Some((known, times)) = &self.times else {
+            return;
+        };
+        if *known != key {
+            return;
+        }
+        self.shown = scene.state.selected;
+        if let Some(id) = selected_process(scene) {
+            for above in times.path_to(&scene.loaded.trace, id) {
+                if above != id {
+                    self.view.opened.set(above, OpenRule::All);
+                }
+            }
+            self.wanted = Some(id);
+        }
+    }
+}
+
+/// The process of whatever is selected.
+fn selected_process(scene: &Scene<'_>) -> Option<ProcessId> {
+    let trace = &scene.loaded.trace;
+    match scene.state.selected? {
+        Item::Process(id) => Some(id),
+        item => trace.thread(item.thread(trace)?).process,
+    }
+}
+
+/// Brings a process into view in the timeline, and selects it.
+pub fn select(trace: &Trace, id: ProcessId, actions: &mut Vec<Action>) {
+    let main = trace
+        .processes
+        .get(id.0 as usize)
+        .and_then(|process| process.main_thread);
+    actions.push(Action::Reveal(main.map_or(Item::Process(id), Item::Thread)));
+    actions.push(Action::Select(Item::Process(id)));
+}
+
+fn first_levels(times: &ProcessTimes) -> Opened {
+    let mut opened = Opened {
+        rule: OpenRule::None,
+        ..Opened::default()
+    };
+    for (index, &depth) in times.depths.iter().enumerate() {
+        if depth < 3 {
+            opened.set(ProcessId(index as u32), OpenRule::All);
+        }
+    }
+    opened
+}
+
+fn toolbar_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    view: &mut TreeView,
+    wanted: &mut Option<ProcessId>,
+    times: &ProcessTimes,
+    answer: &Answer,
+    actions: &mut Vec<Action>,
+) {
+    let trace = &scene.loaded.trace;
+    ui.horizontal(|ui| {
+        let edit = egui::TextEdit::singleline(&mut view.filter)
+            .hint_text("Filter: program, arguments, pid")
+            .desired_width(220.0);
+        let response = ui.add(edit);
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter processes")
+        });
+        if !view.filter.is_empty() && ui.small_button("Clear").clicked() {
+            view.filter.clear();
+        }
+        for (text, rule) in [
+            ("Expand all", OpenRule::All),
+            ("Collapse all", OpenRule::None),
+        ] {
+            if ui.button(text).clicked() {
+                view.opened = Opened {
+                    rule,
+                    ..Opened::default()
+                };
+            }
+        }
+        let slowest = ui
+            .button("Slowest child")
+            .on_hover_text("From the selected process down: always the child that lived longest");
+        if slowest.clicked() {
+            let from = selected_process(scene).or_else(|| longest(&times.tree.roots, times));
+            let path = from
+                .map(|from| times.slowest_path(from))
+                .unwrap_or_default();
+            for &id in &path {
+                view.opened.set(id, OpenRule::All);
+            }
+            if let Some(&last) = path.last() {
+                select(trace, last, actions);
+                *wanted = Some(last);
+            }
+        }
+        let matches = answer.rows.iter().filter(|row| row.is_match).count();
+        let words = if view.filter.trim().is_empty() {
+            format!("{} processes", ruler::grouped(trace.processes.len() as i64))
+        } else {
+            format!(
+                "{} of {} processes match",
+                ruler::grouped(matches as i64),
+                ruler::grouped(trace.processes.len() as i64)
+            )
+        };
+        ui.label(RichText::new(words).color(scene.palette.weak));
+    });
+}
+
+fn longest(ids: &[ProcessId], times: &ProcessTimes) -> Option<ProcessId> {
+    ids.iter().copied().max_by_key(|&id| times.of(id).subtree)
+}
+
+/// The path from the root to the selected process.
+fn path_ui(ui: &mut Ui, scene: &Scene<'_>, times: &ProcessTimes, actions: &mut Vec<Action>) {
+    let Some(id) = selected_process(scene) else {
+        return;
+    };
+    let trace = &scene.loaded.trace;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.label(RichText::new("Path to the root:").color(scene.palette.weak));
+        let path = times.path_to(trace, id);
+        for (index, &id) in path.iter().enumerate() {
+            if index > 0 {
+                ui.label(RichText::new("›").color(scene.palette.weak));
+            }
+            let pid = trace.processes.get(id.0 as usize).map_or(0, |it| it.pid);
+            let text = format!("{} ({pid})", program_of(trace, id));
+            if ui.link(RichText::new(text).size(12.0)).clicked() {
+                select(trace, id, actions);
+            }
+        }
+    });
+}
+
+fn text_ui(ui: &mut Ui, text: RichText) {
+    ui.add(egui::Label::new(text).selectable(false).truncate());
+}
+
+fn number_ui(ui: &mut Ui, text: String) {
+    ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
+        text_ui(ui, RichText::new(text).size(12.0));
+    });
+}
+
+/// One row; whether its triangle was clicked.
+fn row_ui(
+    row: &mut TableRow<'_, '_>,
+    scene: &Scene<'_>,
+    times: &ProcessTimes,
+    entry: TreeRow,
+) -> bool {
+    let (trace, palette) = (&scene.loaded.trace, scene.palette);
+    let Some(process) = trace.processes.get(entry.id.0 as usize) else {
+        return false;
+    };
+    let time = times.of(entry.id);
+    let unit = scene.state.origins.unit;
+    let mut is_toggled = false;
+    row.col(|ui| {
+        is_toggled = program_ui(ui, scene, entry);
+    });
+    row.col(|ui| number_ui(ui, process.pid.to_string()));
+    row.col(|ui| {
+        let text = process.start.map_or("before".to_owned(), |time| {
+            ruler::full_text(time, scene.state.time_format, scene.state.origins)
+        });
+        number_ui(ui, text);
+    });
+    for (length, suffix) in [
+        (
+            time.span.duration(),
+            if process.end.is_none() { " +" } else { "" },
+        ),
+        (time.own, ""),
+        (time.subtree, ""),
+    ] {
+        row.col(|ui| number_ui(ui, format!("{}{suffix}", ruler::length_text(length, unit))));
+    }
+    row.col(|ui| {
+        let text = exit_text(process.exit_status, process.exit_signal);
+        let text = RichText::new(text).size(12.0);
+        let text = if process.has_failed() {
+            text.color(palette.error).strong()
+        } else {
+            text
+        };
+        ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
+            text_ui(ui, text)
+        });
+    });
+    for count in [time.children, process.opens] {
+        row.col(|ui| {
+            number_ui(
+                ui,
+                if count == 0 {
+                    String::new()
+                } else {
+                    ruler::grouped(i64::from(count))
+                },
+            );
+        });
+    }
+    row.col(|ui| bar_ui(ui, scene, times, entry.id));
+    row.col(|ui| {
+        let text = RichText::new(arguments_of(trace, entry.id))
+            .size(12.0)
+            .monospace();
+        text_ui(ui, text);
+    });
+    is_toggled
+}
+
+/// The triangle and the name, as deep as the process lies. Whether the triangle was clicked.
+fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
+    let (trace, palette) = (&scene.loaded.trace, scene.palette);
+    ui.spacing_mut().item_spacing.x = 3.0;
+    // Deeper levels than fit are drawn at the last one that does.
+    let most = ((ui.available_width() - 60.0) / INDENT).max(0.0);
+    ui.add_space(INDENT * (entry.depth as f32).min(most));
+    let (area, response) = ui.allocate_exact_size(vec2(13.0, ROW_HEIGHT), Sense::click());
+    let mut is_toggled = false;
+    if entry.has_children {
+        let middle = area.center();
+        let points = if entry.is_open {
+            [vec2(-4.0, -2.5), vec2(4.0, -2.5), vec2(0.0, 3.5)]
+        } else {
+            [vec2(-2.5, -4.0), vec2(3.5, 0.0), vec2(-2.5, 4.0)]
+        };
+        let color = if response.hovered() {
+            palette.text
+        } else {
+            palette.weak
+        };
+        ui.painter().add(egui::Shape::convex_polygon(
+            points.map(|at| middle + at).to_vec(),
+            color,
+            egui::Stroke::NONE,
+        ));
+        let label = format!("Children of {}", program_of(trace, entry.id));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
+        is_toggled = response.clicked();
+    }
+    let mut text = RichText::new(program_of(trace, entry.id)).size(12.0);
+    if !entry.is_match {
+        text = text.color(palette.weak);
+    } else if scene.state.is_highlighted(entry.id) {
+        text = text.color(palette.flow).strong();
+    }
+    text_ui(ui, text);
+    let process = trace.processes.get(entry.id.0 as usize);
+    if process.is_some_and(crate::trace::Process::may_be_thread) {
+        ui.add(egui::Label::new(
+            RichText::new("thread?").size(10.5).color(palette.weak),
+        ))
+        .on_hover_text(
+            "Possibly a thread: it ran no program, and the trace does not say how it was made",
+        );
+    }
+    is_toggled
+}
+
+/// The life of a process within the trace; ends that the trace did not see are open.
+fn bar_ui(ui: &Ui, scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) {
+    let (trace, palette) = (&scene.loaded.trace, scene.palette);
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return;
+    };
+    let area = ui.max_rect().shrink2(vec2(2.0, 4.0));
+    let length = (trace.span.duration().0 as f64).max(1.0);
+    let x = |time: crate::base::Timestamp| {
+        let share = (time - trace.span.start).0 as f64 / length;
+        area.left() + (share.clamp(0.0, 1.0) as f32) * area.width()
+    };
+    let span = times.of(id).span;
+    let (left, right) = (x(span.start), x(span.end));
+    let bar = Rect::from_min_max(
+        pos2(left, area.top()),
+        pos2(right.max(left + 2.0), area.bottom()),
+    );
+    let color = palette.of_hash(hash_name(trace.strings.bytes(process.name)));
+    ui.painter().rect_filled(bar, 2, color);
+    for (is_open, x, side) in [
+        (process.start.is_none(), bar.left(), 1.0),
+        (process.end.is_none(), bar.right(), -1.0),
+    ] {
+        if is_open && bar.width() > 8.0 {
+            // A notch: it goes on beyond what the trace saw.
+            let middle = bar.center().y;
+            let notch = vec![
+                pos2(x, bar.top()),
+                pos2(x + side * 4.0, middle),
+                pos2(x, bar.bottom()),
+            ];
+            let fill = palette.canvas;
+            ui.painter()
+                .add(egui::Shape::convex_polygon(notch, fill, egui::Stroke::NONE));
+        }
+    }
+    if scene.state.is_highlighted(id) {
+        let stroke = egui::Stroke::new(1.5, palette.flow);
+        ui.painter()
+            .rect_stroke(bar, 2, stroke, egui::StrokeKind::Outside);
     }
 }

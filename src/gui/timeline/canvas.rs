@@ -1,7 +1,7 @@
 //! The canvas: every lane that is seen, its labels, and what lies over them.
 
 use super::flows::paint_flows;
-use super::overlays::{paint_gaps, paint_selection};
+use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
 use super::text::elided;
@@ -38,6 +38,7 @@ impl Timeline {
         self.sources_ui(ui, draw, actions);
         let with_labels = self.labels_ui(ui, &painter, &response, actions);
         paint_emptiness(&painter, rect, draw.scene);
+        paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
         paint_flows(&painter, draw);
         if let Some(split) = draw

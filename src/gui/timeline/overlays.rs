@@ -7,6 +7,7 @@ use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::view::Flag;
+use crate::view::rows::{LaneKind, RowKind};
 use crate::view::{Scale, ruler};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
 
@@ -73,6 +74,51 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
                 Stroke::new(2.0, palette.accent),
                 StrokeKind::Outside,
             );
+        }
+    }
+}
+
+/// A frame around each stretch that is set off, in the first row of slices of its process.
+pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
+    let state = draw.scene.state;
+    let Some(highlight) = &state.highlight else {
+        return;
+    };
+    let trace = &draw.scene.loaded.trace;
+    for section in draw.sections.iter() {
+        let clip = section.rect.intersect(painter.clip_rect());
+        let painter = painter.with_clip_rect(clip);
+        for row in &section.rows[section.seen()] {
+            let process = match row.kind {
+                RowKind::Process(id) => Some(id),
+                RowKind::Thread(thread) => trace.thread(thread).process.filter(|id| {
+                    let process = trace.processes.get(id.0 as usize);
+                    process.is_some_and(|process| process.main_thread == Some(thread))
+                }),
+                _ => None,
+            };
+            let lane = row
+                .lanes
+                .iter()
+                .find(|lane| matches!(lane.kind, LaneKind::Slices(_)))
+                .or(row.lanes.first());
+            let (Some(process), Some(lane)) = (process, lane) else {
+                continue;
+            };
+            let top = section.row_rect(row).top() + lane.offset;
+            for (_, span) in highlight.of(process) {
+                let (left, right) = draw.x_range(*span);
+                let area = Rect::from_min_max(
+                    pos2(left, top),
+                    pos2(right.max(left + 2.0), top + lane.height),
+                );
+                if !area.intersects(clip) {
+                    continue;
+                }
+                let shown = area.intersect(clip.expand(2.0)).expand(1.0);
+                let stroke = Stroke::new(2.0, draw.scene.palette.flow);
+                painter.rect_stroke(shown, 2, stroke, StrokeKind::Inside);
+            }
         }
     }
 }

@@ -1,0 +1,351 @@
+//! A build as a whole: how much of it ran in parallel, its critical chain, its programs, what failed.
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+use egui_plot::{Bar, BarChart, Plot};
+
+use super::process_tree::select;
+use crate::base::signals::exit_text;
+use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
+use crate::query::process_times::{
+    ProcessTimes, arguments_of, curve, mean_and_most, parallelism, program_of,
+};
+use crate::query::programs::{ProgramTotal, failed, programs};
+use crate::trace::{FileHistory, ProcessId, Trace};
+use crate::view::highlight::Highlight;
+use crate::view::{Action, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<BuildPane>::default()
+}
+
+#[derive(Default)]
+struct BuildPane {
+    later: Later<TraceKey, Answer>,
+}
+
+struct Answer {
+    key: TraceKey,
+    /// From the first birth to the last end.
+    span: TimeSpan,
+    curve: Vec<(Timestamp, u32)>,
+    mean: f64,
+    most: u32,
+    chain: Chain,
+    programs: Vec<ProgramTotal>,
+    failed: Vec<ProcessId>,
+}
+
+const ROW_HEIGHT: f32 = 18.0;
+/// Points of the curve.
+const MOST_POINTS: usize = 2000;
+const CHAIN: &str = "Critical chain";
+
+impl Answer {
+    fn new(key: TraceKey, trace: &Trace) -> Answer {
+        let times = ProcessTimes::new(trace);
+        let steps = parallelism(trace, &times);
+        let first = steps.first().map_or(trace.span.start, |step| step.0);
+        let last = steps.last().map_or(trace.span.end, |step| step.0);
+        let span = TimeSpan::new(first, last.max(first));
+        let (mean, most) = mean_and_most(&steps, span);
+        Answer {
+            key,
+            span,
+            curve: curve(&steps, span, MOST_POINTS),
+            mean,
+            most,
+            chain: critical_chain(trace, &times, &FileHistory::new(trace)),
+            programs: programs(trace, &times),
+            failed: failed(trace),
+        }
+    }
+}
+
+impl Pane for BuildPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let trace = &scene.loaded.trace;
+        let is_seen = |process: &crate::trace::Process| process.start.is_some();
+        if !trace.processes.iter().any(is_seen) {
+            let words = if scene.loaded.is_complete {
+                "No process was started in this trace. Record a build with etrace, strace -f, or trace-cmd -e sched_process."
+            } else {
+                "The build comes when the file is read."
+            };
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return actions;
+        }
+        let loaded = scene.loaded.clone();
+        let key = TraceKey::of(scene.loaded);
+        let work = move || Answer::new(key, &loaded.trace);
+        let answer = self.later.ask(ui.ctx(), key, work);
+        let Some(answer) = answer.filter(|answer| answer.key == key) else {
+            ui.spinner();
+            return actions;
+        };
+        let width = ui.available_width();
+        egui::Panel::left("build curve")
+            .resizable(true)
+            .default_size(width * 0.3)
+            .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
+        egui::Panel::right("build programs")
+            .resizable(true)
+            .default_size(width * 0.3)
+            .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
+        chain_ui(ui, scene, answer, &mut actions);
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.later.is_waiting()
+    }
+}
+
+fn text_ui(ui: &mut Ui, text: impl Into<String>) {
+    let text = RichText::new(text).size(12.0);
+    ui.add(egui::Label::new(text).selectable(false).truncate());
+}
+
+fn length(scene: &Scene<'_>, length: Nanos) -> String {
+    ruler::length_text(length, scene.state.origins.unit)
+}
+
+/// How many processes worked at once, over time.
+fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+    let palette = scene.palette;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Processes at work").strong())
+            .on_hover_text("Processes without a living child: those that do something themselves");
+        let words = format!("mean {:.2}, most {}", answer.mean, answer.most);
+        ui.label(RichText::new(words).color(palette.weak));
+    });
+    let start = scene.loaded.trace.span.start;
+    let seconds = |time: Timestamp| (time - start).0 as f64 / 1e9;
+    let ends = answer.curve.iter().skip(1).map(|step| step.0);
+    let bars: Vec<Bar> = answer
+        .curve
+        .iter()
+        .zip(ends)
+        .filter(|((_, count), _)| *count > 0)
+        .map(|((time, count), end)| {
+            let (from, until) = (seconds(*time), seconds(end));
+            Bar::new((from + until) / 2.0, f64::from(*count))
+                .width(until - from)
+                .fill(palette.counter.1)
+                .stroke(egui::Stroke::NONE)
+        })
+        .collect();
+    let unit = scene.state.origins.unit;
+    let shown = [scene.state.span.start, scene.state.span.end].map(seconds);
+    let plot = Plot::new("parallelism")
+        .allow_scroll(false)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_boxed_zoom(false)
+        .show_grid([false, true])
+        .include_y(0.0)
+        .y_axis_min_width(22.0)
+        .x_axis_formatter(move |mark, _| ruler::length_text(Nanos((mark.value * 1e9) as i64), unit))
+        .label_formatter(move |at| {
+            let (egui_plot::HoverPosition::NearDataPoint { position, .. }
+            | egui_plot::HoverPosition::Elsewhere { position }) = at;
+            let time = ruler::length_text(Nanos((position.x * 1e9) as i64), unit);
+            Some(format!("{time}\n{:.0} at work", position.y))
+        })
+        .show(ui, |plot| {
+            // What the timeline shows.
+            for x in shown {
+                plot.vline(
+                    egui_plot::VLine::new("shown", x)
+                        .color(palette.accent)
+                        .width(1.0),
+                );
+            }
+            plot.bar_chart(BarChart::new("processes at work", bars).allow_hover(false));
+            plot.pointer_coordinate()
+        });
+    if plot.response.clicked()
+        && let Some(at) = plot.inner
+    {
+        actions.push(Action::Center(start + Nanos((at.x * 1e9) as i64)));
+    }
+}
+
+/// The steps of the critical chain, and whether they are set off in the timeline and the tree.
+fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+    let trace = &scene.loaded.trace;
+    let chain = &answer.chain;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(CHAIN).strong()).on_hover_text(
+            "What must come one after the other and takes longest: no number of processors would make the build shorter than this",
+        );
+        let is_on = scene
+            .state
+            .highlight
+            .as_ref()
+            .is_some_and(|highlight| highlight.title == CHAIN);
+        if ui.selectable_label(is_on, "Highlight").on_hover_text("Outline it in the timeline and in the process tree").clicked() {
+            let spans = chain.steps.iter().map(|step| (step.process, step.span)).collect();
+            actions.push(Action::Highlight((!is_on).then(|| Highlight::new(CHAIN, spans))));
+        }
+        let share = 100.0 * chain.length.0 as f64 / (answer.span.duration().0 as f64).max(1.0);
+        let words = format!(
+            "{} in {} steps, {share:.0} % of {}",
+            length(scene, chain.length),
+            chain.steps.len(),
+            length(scene, answer.span.duration())
+        );
+        ui.label(RichText::new(words).color(scene.palette.weak));
+    });
+    TableBuilder::new(ui)
+        .min_scrolled_height(0.0)
+        .id_salt("critical chain")
+        .striped(true)
+        .resizable(true)
+        .auto_shrink([false, false])
+        .sense(Sense::click())
+        .column(Column::initial(90.0).at_least(50.0).clip(true))
+        .column(Column::initial(74.0).at_least(50.0).clip(true))
+        .column(Column::initial(110.0).at_least(60.0).clip(true))
+        .column(Column::remainder().clip(true))
+        .header(20.0, |mut header| {
+            for title in ["Start", "Own", "Process", "Why after the one above"] {
+                header.col(|ui| {
+                    drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
+                });
+            }
+        })
+        .body(|body| {
+            body.rows(ROW_HEIGHT, chain.steps.len(), |mut row| {
+                let Some(step) = chain.steps.get(row.index()) else {
+                    return;
+                };
+                let pid = trace
+                    .processes
+                    .get(step.process.0 as usize)
+                    .map_or(0, |it| it.pid);
+                let start = ruler::full_text(
+                    step.span.start,
+                    scene.state.time_format,
+                    scene.state.origins,
+                );
+                row.col(|ui| text_ui(ui, start));
+                row.col(|ui| text_ui(ui, length(scene, step.own)));
+                row.col(|ui| text_ui(ui, format!("{} ({pid})", program_of(trace, step.process))));
+                row.col(|ui| text_ui(ui, because(trace, step)));
+                let response = row.response();
+                if response.clicked() {
+                    select(trace, step.process, actions);
+                }
+                response.on_hover_text(arguments_of(trace, step.process));
+            });
+        });
+}
+
+fn because(trace: &Trace, step: &ChainStep) -> String {
+    match step.because {
+        Because::First => "it is the first".to_owned(),
+        Because::Fork => "started by it".to_owned(),
+        Because::Child => "waited for its end".to_owned(),
+        Because::File(path) => {
+            let path = trace.text(path);
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            format!("reads its {name}")
+        }
+    }
+}
+
+/// Programs by the time they took, and the processes that failed.
+fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+    let trace = &scene.loaded.trace;
+    let palette = scene.palette;
+    if answer.failed.is_empty() {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("Programs").strong());
+            ui.label(RichText::new("no process failed").color(palette.weak));
+        });
+    } else {
+        let count = ruler::grouped(answer.failed.len() as i64);
+        let title = format!("{count} failed");
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("Programs").strong());
+            let text = RichText::new(title).color(palette.error);
+            ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));
+        });
+    }
+    let all = &answer.programs;
+    TableBuilder::new(ui)
+        .min_scrolled_height(0.0)
+        .id_salt("programs")
+        .striped(true)
+        .resizable(true)
+        .auto_shrink([false, false])
+        .sense(Sense::click())
+        .column(Column::remainder().at_least(60.0).clip(true))
+        .column(Column::initial(56.0).at_least(30.0).clip(true))
+        .columns(Column::initial(72.0).at_least(40.0).clip(true), 2)
+        .column(Column::initial(46.0).at_least(30.0).clip(true))
+        .header(20.0, |mut header| {
+            for title in ["Program", "Count", "Own", "Longest", "Failed"] {
+                header.col(|ui| {
+                    drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
+                });
+            }
+        })
+        .body(|body| {
+            body.rows(ROW_HEIGHT, all.len(), |mut row| {
+                let Some(total) = all.get(row.index()) else {
+                    return;
+                };
+                row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
+                row.col(|ui| text_ui(ui, ruler::grouped(i64::from(total.count))));
+                row.col(|ui| text_ui(ui, length(scene, total.own)));
+                row.col(|ui| text_ui(ui, length(scene, total.longest)));
+                row.col(|ui| {
+                    if total.failed > 0 {
+                        let text = RichText::new(total.failed.to_string()).color(palette.error);
+                        ui.label(text);
+                    }
+                });
+                let response = row.response();
+                if response.clicked() {
+                    select(trace, total.longest_process, actions);
+                }
+                response.on_hover_text("Click to go to the longest one");
+            });
+        });
+}
+
+fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+    const MOST: usize = 200;
+    let trace = &scene.loaded.trace;
+    egui::ScrollArea::vertical()
+        .max_height(320.0)
+        .show(ui, |ui| {
+            for &id in answer.failed.iter().take(MOST) {
+                let Some(process) = trace.processes.get(id.0 as usize) else {
+                    continue;
+                };
+                let how = exit_text(process.exit_status, process.exit_signal);
+                let text = format!("{} ({}): {how}", program_of(trace, id), process.pid);
+                if ui
+                    .button(text)
+                    .on_hover_text(arguments_of(trace, id))
+                    .clicked()
+                {
+                    select(trace, id, actions);
+                    ui.close();
+                }
+            }
+            if answer.failed.len() > MOST {
+                ui.label(format!(
+                    "and {} more: sort the process tree by exit",
+                    answer.failed.len() - MOST
+                ));
+            }
+        });
+}

@@ -1,0 +1,396 @@
+//! Every file that was opened, renamed or linked: who did it and when, what went into it, what was made from it.
+
+use std::sync::Arc;
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use super::process_tree::select;
+use super::sortable::{Heading, heading_ui};
+use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::query::Item;
+use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
+use crate::query::process_times::program_of;
+use crate::trace::file_history::word_of;
+use crate::trace::{FileId, ProcessId};
+use crate::view::{Action, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<FilesPane>::default()
+}
+
+#[derive(Default)]
+struct FilesPane {
+    view: FileView,
+    is_of_selected: bool,
+    later: Later<(TraceKey, FileView), Answer>,
+    list: Option<(TraceKey, Arc<FileList>)>,
+    chosen: Option<FileId>,
+    asked: Asked,
+    kin: Later<(TraceKey, FileId, Kinship), Kin>,
+}
+
+/// What is told of the chosen file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    Uses,
+    Kin(Kinship),
+}
+
+struct Answer {
+    key: TraceKey,
+    list: Arc<FileList>,
+    files: Vec<FileId>,
+}
+
+struct Kin {
+    of: (TraceKey, FileId, Kinship),
+    relatives: Vec<Relative>,
+    more: More,
+}
+
+const ROW_HEIGHT: f32 = 18.0;
+const COLUMNS: &[Heading<FileSort>] = &[
+    Heading::new("File", FileSort::Path),
+    Heading::new("Read", FileSort::Reads).about("How often it was opened to be read"),
+    Heading::new("Written", FileSort::Writes).about("How often it was opened to be written"),
+    Heading::new("Renamed", FileSort::Renames).about("How often it was renamed or linked"),
+    Heading::new("Processes", FileSort::Processes).about("How many processes used it"),
+    Heading::new("First use", FileSort::First),
+];
+
+impl Pane for FilesPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let trace = &scene.loaded.trace;
+        if trace.files.rows.is_empty() {
+            let words = if scene.loaded.is_complete {
+                "This trace says nothing of files. etrace and strace recordings do."
+            } else {
+                "Files come when the trace is read."
+            };
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return actions;
+        }
+        let key = TraceKey::of(scene.loaded);
+        let selected = match scene.state.selected {
+            Some(Item::Process(id)) => Some(id),
+            Some(item) => item
+                .thread(trace)
+                .and_then(|thread| trace.thread(thread).process),
+            None => None,
+        };
+        self.view.process = selected.filter(|_| self.is_of_selected);
+        let (loaded, view) = (scene.loaded.clone(), self.view.clone());
+        let known = self.list.clone().filter(|list| list.0 == key);
+        let work = move || {
+            let list = known.map_or_else(|| Arc::new(FileList::new(&loaded.trace)), |it| it.1);
+            let files = listed(&loaded.trace, &list, &view);
+            Answer { key, list, files }
+        };
+        let asked = (key, self.view.clone());
+        let Some(answer) = self.later.ask(ui.ctx(), asked, work) else {
+            ui.spinner();
+            return actions;
+        };
+        if answer.key != key {
+            ui.spinner();
+            return actions;
+        }
+        if self.list.as_ref().is_none_or(|list| list.0 != key) {
+            self.list = Some((key, Arc::clone(&answer.list)));
+            self.chosen = None;
+        }
+        let list = Arc::clone(&answer.list);
+        let count = answer.files.len();
+        ui.horizontal(|ui| {
+            let edit = egui::TextEdit::singleline(&mut self.view.filter)
+                .hint_text("Filter: part of a path")
+                .desired_width(260.0);
+            ui.add(edit).widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter files")
+            });
+            ui.checkbox(&mut self.is_of_selected, "Of the selected process");
+            let words = format!(
+                "{} of {} files",
+                ruler::grouped(count as i64),
+                ruler::grouped(list.summaries.len() as i64)
+            );
+            ui.label(RichText::new(words).color(scene.palette.weak));
+        });
+        if let Some(file) = self.chosen {
+            let width = (ui.available_width() * 0.5).max(240.0);
+            egui::Panel::right("file uses")
+                .resizable(true)
+                .default_size(width)
+                .show(ui, |ui| {
+                    chosen_ui(ui, scene, &list, file, &mut self.asked);
+                    match self.asked {
+                        Asked::Uses => uses_ui(ui, scene, &list, file, &mut actions),
+                        Asked::Kin(kinship) => {
+                            let (loaded, worker) = (scene.loaded.clone(), Arc::clone(&list));
+                            let of = (key, file, kinship);
+                            let work = move || {
+                                let trace = &loaded.trace;
+                                let (relatives, more) = worker.relatives(trace, file, kinship);
+                                Kin {
+                                    of,
+                                    relatives,
+                                    more,
+                                }
+                            };
+                            match self.kin.ask(ui.ctx(), of, work).filter(|kin| kin.of == of) {
+                                Some(kin) => {
+                                    let next = kin_ui(ui, scene, &list, kin, &mut actions);
+                                    self.chosen = next.or(self.chosen);
+                                }
+                                None => drop(ui.spinner()),
+                            }
+                        }
+                    }
+                });
+        }
+        if count == 0 {
+            ui.label(RichText::new("No file matches.").color(scene.palette.weak));
+            return actions;
+        }
+        let files = &answer.files;
+        let (mut sort, mut order) = (self.view.sort, self.view.order);
+        let mut clicked = None;
+        let chosen = self.chosen;
+        TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
+            .id_salt("files")
+            .striped(true)
+            .resizable(true)
+            .auto_shrink([false, false])
+            .sense(Sense::click())
+            .column(Column::remainder().at_least(160.0).clip(true))
+            .columns(Column::initial(58.0).at_least(40.0).clip(true), 3)
+            .column(Column::initial(74.0).at_least(40.0).clip(true))
+            .column(Column::initial(112.0).at_least(50.0).clip(true))
+            .header(20.0, |mut header| {
+                heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
+            })
+            .body(|body| {
+                body.rows(ROW_HEIGHT, files.len(), |mut row| {
+                    let Some(&file) = files.get(row.index()) else {
+                        return;
+                    };
+                    row.set_selected(chosen == Some(file));
+                    let summary = list.summaries.get(file.0 as usize).copied();
+                    let summary = summary.unwrap_or_default();
+                    row.col(|ui| path_ui(ui, &trace.text(list.history.name(file))));
+                    for count in [
+                        summary.reads,
+                        summary.writes,
+                        summary.renames,
+                        summary.processes,
+                    ] {
+                        let text = match count {
+                            0 => String::new(),
+                            count => ruler::grouped(i64::from(count)),
+                        };
+                        row.col(|ui| text_ui(ui, text));
+                    }
+                    row.col(|ui| text_ui(ui, time_text(scene, summary.first)));
+                    if row.response().clicked() {
+                        clicked = Some(file);
+                    }
+                });
+            });
+        (self.view.sort, self.view.order) = (sort, order);
+        self.chosen = clicked.or(self.chosen);
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.later.is_waiting() || self.kin.is_waiting()
+    }
+}
+
+fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
+    ruler::full_text(time, scene.state.time_format, scene.state.origins)
+}
+
+fn text_ui(ui: &mut Ui, text: impl Into<String>) {
+    let text = RichText::new(text).size(12.0);
+    ui.add(egui::Label::new(text).selectable(false).truncate());
+}
+
+/// A path: where it does not fit, its end is seen.
+fn path_ui(ui: &mut Ui, path: &str) {
+    let room = (ui.available_width() / 6.6).max(8.0) as usize;
+    let length = path.chars().count();
+    if length <= room {
+        return text_ui(ui, path);
+    }
+    let end: String = path.chars().skip(length - room + 1).collect();
+    let text = RichText::new(format!("…{end}")).size(12.0);
+    ui.add(egui::Label::new(text).selectable(false).truncate())
+        .on_hover_text(path);
+}
+
+/// The chosen file's names, and what is to be told of it.
+fn chosen_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId, asked: &mut Asked) {
+    let trace = &scene.loaded.trace;
+    let Some(entry) = list.history.files.get(file.0 as usize) else {
+        return;
+    };
+    let name = trace.text(list.history.name(file)).into_owned();
+    ui.add(egui::Label::new(RichText::new(&name).strong()).truncate())
+        .on_hover_text(&name);
+    if entry.names.len() > 1 {
+        let before: Vec<_> = entry
+            .names
+            .iter()
+            .rev()
+            .skip(1)
+            .take(8)
+            .map(|&name| trace.text(name))
+            .collect();
+        let words = format!("also: {}", before.join(", "));
+        ui.add(
+            egui::Label::new(RichText::new(&words).size(12.0).color(scene.palette.weak)).truncate(),
+        )
+        .on_hover_text(words);
+    }
+    ui.horizontal(|ui| {
+        for (value, word) in [
+            (Asked::Uses, "Uses"),
+            (Asked::Kin(Kinship::WentInto), "What went into it"),
+            (Asked::Kin(Kinship::MadeFrom), "What was made from it"),
+        ] {
+            ui.selectable_value(asked, value, word);
+        }
+    });
+}
+
+fn process_text(scene: &Scene<'_>, id: Option<ProcessId>) -> String {
+    let trace = &scene.loaded.trace;
+    let Some(id) = id else {
+        return "unknown".to_owned();
+    };
+    let pid = trace.processes.get(id.0 as usize).map_or(0, |it| it.pid);
+    format!("{} ({pid})", program_of(trace, id))
+}
+
+/// Who used the file, when, and for what.
+fn uses_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    list: &FileList,
+    file: FileId,
+    actions: &mut Vec<Action>,
+) {
+    let trace = &scene.loaded.trace;
+    let rows = list.rows_of(file);
+    TableBuilder::new(ui)
+        .min_scrolled_height(0.0)
+        .id_salt("file uses")
+        .striped(true)
+        .resizable(true)
+        .auto_shrink([false, false])
+        .sense(Sense::click())
+        .column(Column::initial(100.0).at_least(50.0).clip(true))
+        .column(Column::initial(84.0).at_least(50.0).clip(true))
+        .column(Column::initial(130.0).at_least(60.0).clip(true))
+        .column(Column::remainder().clip(true))
+        .header(20.0, |mut header| {
+            for title in ["Time", "Use", "Process", "Until, or other name"] {
+                header.col(|ui| drop(ui.label(RichText::new(title).strong())));
+            }
+        })
+        .body(|body| {
+            body.rows(ROW_HEIGHT, rows.len(), |mut row| {
+                let Some(&index) = rows.get(row.index()) else {
+                    return;
+                };
+                let Some(entry) = trace.files.rows.get(index as usize) else {
+                    return;
+                };
+                let process = trace.thread(entry.thread).process;
+                row.col(|ui| text_ui(ui, time_text(scene, entry.time)));
+                row.col(|ui| text_ui(ui, word_of(entry)));
+                row.col(|ui| text_ui(ui, process_text(scene, process)));
+                row.col(|ui| {
+                    let text = match list.history.ended_by.get(&index) {
+                        Some(&event) => time_text(scene, trace.events.time(event)),
+                        None if entry.op != crate::event::FileOp::Open => {
+                            trace.text(entry.other_path).into_owned()
+                        }
+                        None => String::new(),
+                    };
+                    text_ui(ui, text);
+                });
+                let response = row.response();
+                if response.clicked() {
+                    actions.push(Action::Reveal(Item::Event(entry.event)));
+                }
+                response.on_hover_text("Click to go to it in the timeline");
+            });
+        });
+}
+
+/// The relatives of a file; the one that was clicked.
+fn kin_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    list: &FileList,
+    kin: &Kin,
+    actions: &mut Vec<Action>,
+) -> Option<FileId> {
+    let trace = &scene.loaded.trace;
+    if kin.relatives.is_empty() {
+        let words = match kin.of.2 {
+            Kinship::WentInto => "Nobody wrote it in this trace.",
+            Kinship::MadeFrom => "Nobody who read it wrote anything.",
+        };
+        ui.label(RichText::new(words).color(scene.palette.weak));
+        return None;
+    }
+    if kin.more == More::ThereIs {
+        let words = format!(
+            "The first {} of more.",
+            ruler::grouped(kin.relatives.len() as i64)
+        );
+        ui.label(RichText::new(words).color(scene.palette.error));
+    }
+    let mut clicked = None;
+    TableBuilder::new(ui)
+        .min_scrolled_height(0.0)
+        .id_salt("file kin")
+        .striped(true)
+        .resizable(true)
+        .auto_shrink([false, false])
+        .sense(Sense::click())
+        .column(Column::initial(44.0).at_least(30.0).clip(true))
+        .column(Column::initial(300.0).at_least(100.0).clip(true))
+        .column(Column::remainder().clip(true))
+        .header(20.0, |mut header| {
+            for title in ["Steps", "File", "Through"] {
+                header.col(|ui| drop(ui.label(RichText::new(title).strong())));
+            }
+        })
+        .body(|body| {
+            body.rows(ROW_HEIGHT, kin.relatives.len(), |mut row| {
+                let Some(relative) = kin.relatives.get(row.index()) else {
+                    return;
+                };
+                row.col(|ui| text_ui(ui, relative.steps.to_string()));
+                row.col(|ui| path_ui(ui, &trace.text(list.history.name(relative.file))));
+                row.col(|ui| {
+                    let text = process_text(scene, Some(relative.through));
+                    if ui.link(RichText::new(text).size(12.0)).clicked() {
+                        select(trace, relative.through, actions);
+                    }
+                });
+                if row.response().clicked() {
+                    clicked = Some(relative.file);
+                }
+            });
+        });
+    clicked
+}
