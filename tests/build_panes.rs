@@ -116,11 +116,7 @@ fn files_tell_who_used_them_and_what_they_were_made_of() {
     window.get_by_label("What was made from it").click();
     window.run_steps(3);
     settle(&mut window);
-    assert!(
-        window
-            .query_by_label_contains("src/liblua.a")
-            .is_some()
-    );
+    assert!(window.query_by_label_contains("src/liblua.a").is_some());
     window.get_by_label("Uses").click();
     window.run_steps(3);
     let mut uses = window.query_all_by_label("ar (272)");
@@ -181,7 +177,8 @@ fn panes_say_what_to_do_where_there_is_no_build() {
 fn the_tree_works_for_other_formats() {
     for (name, program) in [
         ("sample-traces/shell-pipeline.strace", "sh"),
-        ("sample-traces/sched-irq-syscalls.dat", "bash"),
+        ("sample-traces/sched-irq.ftrace", "sh"),
+        ("tests/golden/tracedat/be-v6-sched.dat", "sh"),
     ] {
         let mut window = window(&file(name));
         act(&mut window, Action::OpenPane("Process tree"));

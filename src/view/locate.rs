@@ -5,7 +5,7 @@ use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::trace::{
-    EventId, FlowId, InstantId, RunId, SliceId, State, StateId, Trace, TrackId, TrackKind,
+    EventId, FlowId, InstantId, RunId, SliceId, State, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// The time that an item takes; a point is one nanosecond long. `None` for what has no time of its own.
@@ -78,9 +78,25 @@ pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
             let flow = trace.flows.rows.get(id.0 as usize)?;
             lane_of(trace, Item::Slice(flow.from.slice?))
         }
-        Item::Thread(id) => (!trace.states.of(id).is_empty()).then_some(LaneKind::States(id)),
+        Item::Thread(id) => lane_of_thread(trace, id),
+        Item::Process(id) => {
+            let process = trace.processes.get(id.0 as usize)?;
+            lane_of_thread(trace, process.main_thread?)
+        }
         Item::Cpu(id) => Some(LaneKind::Runs(id)),
         _ => None,
+    }
+}
+
+/// The lane that shows most of a thread: its states, else its slices, else its points.
+fn lane_of_thread(trace: &Trace, id: ThreadId) -> Option<LaneKind> {
+    if !trace.states.of(id).is_empty() {
+        return Some(LaneKind::States(id));
+    }
+    let track = trace.track_of(TrackKind::Thread(id))?;
+    match trace.tracks.get(track.0 as usize)?.rows.clone().next() {
+        Some(row) => Some(LaneKind::Slices(row)),
+        None => Some(LaneKind::Instants(track)),
     }
 }
 

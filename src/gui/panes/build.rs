@@ -5,6 +5,7 @@ use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
 use super::process_tree::select;
+use super::sortable::wide;
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
@@ -149,7 +150,10 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         .show_grid([false, true])
         .include_y(0.0)
         .y_axis_min_width(22.0)
-        .x_axis_formatter(move |mark, _| ruler::length_text(Nanos((mark.value * 1e9) as i64), unit))
+        .x_axis_formatter(move |mark, _| match (mark.value * 1e9) as i64 {
+            0 => "0".to_owned(),
+            ns => ruler::length_text(Nanos(ns), unit),
+        })
         .label_formatter(move |at| {
             let (egui_plot::HoverPosition::NearDataPoint { position, .. }
             | egui_plot::HoverPosition::Elsewhere { position }) = at;
@@ -199,51 +203,56 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             chain.steps.len(),
             length(scene, answer.span.duration())
         );
-        ui.label(RichText::new(words).color(scene.palette.weak));
+        let label = egui::Label::new(RichText::new(words).color(scene.palette.weak));
+        ui.add(label.truncate());
     });
-    TableBuilder::new(ui)
-        .min_scrolled_height(0.0)
-        .id_salt("critical chain")
-        .striped(true)
-        .resizable(true)
-        .auto_shrink([false, false])
-        .sense(Sense::click())
-        .column(Column::initial(90.0).at_least(50.0).clip(true))
-        .column(Column::initial(74.0).at_least(50.0).clip(true))
-        .column(Column::initial(110.0).at_least(60.0).clip(true))
-        .column(Column::remainder().clip(true))
-        .header(20.0, |mut header| {
-            for title in ["Start", "Own", "Process", "Why after the one above"] {
-                header.col(|ui| {
-                    drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
-                });
-            }
-        })
-        .body(|body| {
-            body.rows(ROW_HEIGHT, chain.steps.len(), |mut row| {
-                let Some(step) = chain.steps.get(row.index()) else {
-                    return;
-                };
-                let pid = trace
-                    .processes
-                    .get(step.process.0 as usize)
-                    .map_or(0, |it| it.pid);
-                let start = ruler::full_text(
-                    step.span.start,
-                    scene.state.time_format,
-                    scene.state.origins,
-                );
-                row.col(|ui| text_ui(ui, start));
-                row.col(|ui| text_ui(ui, length(scene, step.own)));
-                row.col(|ui| text_ui(ui, format!("{} ({pid})", program_of(trace, step.process))));
-                row.col(|ui| text_ui(ui, because(trace, step)));
-                let response = row.response();
-                if response.clicked() {
-                    select(trace, step.process, actions);
+    wide(ui, "chain table", 400.0, |ui| {
+        TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
+            .id_salt("critical chain")
+            .striped(true)
+            .resizable(true)
+            .auto_shrink([false, false])
+            .sense(Sense::click())
+            .column(Column::initial(90.0).at_least(50.0).clip(true))
+            .column(Column::initial(74.0).at_least(50.0).clip(true))
+            .column(Column::initial(110.0).at_least(60.0).clip(true))
+            .column(Column::remainder().clip(true))
+            .header(20.0, |mut header| {
+                for title in ["Start", "Own", "Process", "Why after the one above"] {
+                    header.col(|ui| {
+                        drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
+                    });
                 }
-                response.on_hover_text(arguments_of(trace, step.process));
+            })
+            .body(|body| {
+                body.rows(ROW_HEIGHT, chain.steps.len(), |mut row| {
+                    let Some(step) = chain.steps.get(row.index()) else {
+                        return;
+                    };
+                    let pid = trace
+                        .processes
+                        .get(step.process.0 as usize)
+                        .map_or(0, |it| it.pid);
+                    let start = ruler::full_text(
+                        step.span.start,
+                        scene.state.time_format,
+                        scene.state.origins,
+                    );
+                    row.col(|ui| text_ui(ui, start));
+                    row.col(|ui| text_ui(ui, length(scene, step.own)));
+                    row.col(|ui| {
+                        text_ui(ui, format!("{} ({pid})", program_of(trace, step.process)))
+                    });
+                    row.col(|ui| text_ui(ui, because(trace, step)));
+                    let response = row.response();
+                    if response.clicked() {
+                        select(trace, step.process, actions);
+                    }
+                    response.on_hover_text(arguments_of(trace, step.process));
+                });
             });
-        });
+    });
 }
 
 fn because(trace: &Trace, step: &ChainStep) -> String {
@@ -278,46 +287,48 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
         });
     }
     let all = &answer.programs;
-    TableBuilder::new(ui)
-        .min_scrolled_height(0.0)
-        .id_salt("programs")
-        .striped(true)
-        .resizable(true)
-        .auto_shrink([false, false])
-        .sense(Sense::click())
-        .column(Column::remainder().at_least(60.0).clip(true))
-        .column(Column::initial(56.0).at_least(30.0).clip(true))
-        .columns(Column::initial(72.0).at_least(40.0).clip(true), 2)
-        .column(Column::initial(46.0).at_least(30.0).clip(true))
-        .header(20.0, |mut header| {
-            for title in ["Program", "Count", "Own", "Longest", "Failed"] {
-                header.col(|ui| {
-                    drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
-                });
-            }
-        })
-        .body(|body| {
-            body.rows(ROW_HEIGHT, all.len(), |mut row| {
-                let Some(total) = all.get(row.index()) else {
-                    return;
-                };
-                row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
-                row.col(|ui| text_ui(ui, ruler::grouped(i64::from(total.count))));
-                row.col(|ui| text_ui(ui, length(scene, total.own)));
-                row.col(|ui| text_ui(ui, length(scene, total.longest)));
-                row.col(|ui| {
-                    if total.failed > 0 {
-                        let text = RichText::new(total.failed.to_string()).color(palette.error);
-                        ui.label(text);
-                    }
-                });
-                let response = row.response();
-                if response.clicked() {
-                    select(trace, total.longest_process, actions);
+    wide(ui, "program table", 330.0, |ui| {
+        TableBuilder::new(ui)
+            .min_scrolled_height(0.0)
+            .id_salt("programs")
+            .striped(true)
+            .resizable(true)
+            .auto_shrink([false, false])
+            .sense(Sense::click())
+            .column(Column::remainder().at_least(60.0).clip(true))
+            .column(Column::initial(56.0).at_least(30.0).clip(true))
+            .columns(Column::initial(72.0).at_least(40.0).clip(true), 2)
+            .column(Column::initial(46.0).at_least(30.0).clip(true))
+            .header(20.0, |mut header| {
+                for title in ["Program", "Count", "Own", "Longest", "Failed"] {
+                    header.col(|ui| {
+                        drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
+                    });
                 }
-                response.on_hover_text("Click to go to the longest one");
+            })
+            .body(|body| {
+                body.rows(ROW_HEIGHT, all.len(), |mut row| {
+                    let Some(total) = all.get(row.index()) else {
+                        return;
+                    };
+                    row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
+                    row.col(|ui| text_ui(ui, ruler::grouped(i64::from(total.count))));
+                    row.col(|ui| text_ui(ui, length(scene, total.own)));
+                    row.col(|ui| text_ui(ui, length(scene, total.longest)));
+                    row.col(|ui| {
+                        if total.failed > 0 {
+                            let text = RichText::new(total.failed.to_string()).color(palette.error);
+                            ui.label(text);
+                        }
+                    });
+                    let response = row.response();
+                    if response.clicked() {
+                        select(trace, total.longest_process, actions);
+                    }
+                    response.on_hover_text("Click to go to the longest one");
+                });
             });
-        });
+    });
 }
 
 fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {

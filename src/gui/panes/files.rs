@@ -6,7 +6,7 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
-use super::sortable::{Heading, heading_ui};
+use super::sortable::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
@@ -160,47 +160,49 @@ impl Pane for FilesPane {
         let (mut sort, mut order) = (self.view.sort, self.view.order);
         let mut clicked = None;
         let chosen = self.chosen;
-        TableBuilder::new(ui)
-            .min_scrolled_height(0.0)
-            .id_salt("files")
-            .striped(true)
-            .resizable(true)
-            .auto_shrink([false, false])
-            .sense(Sense::click())
-            .column(Column::remainder().at_least(160.0).clip(true))
-            .columns(Column::initial(58.0).at_least(40.0).clip(true), 3)
-            .column(Column::initial(74.0).at_least(40.0).clip(true))
-            .column(Column::initial(112.0).at_least(50.0).clip(true))
-            .header(20.0, |mut header| {
-                heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
-            })
-            .body(|body| {
-                body.rows(ROW_HEIGHT, files.len(), |mut row| {
-                    let Some(&file) = files.get(row.index()) else {
-                        return;
-                    };
-                    row.set_selected(chosen == Some(file));
-                    let summary = list.summaries.get(file.0 as usize).copied();
-                    let summary = summary.unwrap_or_default();
-                    row.col(|ui| path_ui(ui, &trace.text(list.history.name(file))));
-                    for count in [
-                        summary.reads,
-                        summary.writes,
-                        summary.renames,
-                        summary.processes,
-                    ] {
-                        let text = match count {
-                            0 => String::new(),
-                            count => ruler::grouped(i64::from(count)),
+        wide(ui, "file list", 560.0, |ui| {
+            TableBuilder::new(ui)
+                .min_scrolled_height(0.0)
+                .id_salt("files")
+                .striped(true)
+                .resizable(true)
+                .auto_shrink([false, false])
+                .sense(Sense::click())
+                .column(Column::remainder().at_least(160.0).clip(true))
+                .columns(Column::initial(58.0).at_least(40.0).clip(true), 3)
+                .column(Column::initial(74.0).at_least(40.0).clip(true))
+                .column(Column::initial(112.0).at_least(50.0).clip(true))
+                .header(20.0, |mut header| {
+                    heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
+                })
+                .body(|body| {
+                    body.rows(ROW_HEIGHT, files.len(), |mut row| {
+                        let Some(&file) = files.get(row.index()) else {
+                            return;
                         };
-                        row.col(|ui| text_ui(ui, text));
-                    }
-                    row.col(|ui| text_ui(ui, time_text(scene, summary.first)));
-                    if row.response().clicked() {
-                        clicked = Some(file);
-                    }
+                        row.set_selected(chosen == Some(file));
+                        let summary = list.summaries.get(file.0 as usize).copied();
+                        let summary = summary.unwrap_or_default();
+                        row.col(|ui| path_ui(ui, &trace.text(list.history.name(file))));
+                        for count in [
+                            summary.reads,
+                            summary.writes,
+                            summary.renames,
+                            summary.processes,
+                        ] {
+                            let text = match count {
+                                0 => String::new(),
+                                count => ruler::grouped(i64::from(count)),
+                            };
+                            row.col(|ui| text_ui(ui, text));
+                        }
+                        row.col(|ui| text_ui(ui, time_text(scene, summary.first)));
+                        if row.response().clicked() {
+                            clicked = Some(file);
+                        }
+                    });
                 });
-            });
+        });
         (self.view.sort, self.view.order) = (sort, order);
         self.chosen = clicked.or(self.chosen);
         actions

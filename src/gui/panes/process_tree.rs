@@ -8,7 +8,7 @@ use std::sync::Arc;
 use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use super::sortable::{Heading, heading_ui};
+use super::sortable::{Heading, heading_ui, wide};
 use crate::base::signals::exit_text;
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::theme::hash_name;
@@ -110,48 +110,52 @@ impl Pane for TreePane {
             ui.label(RichText::new("No process matches the filter.").color(scene.palette.weak));
             return actions;
         }
-        let mut table = TableBuilder::new(ui)
-            .min_scrolled_height(0.0)
-            .id_salt("processes")
-            .striped(true)
-            .resizable(true)
-            .auto_shrink([false, false])
-            .cell_layout(egui::Layout::left_to_right(Align::Center))
-            .sense(Sense::click())
-            .column(Column::initial(230.0).at_least(100.0).clip(true))
-            .column(Column::initial(62.0).at_least(40.0).clip(true))
-            .columns(Column::initial(84.0).at_least(50.0).clip(true), 4)
-            .column(Column::initial(50.0).at_least(36.0).clip(true))
-            .column(Column::initial(64.0).at_least(36.0).clip(true))
-            .column(Column::initial(48.0).at_least(36.0).clip(true))
-            .column(Column::initial(180.0).at_least(60.0).clip(true))
-            .column(Column::remainder().at_least(120.0).clip(true));
-        if let Some(wanted) = self.wanted
-            && let Some(at) = answer.rows.iter().position(|row| row.id == wanted)
-        {
-            table = table.scroll_to_row(at, Some(Align::Center));
-            self.wanted = None;
-        }
         let mut toggled = None;
         let (mut sort, mut order) = (self.view.sort, self.view.order);
-        table
-            .header(20.0, |mut header| {
-                heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
-            })
-            .body(|body| {
-                body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
-                    let Some(&entry) = answer.rows.get(row.index()) else {
-                        return;
-                    };
-                    row.set_selected(selected_process(scene) == Some(entry.id));
-                    let is_toggled = row_ui(&mut row, scene, &times, entry);
-                    if is_toggled {
-                        toggled = Some(entry.id);
-                    } else if row.response().clicked() {
-                        select(trace, entry.id, &mut actions);
-                    }
+        let wanted = &mut self.wanted;
+        wide(ui, "process table", 1120.0, |ui| {
+            let mut table = TableBuilder::new(ui)
+                .min_scrolled_height(0.0)
+                .id_salt("processes")
+                .striped(true)
+                .resizable(true)
+                .auto_shrink([false, false])
+                .cell_layout(egui::Layout::left_to_right(Align::Center))
+                .sense(Sense::click())
+                .column(Column::initial(230.0).at_least(100.0).clip(true))
+                .column(Column::initial(62.0).at_least(40.0).clip(true))
+                .column(Column::initial(106.0).at_least(50.0).clip(true))
+                .columns(Column::initial(82.0).at_least(50.0).clip(true), 3)
+                .column(Column::initial(50.0).at_least(36.0).clip(true))
+                .column(Column::initial(64.0).at_least(36.0).clip(true))
+                .column(Column::initial(48.0).at_least(36.0).clip(true))
+                .column(Column::initial(180.0).at_least(60.0).clip(true))
+                .column(Column::remainder().at_least(120.0).clip(true));
+            if let Some(id) = *wanted
+                && let Some(at) = answer.rows.iter().position(|row| row.id == id)
+            {
+                table = table.scroll_to_row(at, Some(Align::Center));
+                *wanted = None;
+            }
+            table
+                .header(20.0, |mut header| {
+                    heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
+                })
+                .body(|body| {
+                    body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
+                        let Some(&entry) = answer.rows.get(row.index()) else {
+                            return;
+                        };
+                        row.set_selected(selected_process(scene) == Some(entry.id));
+                        let is_toggled = row_ui(&mut row, scene, &times, entry);
+                        if is_toggled {
+                            toggled = Some(entry.id);
+                        } else if row.response().clicked() {
+                            select(trace, entry.id, &mut actions);
+                        }
+                    });
                 });
-            });
+        });
         (self.view.sort, self.view.order) = (sort, order);
         if let Some(id) = toggled {
             self.view.opened.toggle(id);

@@ -1,6 +1,6 @@
 //! Headings of tables that are sorted by a click: a second click turns the order around.
 
-use egui::{RichText, Sense};
+use egui::{RichText, ScrollArea, Sense, Ui};
 use egui_extras::TableRow;
 
 use crate::query::process_rows::Order;
@@ -27,6 +27,19 @@ impl<S: Copy> Heading<S> {
     pub const fn about(self, about: &'static str) -> Heading<S> {
         Heading { about, ..self }
     }
+}
+
+/// A place for a table that is at least `least` points wide: where there is less room, it scrolls sideways.
+pub fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
+    let width = ui.available_width().max(least);
+    ScrollArea::horizontal()
+        .id_salt(id)
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.set_max_width(width);
+            add(ui)
+        })
+        .inner
 }
 
 /// Draws the headings, with an arrow at the one that the rows are sorted by.
