@@ -3,18 +3,18 @@
 
 pub mod area;
 pub mod blobs;
+pub mod build_chain;
 pub mod compare;
 pub mod cpu_use;
-pub mod build_chain;
 pub mod details;
 pub mod distribution;
 pub mod durations;
 pub mod expression;
+pub mod files;
 pub mod flame;
 pub mod item;
 pub mod latency;
 pub mod probes;
-pub mod files;
 pub mod process_rows;
 pub mod process_times;
 pub mod process_tree;
