@@ -123,3 +123,31 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
         drawn
     });
 }
+
+/// The whole trace as FXT, to nowhere: what encoding costs, without a disk.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn export_fxt(bencher: Bencher) {
+    let exporter = threadline::export::find("fxt").expect("an exporter");
+    let write = || {
+        let (all, job) = (threadline::export::Selection::all(), Job::default());
+        let mut size = Size(0);
+        let written = (exporter.write)(exporter, &LOADED, &all, &mut size, &job);
+        written.expect("an export");
+        size.0
+    };
+    bencher.counter(BytesCount::new(write())).bench(write);
+}
+
+/// Counts what is written, and forgets it.
+struct Size(u64);
+
+impl std::io::Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -14,3 +14,4 @@ draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations
 draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 660ms --pane events
 draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880ms
 draw process-tree sched-irq-syscalls.dat --size 1280x720 --pane process-tree --theme light
+draw fxt-events compress.fxt --size 1280x720 --pane events

@@ -305,3 +305,137 @@ fn every_exporter_writes_what_its_format_asks() {
         }
     }
 }
+
+#[test]
+fn more_strings_and_threads_than_the_tables_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    for i in 0..40_000_u64 {
+        let text = format!("slice {i}");
+        let name = out.name(&text);
+        let base = head(EventType::Complete, i * 10, 100 + i % 300);
+        let same = format!("argument {}", i % 40_000);
+        let args = [Arg::new(same, ArgValue::Int64(i as i64))];
+        out.event(Head { name, ..base }, &args, Some(i * 10 + 5));
+    }
+    let path = folder.path().join("many.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.count_of("slices"), 40_000);
+    assert_eq!(summary.count_of("threads"), 300);
+    assert!(slices(&again) == slices(&source));
+    for name in ["slice 7", "slice 39999"] {
+        assert!(arguments(&again, name).contains_key(&name.replace("slice", "argument")));
+    }
+}
+
+#[test]
+fn payloads_of_any_size_are_written_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    let payload: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
+    let name = out.name("dump");
+    let place = Head {
+        name,
+        ..head(EventType::Instant, 5, 100)
+    };
+    out.large_event(place, &[], &payload);
+    out.blob("small", "", Some(3), &payload[..20_000]);
+    out.blob("large", "files", None, &payload[..100_000]);
+    let path = folder.path().join("blobs.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let sizes = |loaded: &LoadedTrace| {
+        let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+        let mut found: Vec<(String, usize)> = crate::query::blobs::blobs(trace, reader)
+            .into_iter()
+            .map(|blob| {
+                let bytes = crate::query::blobs::payload(trace, reader, blob.event).unwrap();
+                assert!(payload.starts_with(&bytes), "{}", blob.name);
+                (blob.name, bytes.len())
+            })
+            .collect();
+        found.sort();
+        found
+    };
+    let expected = [("dump", 1_000_000), ("large", 100_000), ("small", 20_000)];
+    assert_eq!(
+        sizes(&source),
+        expected.map(|(name, size)| (name.to_owned(), size))
+    );
+    assert_eq!(sizes(&again), sizes(&source));
+}
+
+#[test]
+fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let failed = write(
+        &EXPORTER,
+        &source,
+        &Selection::all(),
+        &mut Full,
+        &Job::default(),
+    );
+    let error = failed.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    let path = folder.path().join("old.fxt");
+    std::fs::write(&path, "old").unwrap();
+    let done: Result<(), ExportError> =
+        export::atomic_file::write_whole(&path, Overwrite::Replace, |_| {
+            let all = Selection::all();
+            write(&EXPORTER, &source, &all, &mut Full, &Job::default()).map(|_| ())
+        });
+    assert!(done.is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn only_the_tracks_and_counters_that_were_chosen_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (tracks, counters) = export::choices::tracks_named(&source.trace, "request");
+    assert_eq!((tracks.len(), counters.len()), (1, 0));
+    let selection = Selection {
+        tracks,
+        ..Selection::all()
+    };
+    let (one, summary) = cut(folder.path(), &source, &selection);
+    assert_eq!(slices(&one), vec![("request".to_owned(), 11, 50, 950)]);
+    assert_eq!(summary.count_of("counter samples"), 0);
+    let (tracks, counters) = export::choices::tracks_named(&source.trace, "load");
+    let selection = Selection {
+        tracks,
+        counters,
+        ..Selection::all()
+    };
+    let (one, _) = cut(folder.path(), &source, &selection);
+    assert_eq!(one.trace.counters.values, vec![1.0, 7.0]);
+    assert!(slices(&one).is_empty());
+    assert_eq!(one.trace.text(one.trace.processes[0].name), "game");
+    let names: Vec<String> = export::choices::choices(&source.trace)
+        .into_iter()
+        .map(|row| row.name)
+        .collect();
+    for name in ["game", "t11", "request", "load:value"] {
+        assert!(
+            names.iter().any(|other| other == name),
+            "{name} in {names:?}"
+        );
+    }
+}
