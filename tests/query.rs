@@ -7,14 +7,16 @@
 
 use std::path::Path;
 
-use threadline::base::{Job, TimeSpan};
+use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::event::Value;
 use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher};
-use threadline::query::search::{Place, Places, Query, Searching, search};
+use threadline::query::search::{
+    Filtering, Place, Places, Query, Searching, filter_events, search,
+};
 use threadline::trace::{EventId, SliceId, StateId};
 
 fn sample(name: &str) -> LoadedTrace {
@@ -279,6 +281,62 @@ fn a_search_in_the_background_ends_and_says_so() {
     assert_eq!(done, all);
     let wrong = Query::new(Expression::parse("no_such_field == 1").unwrap());
     assert!(Searching::start(loaded.trace.clone(), loaded.reader.clone(), wrong, || {}).is_err());
+}
+
+#[test]
+fn a_filter_lists_its_events_in_the_order_of_time() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    for text in [
+        "sched",
+        "cpu == 1 && sched_switch: prev_prio == 120",
+        "no such text at all",
+    ] {
+        let expression = Expression::parse(text).unwrap();
+        let always = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        let mut steps = 0;
+        let found = filter_events(
+            trace,
+            reader,
+            &expression,
+            always,
+            &Job::default(),
+            &mut |_| steps += 1,
+        )
+        .unwrap();
+        let matcher = Matcher::new(&expression, trace, reader).unwrap();
+        let plain: Vec<EventId> = trace
+            .events
+            .from_time(Timestamp::MIN)
+            .filter(|id| matcher.is_match(Item::Event(*id)))
+            .collect();
+        assert!(found.is_complete && steps > 0);
+        assert_eq!(found.len(), plain.len(), "{text}");
+        assert_eq!(found.iter_from(0).collect::<Vec<_>>(), plain, "{text}");
+        for (at, id) in plain.iter().enumerate().step_by(37) {
+            assert_eq!(found.get(at), Some(*id));
+            let rank = found.rank(trace, trace.events.time(*id));
+            assert!(rank <= at);
+            assert_eq!(trace.events.time(plain[rank]), trace.events.time(*id));
+        }
+        assert_eq!(found.get(plain.len()), None);
+        assert_eq!(found.rank(trace, Timestamp::MAX), plain.len());
+    }
+    let expression = Expression::parse("sched").unwrap();
+    let (sender, woken) = std::sync::mpsc::channel();
+    let wake = move || sender.send(()).unwrap_or(());
+    let filtering = Filtering::start(
+        loaded.trace.clone(),
+        loaded.reader.clone(),
+        expression,
+        wake,
+    )
+    .unwrap();
+    while woken
+        .recv_timeout(std::time::Duration::from_secs(60))
+        .is_ok()
+    {}
+    assert!(filtering.events().is_complete && !filtering.events().is_empty());
 }
 
 #[test]

@@ -227,7 +227,7 @@ impl Expression {
                 next: 0,
                 end: text.len(),
             };
-            let node = parser.any(0)?;
+            let node = parser.any(0, Scope::Whole)?;
             match parser.peek() {
                 None => node,
                 Some(Placed {
@@ -295,6 +295,15 @@ fn as_quoted(text: &str) -> Option<&str> {
     (!inner.is_empty() && !inner.contains('"')).then_some(inner)
 }
 
+/// What an `||` belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// All of it.
+    Whole,
+    /// What is asked of an event.
+    Event,
+}
+
 struct Parser {
     tokens: Vec<Placed>,
     next: usize,
@@ -319,18 +328,21 @@ impl Parser {
         }
     }
 
-    fn any(&mut self, depth: u32) -> Result<Node, ExpressionError> {
+    fn any(&mut self, depth: u32, scope: Scope) -> Result<Node, ExpressionError> {
         if depth > MAX_DEPTH {
             return Err(self.missing("too many parentheses inside each other"));
         }
-        if let Some(names) = self.event_names() {
-            return Ok(Node::Event(names, Box::new(self.any(depth + 1)?)));
-        }
         let mut nodes = vec![self.all(depth)?];
-        while self.is_next(&Token::Or) {
+        while !(scope == Scope::Event && self.is_other_event()) && self.is_next(&Token::Or) {
             nodes.push(self.all(depth)?);
         }
         Ok(one_or(nodes, Node::Any))
+    }
+
+    /// Whether `|| event:` follows, where what was asked of the event before ends.
+    fn is_other_event(&self) -> bool {
+        let after = self.tokens.get(self.next + 1);
+        after.is_some_and(|placed| matches!(placed.token, Token::Event(_)))
     }
 
     fn all(&mut self, depth: u32) -> Result<Node, ExpressionError> {
@@ -361,8 +373,12 @@ impl Parser {
         self.next += 1;
         let wrong = |message: String| ExpressionError::new(at, length, message);
         match token {
+            Token::Event(names) => {
+                let inner = self.any(depth + 1, Scope::Event)?;
+                Ok(Node::Event(names, Box::new(inner)))
+            }
             Token::Open => {
-                let node = self.any(depth + 1)?;
+                let node = self.any(depth + 1, Scope::Whole)?;
                 if self.is_next(&Token::Close) {
                     Ok(node)
                 } else {
@@ -396,53 +412,6 @@ impl Parser {
         };
         self.next += 1;
         Some(op)
-    }
-
-    /// `a, b:` before what follows; also `a:field`, whose word is then cut in two.
-    fn event_names(&mut self) -> Option<Vec<String>> {
-        let mut names = Vec::new();
-        let mut next = self.next;
-        loop {
-            let Placed {
-                token: Token::Word(word),
-                at,
-                length,
-            } = self.tokens.get(next)?
-            else {
-                return None;
-            };
-            let (at, length) = (*at, *length);
-            if let Some(list) = word.strip_suffix(':') {
-                names.extend(list.split(',').map(str::to_owned));
-                self.next = next + 1;
-                break;
-            }
-            if let Some((list, rest)) = word.split_once(':') {
-                let is_compared = self.tokens.get(next + 1).is_some_and(|after| {
-                    !matches!(
-                        after.token,
-                        Token::And | Token::Or | Token::Close | Token::Open | Token::Word(_)
-                    )
-                });
-                if !is_compared {
-                    return None;
-                }
-                names.extend(list.split(',').map(str::to_owned));
-                let before = length - rest.len();
-                let rest = Placed {
-                    token: Token::Word(rest.to_owned()),
-                    at: at + before,
-                    length: length - before,
-                };
-                *self.tokens.get_mut(next)? = rest;
-                self.next = next;
-                break;
-            }
-            names.extend(word.split(',').map(str::to_owned));
-            next += 1;
-        }
-        names.retain(|name| !name.is_empty());
-        Some(names)
     }
 
     fn compare(

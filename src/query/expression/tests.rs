@@ -79,6 +79,18 @@ fn an_event_stands_before_its_fields() {
 }
 
 #[test]
+fn another_event_after_or_stands_for_itself() {
+    assert_eq!(
+        shape("a: x == 1 || y == 2 || b: x == 3"),
+        r#"any[a:[any[Argument("x")Equal1 Argument("y")Equal2]] b:[Argument("x")Equal3]]"#
+    );
+    assert_eq!(
+        shape("cpu == 1 && !a: x == 1"),
+        r#"all[CpuEqual1 not[a:[Argument("x")Equal1]]]"#
+    );
+}
+
+#[test]
 fn errors_say_where_they_are() {
     assert_eq!(
         error("cpu == x"),

@@ -23,6 +23,8 @@ pub(super) enum Token {
     Quoted(String),
     /// What stood between slashes, and the flags after them.
     Regex(String, String),
+    /// `a, b:` before what is asked of these events.
+    Event(Vec<String>),
     /// Anything else: a field, a number, a time, a bare word.
     Word(String),
 }
@@ -65,6 +67,7 @@ impl Token {
                 | Token::Not
                 | Token::Quoted(_)
                 | Token::Regex(..)
+                | Token::Event(_)
                 | Token::Word(_)
         )
     }
@@ -83,7 +86,74 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
         found.push(Placed { token, at, length });
         at += length;
     }
-    Ok(found)
+    Ok(with_events(&found))
+}
+
+/// The same tokens with `a, b:` as one. `a:field` is cut in two where `field` is compared; elsewhere a colon
+/// is part of a word.
+fn with_events(tokens: &[Placed]) -> Vec<Placed> {
+    let mut found: Vec<Placed> = Vec::with_capacity(tokens.len());
+    let mut next = 0;
+    while let Some(placed) = tokens.get(next) {
+        let is_begin = found.last().is_none_or(|last| {
+            matches!(
+                last.token,
+                Token::And | Token::Or | Token::Open | Token::Not
+            )
+        });
+        if is_begin && let Some(prefix) = event_prefix(tokens, next, placed.at) {
+            next += prefix.taken;
+            found.push(prefix.event);
+            found.extend(prefix.field);
+        } else {
+            found.push(placed.clone());
+            next += 1;
+        }
+    }
+    found
+}
+
+struct Prefix {
+    event: Placed,
+    field: Option<Placed>,
+    taken: usize,
+}
+
+fn event_prefix(tokens: &[Placed], from: usize, start: usize) -> Option<Prefix> {
+    let mut names: Vec<String> = Vec::new();
+    for (taken, placed) in tokens.get(from..)?.iter().enumerate() {
+        let Token::Word(word) = &placed.token else {
+            return None;
+        };
+        let Some((list, rest)) = word.split_once(':') else {
+            names.extend(word.split(',').map(str::to_owned));
+            continue;
+        };
+        let length = placed.length - rest.len();
+        let field = (!rest.is_empty()).then(|| Placed {
+            token: Token::Word(rest.to_owned()),
+            at: placed.at + length,
+            length: rest.len(),
+        });
+        let after = tokens.get(from + taken + 1).map(|after| &after.token);
+        let is_compared =
+            after.is_some_and(Token::is_operator) && !matches!(after, Some(Token::And | Token::Or));
+        if field.is_some() && !is_compared {
+            return None;
+        }
+        names.extend(list.split(',').map(str::to_owned));
+        names.retain(|name| !name.is_empty());
+        return Some(Prefix {
+            event: Placed {
+                token: Token::Event(names),
+                at: start,
+                length: placed.at + length - start,
+            },
+            field,
+            taken: taken + 1,
+        });
+    }
+    None
 }
 
 fn token_at(text: &str, at: usize, first: char) -> Result<(Token, usize), ExpressionError> {

@@ -6,6 +6,7 @@
 //! [`Query::limit`] hits are kept as a list, the earliest; all are counted and marked.
 
 mod background;
+mod filter;
 mod found;
 mod places;
 mod scan;
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 pub use background::Searching;
+pub use filter::{FilteredEvents, Filtering, filter_events};
 pub use found::{BitSet, Found, Hit, Marks};
 pub use places::{Place, Places};
 

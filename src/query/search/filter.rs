@@ -1,0 +1,208 @@
+//! All raw events that an expression means, in time order, 4 bytes each: for lists of any length. Found window
+//! by window like a search, off the window's thread.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::found::{BitSet, Marks};
+use super::scan::{Scan, windows};
+use super::{Place, Places, Query};
+use crate::base::{Job, TimeSpan, Timestamp};
+use crate::formats::Reader;
+use crate::query::Item;
+use crate::query::expression::{Expression, ExpressionError, Matcher};
+use crate::trace::{EventId, Trace};
+
+/// Events in time order. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct FilteredEvents {
+    /// Each with the number of its first event.
+    chunks: Vec<(usize, Arc<[u32]>)>,
+    count: usize,
+    /// Whether all are here.
+    pub is_complete: bool,
+}
+
+impl FilteredEvents {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The event at place `at` of the list.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<EventId> {
+        let after = self.chunks.partition_point(|(first, _)| *first <= at);
+        let (first, chunk) = self.chunks.get(after.checked_sub(1)?)?;
+        chunk.get(at - first).copied().map(EventId)
+    }
+
+    /// How many events of the list happened before `time`: the place to scroll to.
+    #[must_use]
+    pub fn rank(&self, trace: &Trace, time: Timestamp) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle) {
+                Some(id) if trace.events.time(id) < time => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The events from place `from` on.
+    pub fn iter_from(&self, from: usize) -> impl Iterator<Item = EventId> {
+        (from..self.count).map_while(|at| self.get(at))
+    }
+
+    fn push(&mut self, events: Vec<u32>) {
+        if !events.is_empty() {
+            let first = self.count;
+            self.count += events.len();
+            self.chunks.push((first, events.into()));
+        }
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.count * 4 + self.chunks.capacity() * 32) as u64
+    }
+}
+
+/// Filters all raw events in `span`; `publish` gets what there is after each step. A cancelled job ends it
+/// early, not `is_complete`.
+///
+/// # Errors
+/// If the expression asks for what the trace cannot have.
+pub fn filter_events(
+    trace: &Trace,
+    reader: &dyn Reader,
+    expression: &Expression,
+    span: TimeSpan,
+    job: &Job,
+    publish: &mut dyn FnMut(&FilteredEvents),
+) -> Result<FilteredEvents, ExpressionError> {
+    let matcher = Matcher::new(expression, trace, reader)?;
+    let query = Query {
+        expression: expression.clone(),
+        places: Places::of(&[Place::Events]),
+        span,
+        limit: 0,
+    };
+    let scan = Scan {
+        trace,
+        matcher: &matcher,
+        query: &query,
+        job,
+        marks: Arc::new(Marks::default()),
+        covered: BitSet::default(),
+    };
+    scan.set_total();
+    let mut found = FilteredEvents::default();
+    let step = rayon::current_num_threads().max(1) * 4;
+    for windows in windows(trace, span).chunks(step) {
+        if job.is_cancelled() {
+            return Ok(found);
+        }
+        let scanned: Vec<_> = windows
+            .par_iter()
+            .map(|window| scan.window(*window))
+            .collect();
+        let mut events = Vec::new();
+        for (hits, count) in scanned {
+            events.extend(hits.iter().filter_map(|hit| match hit.item {
+                Item::Event(id) => Some(id.0),
+                _ => None,
+            }));
+            job.advance(count);
+        }
+        found.push(events);
+        publish(&found);
+    }
+    found.is_complete = !job.is_cancelled();
+    Ok(found)
+}
+
+/// Filtering off the window's thread. Dropping it cancels it.
+#[derive(Debug)]
+pub struct Filtering {
+    job: Job,
+    shared: Arc<Mutex<FilteredEvents>>,
+}
+
+impl Filtering {
+    /// Starts to filter; `wake` is called, on the filter's thread, whenever there is more.
+    ///
+    /// # Errors
+    /// If the expression asks for what the trace cannot have.
+    pub fn start(
+        trace: Arc<Trace>,
+        reader: Arc<dyn Reader>,
+        expression: Expression,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Filtering, ExpressionError> {
+        Matcher::new(&expression, &trace, reader.as_ref())?;
+        let job = Job::default();
+        let shared = Arc::new(Mutex::new(FilteredEvents::default()));
+        let (its_job, its_shared) = (job.clone(), shared.clone());
+        let spawned = std::thread::Builder::new()
+            .name("filter".to_owned())
+            .spawn(move || {
+                let show = |found: &FilteredEvents| {
+                    *its_shared.lock().unwrap_or_else(PoisonError::into_inner) = found.clone();
+                    wake();
+                };
+                let span = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+                let mut publish = |found: &FilteredEvents| show(found);
+                let reader = reader.as_ref();
+                let result =
+                    filter_events(&trace, reader, &expression, span, &its_job, &mut publish);
+                if let Ok(found) = result {
+                    show(&found);
+                }
+            });
+        if spawned.is_err() {
+            shared
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_complete = true;
+        }
+        Ok(Filtering { job, shared })
+    }
+
+    /// What there is up to now.
+    #[must_use]
+    pub fn events(&self) -> FilteredEvents {
+        self.shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Events looked at, events in all.
+    #[must_use]
+    pub fn progress(&self) -> (u64, u64) {
+        self.job.progress()
+    }
+
+    /// Stops it soon.
+    pub fn cancel(&self) {
+        self.job.cancel();
+    }
+}
+
+impl Drop for Filtering {
+    fn drop(&mut self) {
+        self.job.cancel();
+    }
+}
