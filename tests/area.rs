@@ -291,8 +291,10 @@ fn counters_are_weighted_by_time() {
             assert!(summary.min <= summary.mean && summary.mean <= summary.max);
         }
     }
-    let mut trace = Trace::default();
-    trace.span = TimeSpan::new(Timestamp(0), Timestamp(100));
+    let mut trace = Trace {
+        span: TimeSpan::new(Timestamp(0), Timestamp(100)),
+        ..Trace::default()
+    };
     trace.counters.times = vec![10, 20, 60];
     trace.counters.values = vec![1.0, 5.0, 2.0];
     trace.counters.events = vec![0; 3];

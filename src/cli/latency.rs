@@ -15,7 +15,9 @@ use crate::export::rows::{Cell, RowFormat, RowWriter};
 use crate::load::LoadedTrace;
 use crate::query::distribution::Distribution;
 use crate::query::item::{cpu_number, title};
-use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs, wakeups};
+use crate::query::latency::{
+    EventPairs, PairKey, PairQuery, Sample, event_pairs, parse_events, wakeups,
+};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -27,7 +29,7 @@ pub const COMMAND: Command = Command {
                 Arg::new("begin")
                     .long("begin")
                     .value_name("EXPR")
-                    .help("The events where it begins, as in search; without, wakeups of threads")
+                    .help("The events where it begins: a name, or an expression as in search; without, wakeups of threads")
                     .requires("end"),
             )
             .arg(
@@ -79,12 +81,18 @@ const WORST: &[&str] = &["ts", "dur", "from", "to", "cpu", "tid", "thread"];
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (begin, end) = (text("begin"), text("end"));
-    let expressions = match begin {
-        "" => None,
-        _ => Some((parse(begin)?, parse(end)?)),
-    };
+    // What is wrong is said before a long load.
+    if !begin.is_empty() {
+        parse(begin)?;
+        parse(end)?;
+    }
     let loaded = load(matches)?;
     let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let events = |text: &str| parse_events(text, trace).map_err(|error| usage(text, &error));
+    let expressions = match begin {
+        "" => None,
+        _ => Some((events(begin)?, events(end)?)),
+    };
     let selection = selection_of(matches, trace)?;
     let worst = matches.get_one::<usize>("worst").copied();
     let format = row_format(matches);

@@ -312,8 +312,8 @@ impl Test {
         match (self, about) {
             (Test::Never, _) => Some(false),
             (Test::Not(inner), _) => inner.known(about).map(|known| !known),
-            (Test::All(tests), _) => join(tests, about, false),
-            (Test::Any(tests), _) => join(tests, about, true),
+            (Test::All(tests), _) => join(tests, about, Settled::ByOneNo),
+            (Test::Any(tests), _) => join(tests, about, Settled::ByOneYes),
             (Test::Name(_, by) | Test::Category(by), _) => Some(by_label(by).unwrap_or(false)),
             (Test::Anywhere(_, by), About::Kind(_)) => by_label(by).filter(|known| *known),
             (Test::Anywhere(_, by), About::Label(_)) => Some(by_label(by).unwrap_or(false)),
@@ -333,8 +333,15 @@ impl Test {
     }
 }
 
-/// `decisive` for one is decisive for all.
-fn join(tests: &[Test], about: About, decisive: bool) -> Option<bool> {
+/// What one answer is enough for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    ByOneNo,
+    ByOneYes,
+}
+
+fn join(tests: &[Test], about: About, settled: Settled) -> Option<bool> {
+    let decisive = settled == Settled::ByOneYes;
     let mut answer = Some(!decisive);
     for test in tests {
         match test.known(about) {

@@ -3,7 +3,7 @@
 mod pairs;
 mod wakeups;
 
-pub use pairs::{EventPairs, PairKey, PairQuery, event_pairs};
+pub use pairs::{EventPairs, PairKey, PairQuery, event_pairs, parse_events};
 pub use wakeups::{WakeupLatency, wakeups};
 
 use crate::base::{TimeSpan, Timestamp};

@@ -54,6 +54,20 @@ impl std::str::FromStr for PairKey {
     }
 }
 
+/// Reads which events begin or end a pair: an expression, in which the bare name of a kind of event means the
+/// events of that name, not every event that mentions it.
+///
+/// # Errors
+/// Where the expression is wrong.
+pub fn parse_events(text: &str, trace: &Trace) -> Result<Expression, ExpressionError> {
+    let name = text.trim();
+    let is_kind = trace.kinds.iter().any(|kind| trace.text(kind.name) == name);
+    if is_kind && !name.contains('"') {
+        return Expression::parse(&format!("name == \"{name}\""));
+    }
+    Expression::parse(text)
+}
+
 /// Which pairs.
 #[derive(Clone, Debug)]
 pub struct PairQuery {
@@ -139,9 +153,13 @@ pub fn event_pairs(
             (Some(_), None) => true,
             (None, Some(_)) => false,
         };
-        let next = if opens { from.next() } else { to.next() };
+        let (next, end) = if opens {
+            (from.next(), End::Begin)
+        } else {
+            (to.next(), End::Finish)
+        };
         let Some(&hit) = next else { break };
-        keys.take(hit, opens, &query.key, &mut pairs);
+        keys.take(hit, end, &query.key, &mut pairs);
         if pairs.samples.len() & 0xfff == 0 {
             job.check()?;
         }
@@ -151,6 +169,13 @@ pub fn event_pairs(
     pairs.lengths = Distribution::of(lengths.collect());
     pairs.worst = longest(&pairs.samples, query.worst);
     Ok(Ok(pairs))
+}
+
+/// Which end of a pair an event is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Begin,
+    Finish,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -166,12 +191,12 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn take(&mut self, hit: Hit, opens: bool, key: &PairKey, pairs: &mut EventPairs) {
-        let Some(key) = self.key_of(hit, opens, key) else {
+    fn take(&mut self, hit: Hit, end: End, key: &PairKey, pairs: &mut EventPairs) {
+        let Some(key) = self.key_of(hit, end, key) else {
             pairs.keyless += 1;
             return;
         };
-        if opens {
+        if end == End::Begin {
             pairs.unmatched_from += u64::from(self.open.insert(key, hit).is_some());
             return;
         }
@@ -186,7 +211,7 @@ impl Keys<'_> {
         }
     }
 
-    fn key_of(&self, hit: Hit, opens: bool, key: &PairKey) -> Option<Key> {
+    fn key_of(&self, hit: Hit, end: End, key: &PairKey) -> Option<Key> {
         let Item::Event(id) = hit.item else {
             return None;
         };
@@ -199,7 +224,7 @@ impl Keys<'_> {
                 .get(id)
                 .cpu
                 .map(|cpu| Key::Number(cpu.into())),
-            PairKey::Fields(from, to) => self.field(id, if opens { from } else { to }),
+            PairKey::Fields(from, to) => self.field(id, if end == End::Begin { from } else { to }),
         }
     }
 
