@@ -30,8 +30,8 @@ pub fn build_cpu_activity(merged: &Merged, cpu_count: usize, thread_count: usize
     let threads = &merged.events.threads;
     for part in &merged.parts {
         let columns = &merged.events.segments()[part.segment as usize].columns;
-        for (index, (&cpu, &key)) in columns.cpus().iter().zip(columns.threads()).enumerate() {
-            let key = ThreadKey(key);
+        for (index, &cpu) in columns.cpus().iter().enumerate() {
+            let key = columns.thread(index as u32);
             if key == ThreadKey::IDLE {
                 continue;
             }

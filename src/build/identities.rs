@@ -223,18 +223,9 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
         all: Seen::default(),
         recent: vec![None; RECENT],
     };
-    let mut last = None;
-    for (index, &key) in columns.threads().iter().enumerate() {
-        if last != Some(key) {
-            if let Some(previous) = last {
-                seen.include(previous, columns.time(index as u32 - 1));
-            }
-            seen.include(key, columns.time(index as u32));
-            last = Some(key);
-        }
-    }
-    if let Some(previous) = last {
-        seen.include(previous, columns.time(columns.len() as u32 - 1));
+    for (run, key) in columns.thread_runs() {
+        seen.include(key.0, columns.time(run.start as u32));
+        seen.include(key.0, columns.time(run.end as u32 - 1));
     }
     for switch in &part.rows.switches {
         let time = columns.time(switch.event);

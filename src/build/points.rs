@@ -187,11 +187,8 @@ fn points_of(
         stretches: Groups::with_capacity(0),
         open: None,
     };
-    let mut end = 0;
-    for run in columns.threads().chunk_by(|a, b| a == b) {
-        let start = end;
-        end += run.len();
-        let key = ThreadKey(run[0]);
+    for (run, key) in columns.thread_runs() {
+        let (start, end) = (run.start, run.end);
         let kinds = &columns.kinds()[start..end];
         let track_of = |local: usize, class: Class| match cpu_track {
             Some(track) if class == Class::OfCpu || key == ThreadKey::IDLE => track,

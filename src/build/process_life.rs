@@ -78,19 +78,16 @@ pub fn first_events(merged: &Merged, thread_count: usize) -> Vec<Option<(Timesta
         .map(|part| {
             let columns = &merged.events.segments()[part.segment as usize].columns;
             let mut first: FxHashMap<u32, (Timestamp, EventId)> = FxHashMap::default();
-            let mut last = None;
-            for (index, &key) in columns.threads().iter().enumerate() {
-                if last == Some(key) {
-                    continue;
-                }
-                let key_of = crate::event::ThreadKey(key);
-                let time = columns.time(index as u32);
-                let threads = &merged.events.threads;
+            let threads = &merged.events.threads;
+            for (run, key) in columns.thread_runs() {
                 // A key that means several threads can mean another one at the next event.
-                last = threads.is_unique(key_of).then_some(key);
-                first
-                    .entry(threads.at(key_of, time).0)
-                    .or_insert((time, part.event(index as u32)));
+                let count = if threads.is_unique(key) { 1 } else { run.len() };
+                for index in run.take(count) {
+                    let time = columns.time(index as u32);
+                    first
+                        .entry(threads.at(key, time).0)
+                        .or_insert((time, part.event(index as u32)));
+                }
             }
             first
         })

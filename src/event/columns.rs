@@ -1,14 +1,17 @@
-//! All events of a part, 12 bytes each: when, what, who, and where in the file.
+//! All events of a part, 10 bytes each: when, what, who, and where in the file.
 //!
 //! ```text
-//! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u32
+//! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u16
 //! ```
 //!
 //! Places count in units of `1 << place_shift` bytes from the block's base. A block whose events lie too
 //! far apart in time or place for that is kept "wide", with a full time and place for each event.
 //! Any event's time is found in constant time. Does not decide what kinds and threads mean.
 
+use std::ops::Range;
+
 use super::keys::{KindId, ThreadKey};
+use super::thread_column::ThreadColumn;
 use crate::base::Timestamp;
 
 const BLOCK_SHIFT: u32 = 7;
@@ -21,7 +24,7 @@ pub struct EventColumns {
     times: Vec<u32>,
     places: Vec<u16>,
     kinds: Vec<u16>,
-    threads: Vec<u32>,
+    threads: ThreadColumn,
     blocks: Vec<Block>,
     wide: Vec<Wide>,
     /// Each event's CPU, in lanes that hold the events of several; else empty.
@@ -96,7 +99,7 @@ impl EventColumns {
         self.times.shrink_to_fit();
         self.places.shrink_to_fit();
         self.kinds.shrink_to_fit();
-        self.threads.shrink_to_fit();
+        self.threads.shrink();
         self.blocks.shrink_to_fit();
         self.wide.shrink_to_fit();
         self.cpus.shrink_to_fit();
@@ -124,7 +127,7 @@ impl EventColumns {
             && units << self.place_shift == place_delta
             && block.wide == NOT_WIDE;
         self.kinds.push(kind.0);
-        self.threads.push(thread.0);
+        self.threads.push(thread);
         if fits || self.rebase(index, time, place) {
             let block = self.blocks[index >> BLOCK_SHIFT];
             self.times.push(time.wrapping_sub(block.time) as u32);
@@ -294,7 +297,7 @@ impl EventColumns {
     #[inline]
     #[must_use]
     pub fn thread(&self, index: u32) -> ThreadKey {
-        ThreadKey(self.threads[index as usize])
+        self.threads.get(index as usize)
     }
 
     /// All of event `index`.
@@ -314,10 +317,9 @@ impl EventColumns {
         &self.kinds
     }
 
-    /// All thread keys, in order.
-    #[must_use]
-    pub fn threads(&self) -> &[u32] {
-        &self.threads
+    /// Stretches of neighbouring events of one thread, in order.
+    pub fn thread_runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+        self.threads.runs()
     }
 
     /// The first event at or after `time`; the columns must be sorted.
@@ -361,10 +363,10 @@ impl EventColumns {
         (self.times.capacity() * 4
             + self.places.capacity() * 2
             + self.kinds.capacity() * 2
-            + self.threads.capacity() * 4
             + self.blocks.capacity() * size_of::<Block>()
             + self.wide.capacity() * size_of::<Wide>()
             + self.cpus.capacity() * 2) as u64
+            + self.threads.memory_bytes()
     }
 }
 

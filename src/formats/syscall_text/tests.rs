@@ -51,7 +51,10 @@ fn lines_without_a_pid_belong_to_who_is_left() {
     let text = "Tracing sh (pid 311)\nfork() = <..>\n  312| Tracing sh*F (pid 312)\n  312| exit(0)\n  \
                 312| Process exited normally with code 0\n  311'*fork() = 312\nwrite(2, \"$ \", 2) = 2\n";
     let (_, columns) = read(text, Dialect::Minix);
-    let threads: Vec<u32> = columns.events.threads().to_vec();
+    let count = columns.events.len() as u32;
+    let threads: Vec<u32> = (0..count)
+        .map(|index| columns.events.thread(index).0)
+        .collect();
     assert_eq!(threads, [311, 311, 312, 312, 312, 311, 311]);
     // The fork is said where the call began: before the child's first line.
     let fork = columns

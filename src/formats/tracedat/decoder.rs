@@ -8,7 +8,9 @@ use std::sync::{Arc, OnceLock, RwLock};
 use rustc_hash::FxHashMap;
 
 use super::event_format::{EventFormat, FieldFormat, blktrace_format, read_number};
-use super::plugins::{Callers, Event, Plugin, State, Then, Times, plugin_of, state_letters};
+use super::plugins::{
+    Callers, Event, Functions, Plugin, State, Then, Times, plugin_of, state_letters,
+};
 use super::print_fmt::binary::{Packed, push_binary};
 use super::print_fmt::pointer::{Offset, push_function};
 use super::print_fmt::printf::{Piece, pieces, push_hex};
@@ -188,13 +190,15 @@ pub struct Raw<'a> {
     pub time: u64,
     /// The record that is shown after it.
     pub next: Option<&'a [u8]>,
+    /// How deep it is indented below its callers.
+    pub depth: u32,
 }
 
 /// What showing events remembers from one to the next.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// Who called whom.
-    pub callers: Callers,
+    /// Names of functions.
+    pub functions: Functions,
     /// Names that sched_switch told, by pid.
     pub learned: FxHashMap<i32, Box<[u8]>>,
     /// Per kind, the texts that were none.
@@ -371,22 +375,14 @@ impl Decoder {
             return false;
         }
         if let (Style::Plugins, Some(plugin)) = (style, kind.plugin) {
-            let event = Event {
-                scope,
-                kind,
-                cpu: raw.cpu,
-                time: raw.time,
-                next: raw.next,
-                graph_exit: self.graph_exit.and_then(|at| self.kinds.get(at)),
-                times,
-            };
+            let event = self.event(scope, kind, raw, times);
             let learned = &mut memory.learned;
             let mut learn_name = |pid: i32, name: &[u8]| {
                 learned.entry(pid).or_insert_with(|| name.into());
             };
             let mut state = State {
                 learn_name: &mut learn_name,
-                callers: &mut memory.callers,
+                functions: &mut memory.functions,
                 has_taken_next: false,
             };
             if (plugin.show)(out, &event, &mut state) == Then::Done {
@@ -399,6 +395,33 @@ impl Decoder {
             kind.print_fmt().push(out, &scope);
         }
         false
+    }
+
+    fn event<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        kind: &'a Kind,
+        raw: Raw<'a>,
+        times: Times,
+    ) -> Event<'a> {
+        Event {
+            scope,
+            kind,
+            cpu: raw.cpu,
+            time: raw.time,
+            next: raw.next,
+            graph_exit: self.graph_exit.and_then(|at| self.kinds.get(at)),
+            times,
+            depth: raw.depth,
+        }
+    }
+
+    /// How deep a record of the function tracer is indented; its records come in order.
+    pub fn depth(&self, kind: usize, raw: Raw<'_>, callers: &mut Callers) -> u32 {
+        self.kinds.get(kind).map_or(0, |kind| {
+            let scope = self.scope(kind, raw.record);
+            callers.depth(&self.event(scope, kind, raw, Times::Nanoseconds))
+        })
     }
 
     /// trace_printk's binary form: `function: text`.

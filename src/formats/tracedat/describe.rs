@@ -94,6 +94,7 @@ pub fn push_text(
         cpu,
         time: time.0 as u64,
         next: None,
+        depth: 0,
     };
     decoder.push_info(out, index, raw, Style::Plugins, Times::Nanoseconds, memory);
     while out.len() > start && matches!(out.last(), Some(b'\n' | 0 | b' ')) {
@@ -121,6 +122,7 @@ fn text(
         cpu,
         time: time.0 as u64,
         next: None,
+        depth: 0,
     };
     let mut memory = Memory::default();
     let style = Style::Plugins;

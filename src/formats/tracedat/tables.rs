@@ -77,7 +77,7 @@ impl Kallsyms {
             if address < row.address {
                 high = middle;
             } else if address == row.address || next.is_none_or(|next| address < next) {
-                return Some(self.symbol(*row, address));
+                return Some(self.symbol(middle, *row, address));
             } else {
                 low = middle + 1;
             }
@@ -85,12 +85,21 @@ impl Kallsyms {
         None
     }
 
-    fn symbol(&self, row: SymbolRow, address: u64) -> Symbol<'_> {
-        let name = row.name as usize;
-        let module = name + usize::from(row.name_len) + 2;
+    /// The first symbol behind those at `address`, of which one is at `at`.
+    fn after(&self, at: usize, address: u64) -> Option<&SymbolRow> {
+        let neighbour = self.symbols.get(at + 1)?;
+        if neighbour.address > address {
+            return Some(neighbour);
+        }
         let next = self
             .symbols
-            .partition_point(|other| other.address <= row.address);
+            .partition_point(|other| other.address <= address);
+        self.symbols.get(next)
+    }
+
+    fn symbol(&self, at: usize, row: SymbolRow, address: u64) -> Symbol<'_> {
+        let name = row.name as usize;
+        let module = name + usize::from(row.name_len) + 2;
         Symbol {
             name: self.bytes(name, row.name_len),
             module: if row.module_len == 0 {
@@ -101,8 +110,7 @@ impl Kallsyms {
             address: row.address,
             offset: address.wrapping_sub(row.address),
             size: self
-                .symbols
-                .get(next)
+                .after(at, row.address)
                 .map(|next| next.address.wrapping_sub(row.address)),
         }
     }

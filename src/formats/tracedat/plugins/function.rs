@@ -1,5 +1,7 @@
 //! The function tracer and the stack traces: system `ftrace`.
 
+use rustc_hash::FxHashMap;
+
 use super::super::print_fmt::printf::{push_hex, push_hex_digits, push_many, push_signed};
 use super::{Event, Plugin, State, Then, Times};
 use crate::formats::tracedat::event_format::read_number;
@@ -43,15 +45,87 @@ const MAX_CPUS: usize = 65_536;
 /// Most callers remembered for one CPU: trace-cmd has no limit, but names that call each other run out long before.
 const MAX_DEPTH: usize = 1 << 17;
 
+/// How many addresses have their function at hand.
+const MOST_RECENT: usize = 1 << 16;
+
+/// What was found out about addresses: the same few thousand come again and again.
+type Recent<T> = FxHashMap<u64, Option<T>>;
+
+fn remember<T>(recent: &mut Recent<T>, address: u64, found: Option<T>) -> &Option<T> {
+    if recent.len() >= MOST_RECENT {
+        recent.clear();
+    }
+    recent.entry(address).insert_entry(found).into_mut()
+}
+
+/// The functions at addresses that were shown before.
+#[derive(Debug, Default)]
+pub struct Functions {
+    recent: Recent<Box<[u8]>>,
+}
+
+impl Functions {
+    /// Appends the name of the function at `address`, or the address.
+    fn push(&mut self, out: &mut Vec<u8>, event: &Event<'_>, address: u64) {
+        let name = match self.recent.get(&address) {
+            Some(name) => name,
+            None => {
+                let name = event.function(address).map(|(name, _)| name.into());
+                remember(&mut self.recent, address, name)
+            }
+        };
+        match name {
+            Some(name) => out.extend_from_slice(name),
+            None => {
+                out.extend_from_slice(b"0x");
+                push_hex(out, address);
+            }
+        }
+    }
+}
+
+/// The number of a function's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NameId(u32);
+
 /// Per CPU, the functions that were last seen calling each other: a function is indented below its caller.
 #[derive(Debug, Default)]
 pub struct Callers {
-    stacks: Vec<Vec<Vec<u8>>>,
+    stacks: Vec<Vec<NameId>>,
+    names: FxHashMap<Box<[u8]>, NameId>,
+    /// The names at addresses that were looked up last.
+    recent: Recent<NameId>,
 }
 
 impl Callers {
+    /// How deep the function of a `function` event is, whose events come in order.
+    pub fn depth(&mut self, event: &Event<'_>) -> u32 {
+        let (Some(function), Some(parent)) = (event.value(0), event.value(1)) else {
+            return 0;
+        };
+        let function = self.name(event, function);
+        match self.name(event, parent) {
+            Some(parent) => self.depth_below(parent, function, event.cpu) as u32,
+            None => 0,
+        }
+    }
+
+    fn name(&mut self, event: &Event<'_>, address: u64) -> Option<NameId> {
+        if let Some(name) = self.recent.get(&address) {
+            return *name;
+        }
+        let next = NameId(self.names.len() as u32);
+        let name = event
+            .function(address)
+            .map(|(name, _)| match self.names.get(name) {
+                Some(id) => *id,
+                None => *self.names.entry(name.into()).or_insert(next),
+            });
+        *remember(&mut self.recent, address, name)
+    }
+
     /// How deep `function` is when `parent` calls it.
-    fn depth(&mut self, parent: &[u8], function: Option<&[u8]>, cpu: u32) -> usize {
+    fn depth_below(&mut self, parent: NameId, function: Option<NameId>, cpu: u32) -> usize {
         let cpu = cpu as usize;
         if cpu >= MAX_CPUS {
             return 0;
@@ -62,7 +136,7 @@ impl Callers {
         let Some(stack) = self.stacks.get_mut(cpu) else {
             return 0;
         };
-        if let Some(at) = stack.iter().position(|name| name == parent) {
+        if let Some(at) = stack.iter().position(|name| *name == parent) {
             set(stack, at + 1, function);
             return at;
         }
@@ -72,16 +146,13 @@ impl Callers {
     }
 }
 
-fn set(stack: &mut Vec<Vec<u8>>, at: usize, name: Option<&[u8]>) {
+fn set(stack: &mut Vec<NameId>, at: usize, name: Option<NameId>) {
     let Some(name) = name else {
         return;
     };
     match stack.get_mut(at) {
-        Some(slot) => {
-            slot.clear();
-            slot.extend_from_slice(name);
-        }
-        None if at < MAX_DEPTH => stack.push(name.to_vec()),
+        Some(slot) => *slot = name,
+        None if at < MAX_DEPTH => stack.push(name),
         None => {}
     }
 }
@@ -91,22 +162,12 @@ fn show_function(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) ->
         out.push(b'!');
         return Then::PrintFmt;
     };
-    let function = event.function(address).map(|(name, _)| name);
-    let Some(parent) = event.require(out, 1) else {
+    if event.require(out, 1).is_none() {
         out.push(b'!');
         return Then::PrintFmt;
-    };
-    if let Some((parent, _)) = event.function(parent) {
-        let depth = state.callers.depth(parent, function, event.cpu);
-        push_many(out, b' ', depth * 3);
     }
-    match function {
-        Some(name) => out.extend_from_slice(name),
-        None => {
-            out.extend_from_slice(b"0x");
-            push_hex(out, address);
-        }
-    }
+    push_many(out, b' ', event.depth as usize * 3);
+    state.functions.push(out, event, address);
     Then::Done
 }
 

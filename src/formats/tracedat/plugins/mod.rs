@@ -13,7 +13,7 @@ mod timer;
 mod tlb;
 mod wireless;
 
-pub use function::{Callers, pad_left, push_time};
+pub use function::{Callers, Functions, pad_left, push_time};
 pub use sched::state_letters;
 
 use super::decoder::Kind;
@@ -87,6 +87,8 @@ pub struct Event<'a> {
     pub graph_exit: Option<&'a Kind>,
     /// Whether times have nanoseconds.
     pub times: Times,
+    /// How deep it is indented below its callers: see [`Callers`].
+    pub depth: u32,
 }
 
 /// How a time is printed.
@@ -104,8 +106,8 @@ pub enum Times {
 pub struct State<'a> {
     /// Told the names of threads that the file does not know yet.
     pub learn_name: &'a mut dyn FnMut(i32, &[u8]),
-    /// Who called whom, per CPU.
-    pub callers: &'a mut Callers,
+    /// Names of functions that were shown before.
+    pub functions: &'a mut Functions,
     /// Set by a plugin that has shown the next record too.
     pub has_taken_next: bool,
 }

@@ -95,6 +95,7 @@ pub(super) fn push_line(
         cpu: line.cpu,
         time: line.time,
         next: (!next.is_empty()).then_some(next),
+        depth: line.depth,
     };
     decoder.push_info(out, usize::from(kind), raw, look.style, times, memory);
     // A text ends at its first NUL, and one line end is cut off.

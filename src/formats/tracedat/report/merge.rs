@@ -3,7 +3,7 @@
 use super::{BATCH_LINES, Head, Look, Lost, Setup, Stream};
 use crate::formats::format::ReportOptions;
 use crate::formats::tracedat::decoder::{Kind, Memory, Raw, Style};
-use crate::formats::tracedat::plugins::Times;
+use crate::formats::tracedat::plugins::{Callers, Times};
 
 /// The records of some thousand lines.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(super) struct Batch {
     /// For each line: the thread's name, the record, and the record that is shown with it.
     pub(super) bytes: Vec<u8>,
     pub(super) lines: Vec<Line>,
-    /// Whether its lines must be made one after the other.
+    /// Whether its lines must be made one after the other: raw ones show texts of the lines before them.
     pub(super) is_serial: bool,
 }
 
@@ -27,6 +27,8 @@ pub(super) struct Line {
     pub(super) pid: i32,
     pub(super) time: u64,
     pub(super) lost: Lost,
+    /// How deep a function is indented.
+    pub(super) depth: u32,
 }
 
 /// Takes the earliest record of all streams, again and again.
@@ -36,6 +38,8 @@ pub(super) struct Merge<'a, S> {
     options: &'a ReportOptions,
     /// Names that the file does not have, from sched_switch and sched_wakeup.
     memory: Memory,
+    /// Who called whom on each CPU: the only thing that functions need to know of those before them.
+    callers: Callers,
     look: Look,
     /// Per kind, whether showing it changes what later lines look like.
     roles: Vec<Role>,
@@ -79,6 +83,7 @@ impl<'a, S: Stream> Merge<'a, S> {
             setup,
             options,
             memory: Memory::default(),
+            callers: Callers::default(),
             look,
             current: 0,
             limit: None,
@@ -192,10 +197,20 @@ impl<'a, S: Stream> Merge<'a, S> {
             pid,
             time: head.time,
             lost: head.lost,
+            depth: 0,
         };
         match (role, kind) {
             (Role::Names, Some(kind)) => self.learn(index, kind),
-            (Role::Function, _) => batch.is_serial = true,
+            (Role::Function, Some(kind)) if is_wanted => {
+                let raw = Raw {
+                    record,
+                    cpu,
+                    time: head.time,
+                    next: None,
+                    depth: 0,
+                };
+                line.depth = decoder.depth(kind, raw, &mut self.callers);
+            }
             _ => {}
         }
         if let Some(stream) = self.streams.get_mut(index) {
@@ -271,6 +286,7 @@ impl<'a, S: Stream> Merge<'a, S> {
             cpu: line.cpu,
             time: line.time,
             next: Some(stream.record()),
+            depth: 0,
         };
         self.scratch.clear();
         let has_taken = self.setup.decoder.push_info(

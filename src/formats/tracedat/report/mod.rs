@@ -2,7 +2,8 @@
 //!
 //! The streams are merged by one thread, which copies the records of a few thousand lines into a `Batch`;
 //! the lines of the batch before are made by the other threads meanwhile. What a line needs to know of those
-//! before it (names learned from sched_switch, calls that return at once) is settled while merging.
+//! before it (names learned from sched_switch, calls that return at once, how deep a function is indented)
+//! is settled while merging.
 
 mod line;
 mod merge;
@@ -139,40 +140,34 @@ pub fn write_report<S: Stream>(
     let mut merge = Merge::new(streams, setup, options, look);
     let mut ready = Batch::default();
     let mut filling = Batch::default();
-    let mut memory = Memory::default();
-    let mut texts: Vec<Vec<u8>> = Vec::new();
+    // Texts and memories are kept from batch to batch.
+    let mut makers: Vec<(Vec<u8>, Memory)> = Vec::new();
     merge.fill(&mut ready);
     while !ready.lines.is_empty() {
         if job.check().is_err() {
             return Err(Error::from(ErrorKind::Interrupted));
         }
-        // The texts keep their memory from batch to batch.
-        let count = ready.lines.len().div_ceil(CHUNK_LINES);
-        texts.resize_with(count.max(texts.len()), Vec::new);
-        texts.iter_mut().for_each(Vec::clear);
-        if ready.is_serial {
-            if let Some(text) = texts.first_mut() {
-                for line in &ready.lines {
-                    push_line(text, &ready, line, setup, look, &mut memory);
-                }
+        let chunk = if ready.is_serial {
+            BATCH_LINES
+        } else {
+            CHUNK_LINES
+        };
+        let chunks = ready.lines.chunks(chunk);
+        makers.resize_with(chunks.len().max(makers.len()), Default::default);
+        rayon::in_place_scope(|scope| {
+            for (lines, (text, memory)) in chunks.zip(&mut makers) {
+                let batch = &ready;
+                scope.spawn(move |_| {
+                    for line in lines {
+                        push_line(text, batch, line, setup, look, memory);
+                    }
+                });
             }
             merge.fill(&mut filling);
-        } else {
-            rayon::in_place_scope(|scope| {
-                for (lines, text) in ready.lines.chunks(CHUNK_LINES).zip(&mut texts) {
-                    let batch = &ready;
-                    scope.spawn(move |_| {
-                        let mut memory = Memory::default();
-                        for line in lines {
-                            push_line(text, batch, line, setup, look, &mut memory);
-                        }
-                    });
-                }
-                merge.fill(&mut filling);
-            });
-        }
-        for text in &texts {
+        });
+        for (text, _) in &mut makers {
             out.write_all(text)?;
+            text.clear();
         }
         std::mem::swap(&mut ready, &mut filling);
     }
