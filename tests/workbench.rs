@@ -471,7 +471,7 @@ fn a_selected_run_shows_who_woke_it() {
     let run = (0..trace.runs.len() as u32)
         .map(threadline::trace::RunId)
         .find(|id| {
-            let wait = threadline::view::locate::wait_before(&trace, *id);
+            let wait = threadline::query::family::wait_before(&trace, *id);
             wait.is_some_and(|wait| wait.waker.is_some() && wait.end.is_some())
         })
         .unwrap();
@@ -495,4 +495,56 @@ fn every_choice_of_colours_gives_a_picture() {
     }
     let settings = window.state().state().settings;
     assert_eq!(settings.color_by, threadline::view::ColorBy::Kind);
+}
+
+/// A recording of 64 CPUs that switch between 1,000 threads.
+fn crowd(folder: &std::path::Path) -> std::path::PathBuf {
+    use std::fmt::Write;
+    let mut text = String::from("# tracer: nop\n");
+    let name = |thread: u32| format!("worker{thread}");
+    for step in 0..40_u32 {
+        for cpu in 0..64_u32 {
+            let at = (step * 64 + cpu) % 1_000;
+            let (old, new) = (1_000 + at, 1_000 + (at + 64) % 1_000);
+            let micros = step * 1_000 + cpu * 3;
+            writeln!(
+                text,
+                " {}-{old}   [{cpu:03}] d..2   100.{micros:06}: sched_switch: prev_comm={} prev_pid={old} prev_prio=120 prev_state=S ==> next_comm={} next_pid={new} next_prio=120",
+                name(old), name(old), name(new)
+            )
+            .unwrap();
+        }
+    }
+    let path = folder.join("crowd.ftrace");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_thousand_threads_and_64_cpus_cost_no_more_than_what_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut crowded = window(&crowd(folder.path()));
+    assert!(crowded.state().state().outline.track_count > 1_000);
+    act(&mut crowded, Action::UnfoldAll);
+    let mut small = window(&hackbench());
+    let frame = |window: &mut Window| {
+        let mut best = std::time::Duration::MAX;
+        for _ in 0..20 {
+            let began = std::time::Instant::now();
+            window.step();
+            best = best.min(began.elapsed());
+        }
+        best
+    };
+    let (many, few) = (frame(&mut crowded), frame(&mut small));
+    assert!(
+        many < few * 4 + std::time::Duration::from_millis(20),
+        "{many:?} {few:?}"
+    );
+    // The tracks still answer: the last is found and shown.
+    key(&mut crowded, Modifiers::COMMAND, Key::P);
+    type_text(&mut crowded, "Find a track", "worker1999");
+    key(&mut crowded, Modifiers::NONE, Key::Enter);
+    crowded.run_steps(3);
+    assert!(crowded.query_by_label_contains("worker1999").is_some());
 }

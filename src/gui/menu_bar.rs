@@ -26,7 +26,10 @@ impl App {
                         ui.label("None yet");
                     }
                     for recent in &self.saved.recent {
-                        if ui.button(recent.path.display().to_string()).clicked() {
+                        let facts = format!("{}  {}", recent.format, recent.length);
+                        let text = recent.path.display().to_string();
+                        let button = egui::Button::new(text).shortcut_text(facts);
+                        if ui.add(button).clicked() {
                             actions.push(Action::Open(vec![recent.path.clone()]));
                         }
                     }

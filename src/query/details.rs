@@ -6,6 +6,7 @@ use crate::event::{EventDetail, Field};
 use crate::formats::{EventRef, Reader};
 use crate::trace::{EventId, FlowId, SliceId, ThreadId, Trace};
 
+use super::family;
 use super::item::Item;
 
 /// An item in full.
@@ -127,6 +128,12 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
                 .get(run.cpu.0 as usize)
                 .map_or(0, |cpu| cpu.number);
             facts.link("cpu", number.to_string(), Item::Cpu(run.cpu));
+            if let Some(wait) = family::wait_before(trace, id)
+                && let (Some(waker), Some(end)) = (wait.waker, wait.end)
+            {
+                facts.link("woken by", thread_text(trace, waker), Item::Thread(waker));
+                facts.row("waited to run", (end - wait.start).to_string());
+            }
             facts.row("priority", run.priority.to_string());
             facts.row(
                 "afterwards",
@@ -252,7 +259,42 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
     let title = trace.text(label.name).into_owned();
     let subtitle = format!("slice · {}", trace.text(label.category));
     let ends = [("begin", Some(slice.begin)), ("end", slice.finish)];
-    with_events(trace, reader, title, subtitle, facts, &ends)
+    let mut whole = with_events(trace, reader, title, subtitle, facts, &ends);
+    let relatives = relatives(trace, id);
+    if !relatives.rows.is_empty() {
+        whole.sections.insert(1, relatives);
+    }
+    whole
+}
+
+/// How many of the slices inside one are listed.
+const CHILDREN: usize = 12;
+
+/// What lies in a slice, and where its name is next.
+fn relatives(trace: &Trace, id: SliceId) -> Section {
+    let mut section = Section::new("around it");
+    let length = |id: SliceId| {
+        let slice = trace.slices.get(id);
+        slice.end.unwrap_or(trace.span.end) - slice.start
+    };
+    let (own, count) = family::self_time(trace, id);
+    if count > 0 {
+        section.row("self time", own.to_string());
+        section.row("slices inside", count.to_string());
+    }
+    for child in family::children(trace, id).take(CHILDREN) {
+        let name = trace.text(trace.slices.label(child).name).into_owned();
+        let text = format!("{name}, {}", length(child));
+        section.link("inside it", text, Item::Slice(child));
+    }
+    let words = ["same name before", "same name after"];
+    for (word, other) in words.into_iter().zip(family::same_name(trace, id)) {
+        if let Some(other) = other {
+            let text = trace_time(trace, trace.slices.get(other).start);
+            section.link(word, text, Item::Slice(other));
+        }
+    }
+    section
 }
 
 fn event_details(trace: &Trace, reader: &dyn Reader, id: EventId) -> Details {

@@ -10,6 +10,7 @@ pub mod details;
 pub mod distribution;
 pub mod durations;
 pub mod expression;
+pub mod family;
 pub mod files;
 pub mod flame;
 pub mod item;

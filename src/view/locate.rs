@@ -4,8 +4,9 @@ use super::action::{Direction, Level};
 use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
+use crate::query::family::{children, wait_before};
 use crate::trace::{
-    EventId, FlowId, InstantId, RunId, SliceId, State, StateId, ThreadId, Trace, TrackId, TrackKind,
+    EventId, FlowId, InstantId, RunId, SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// The time that an item takes; a point is one nanosecond long. `None` for what has no time of its own.
@@ -241,18 +242,6 @@ fn waker_of(trace: &Trace, item: Item) -> Option<Item> {
     Some(run.map_or(Item::Thread(waker), |&run| Item::Run(RunId(run))))
 }
 
-/// The state of a run's thread that ended when the run began.
-#[must_use]
-pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
-    let run = trace.runs.get(id);
-    let states = trace.states.of(run.thread);
-    let range = states.start as usize..states.end as usize;
-    let starts = trace.states.starts.get(range)?;
-    let before = starts.partition_point(|start| *start < run.start.0);
-    let at = states.start + before.checked_sub(1)? as u32;
-    Some(trace.states.get(StateId(at)))
-}
-
 /// How far is looked for the next of the same name.
 const FAR: usize = 5_000_000;
 
@@ -326,24 +315,4 @@ pub fn around(trace: &Trace, item: Item, level: Level) -> Option<Item> {
         Level::Parent => trace.slices.get(id).parent.map(Item::Slice),
         Level::FirstChild => children(trace, id).next().map(Item::Slice),
     }
-}
-
-/// The slices right inside a slice, in order of time.
-pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
-    let slice = trace.slices.get(id);
-    let end = slice.end.unwrap_or(trace.span.end);
-    let row = trace
-        .slices
-        .rows
-        .partition_point(|row| row.slices.start <= id.0);
-    // The next row of the same track holds what lies one deeper.
-    let track = trace.slices.row_of(id).track;
-    let below = trace.slices.rows.get(row).filter(|row| row.track == track);
-    let range = below.map_or(0..0, |row| row.slices.clone());
-    let starts = &trace.slices.starts[range.start as usize..range.end as usize];
-    let first = starts.partition_point(|start| *start < slice.start.0) as u32;
-    (range.start + first..range.end)
-        .map(SliceId)
-        .take_while(move |&child| trace.slices.get(child).start < end)
-        .filter(move |&child| trace.slices.get(child).parent == Some(id))
 }

@@ -26,6 +26,10 @@ impl Timeline {
         painter.rect_filled(rect, 0, palette.canvas);
         self.labels.clear();
         self.edge = None;
+        self.has_nodes = ui
+            .ctx()
+            .accesskit_node_builder(response.id, |_| ())
+            .is_some();
         let pointer = response.hover_pos().or(response.interact_pointer_pos());
         let mut hit = None;
         for section in draw.sections.iter() {
@@ -129,11 +133,14 @@ impl Timeline {
     ) -> Response {
         let mut all = canvas.clone();
         let font = FontId::proportional(11.5);
-        let has_nodes = ui.ctx().accesskit_node_builder(canvas.id, |_| ()).is_some();
         for (number, label) in self.labels.iter().enumerate() {
             let room = label.rect.width() - 8.0;
-            let text = elided(painter, &label.text, &font, room);
             let clip = label.rect.intersect(label.clip);
+            let text = if label.is_drawn {
+                elided(painter, &label.text, &font, room)
+            } else {
+                String::new()
+            };
             if !text.is_empty() {
                 painter.with_clip_rect(clip).text(
                     label.rect.center(),
@@ -143,7 +150,7 @@ impl Timeline {
                     label.color,
                 );
             }
-            if has_nodes && number < MAX_NODES {
+            if self.has_nodes && number < MAX_NODES {
                 let node = ui.interact(clip, canvas.id.with(("block", number)), Sense::click());
                 node.widget_info(|| {
                     egui::WidgetInfo::labeled(egui::Role::Button, true, &label.text)

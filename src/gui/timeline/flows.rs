@@ -4,6 +4,7 @@ use super::Draw;
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::query::Item;
+use crate::query::family::wait_before;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{FlowId, ThreadId, ThreadState};
 use crate::view::rows::LaneKind;
@@ -134,7 +135,7 @@ fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     let trace = &draw.scene.loaded.trace;
     let wait = match item {
         Item::State(id) if (id.0 as usize) < trace.states.len() => Some(trace.states.get(id)),
-        Item::Run(id) if (id.0 as usize) < trace.runs.len() => locate::wait_before(trace, id),
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => wait_before(trace, id),
         _ => None,
     };
     let Some(wait) = wait.filter(|state| state.state == ThreadState::Runnable) else {

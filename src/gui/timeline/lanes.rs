@@ -2,7 +2,7 @@
 
 use super::colors::block_color;
 use super::counters::paint_counter;
-use super::{Draw, Hit, LABEL_FROM_POINTS, Label, Timeline};
+use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::Timestamp;
 use crate::event::KindId;
 use crate::gui::theme::Palette;
@@ -90,12 +90,17 @@ impl Timeline {
                     ));
                 }
             }
-            if rect.width() >= LABEL_FROM_POINTS && area.height() >= 12.0 {
+            let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= 12.0;
+            // Readers of the screen find what is too small for a label as well.
+            let is_told =
+                self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
+            if is_labelled || is_told {
                 let visible = rect.intersect(area);
-                if visible.width() >= LABEL_FROM_POINTS {
+                if visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
                     let text = block_text(scene.loaded, kind, block);
                     let (color, item) = (Palette::text_on(fill), item_of_block(kind, block));
                     self.labels.push(Label {
+                        is_drawn: is_labelled,
                         rect: visible,
                         clip: painter.clip_rect(),
                         text,

@@ -39,7 +39,9 @@ pub const HEAD_HEIGHT: f32 = OVERVIEW_HEIGHT + RULER_HEIGHT;
 const HEADER_WIDTH: f32 = 230.0;
 /// Labels are drawn on blocks at least this wide.
 const LABEL_FROM_POINTS: f32 = 26.0;
-/// How many labelled blocks get a node for screen readers and tests.
+/// Blocks at least this wide get a node for screen readers.
+const NODE_FROM_POINTS: f32 = 4.0;
+/// How many blocks get a node for screen readers and tests.
 const MAX_NODES: usize = 400;
 
 /// Scratch of the timeline.
@@ -52,6 +54,8 @@ pub struct Timeline {
     moving: Option<sources::Moving>,
     /// Labels and nodes of the frame being drawn.
     labels: Vec<Label>,
+    /// Whether anybody reads the nodes.
+    has_nodes: bool,
     /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.
     edge: Option<(f32, Timestamp)>,
     /// What lay under the pointer last.
@@ -96,6 +100,8 @@ enum BrushPart {
 }
 
 struct Label {
+    /// Whether there is room to write it.
+    is_drawn: bool,
     rect: Rect,
     clip: Rect,
     text: String,

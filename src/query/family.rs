@@ -1,0 +1,65 @@
+//! What a slice is among slices: what lies right inside it, its own time, and the next of its name.
+
+use crate::base::Nanos;
+use crate::trace::{RunId, SliceId, State, StateId, Trace};
+
+/// How far is looked for the next of the same name.
+const FAR: usize = 200_000;
+
+/// The slices right inside a slice, in order of time.
+pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
+    let slice = trace.slices.get(id);
+    let end = slice.end.unwrap_or(trace.span.end);
+    let row = trace
+        .slices
+        .rows
+        .partition_point(|row| row.slices.start <= id.0);
+    // The next row of the same track holds what lies one deeper.
+    let track = trace.slices.row_of(id).track;
+    let below = trace.slices.rows.get(row).filter(|row| row.track == track);
+    let range = below.map_or(0..0, |row| row.slices.clone());
+    let starts = &trace.slices.starts[range.start as usize..range.end as usize];
+    let first = starts.partition_point(|start| *start < slice.start.0) as u32;
+    (range.start + first..range.end)
+        .map(SliceId)
+        .take_while(move |&child| trace.slices.get(child).start < end)
+        .filter(move |&child| trace.slices.get(child).parent == Some(id))
+}
+
+/// The time of a slice that none of the slices right inside it takes; and how many those are.
+#[must_use]
+pub fn self_time(trace: &Trace, id: SliceId) -> (Nanos, usize) {
+    let length = |id: SliceId| {
+        let slice = trace.slices.get(id);
+        (slice.end.unwrap_or(trace.span.end) - slice.start).0
+    };
+    let (mut inside, mut count) = (0_i64, 0);
+    for child in children(trace, id) {
+        inside = inside.saturating_add(length(child));
+        count += 1;
+    }
+    (Nanos(length(id).saturating_sub(inside).max(0)), count)
+}
+
+/// The previous and the next slice of the same name in the same row, if they are not too far away.
+#[must_use]
+pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
+    let row = trace.slices.row_of(id).slices.clone();
+    let name = trace.slices.label(id).name;
+    let is_same = |other: &u32| trace.slices.label(SliceId(*other)).name == name;
+    let before = (row.start..id.0).rev().take(FAR).find(is_same);
+    let after = (id.0 + 1..row.end).take(FAR).find(is_same);
+    [before.map(SliceId), after.map(SliceId)]
+}
+
+/// The state of a run's thread that ended when the run began.
+#[must_use]
+pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
+    let run = trace.runs.get(id);
+    let states = trace.states.of(run.thread);
+    let range = states.start as usize..states.end as usize;
+    let starts = trace.states.starts.get(range)?;
+    let before = starts.partition_point(|start| *start < run.start.0);
+    let at = states.start + before.checked_sub(1)? as u32;
+    Some(trace.states.get(StateId(at)))
+}
