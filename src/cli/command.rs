@@ -13,7 +13,8 @@ use crate::base::time::{TimeArg, parse_duration};
 use crate::base::{Job, Nanos, TimeSpan};
 use crate::export::rows::RowFormat;
 use crate::load::LoadedTrace;
-use crate::load::together::open_together;
+use crate::load::reading::{Reading, format_named, midnight_of};
+use crate::load::together::open_as;
 use crate::trace::Trace;
 
 /// A row in `COMMANDS`.
@@ -92,6 +93,42 @@ pub fn files_arguments(command: clap::Command) -> clap::Command {
                 .action(ArgAction::Append)
                 .value_parser(parse_offset),
         )
+}
+
+/// `--date` and `--read-as`, for all commands that read files.
+pub fn reading_arguments(command: clap::Command) -> clap::Command {
+    command
+        .arg(
+            Arg::new("date")
+                .long("date")
+                .value_name("YYYY-MM-DD")
+                .help("The first day of a text whose times have no date")
+                .global(true)
+                .value_parser(|date: &str| {
+                    midnight_of(date)
+                        .ok_or_else(|| format!("'{date}': expected a date such as 2026-11-21"))
+                }),
+        )
+        .arg(
+            Arg::new("read-as")
+                .long("read-as")
+                .value_name("FORMAT")
+                .help("Read the files as this format (see `threadline formats`), whatever they look like")
+                .global(true)
+                .value_parser(|word: &str| {
+                    format_named(word).map(|format| format.name).ok_or_else(|| {
+                        format!("'{word}': no format, or more than one, is called so; see `threadline formats`")
+                    })
+                }),
+        )
+}
+
+/// What `--date` and `--read-as` say.
+pub fn reading(matches: &ArgMatches) -> Reading {
+    Reading {
+        midnight_ns: matches.get_one::<i64>("date").copied(),
+        format: matches.get_one::<&'static str>("read-as").copied(),
+    }
 }
 
 /// `2=1.5ms`: the second file, 1.5 ms.
@@ -176,7 +213,7 @@ pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
     }
     let job = Job::default();
     let loaded = with_progress("reading", &job, || {
-        open_together(&paths, &[], &fixed, &job, None)
+        open_as(&paths, reading(matches), &[], &fixed, &job, None)
     })
     .map_err(|error| CliError::Input(error.to_string()))?;
     if let Some(error) = loaded.left_out.first() {

@@ -28,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, value_parser};
 
+use crate::load::Reading;
 pub use command::{CliError, Command};
 
 /// All commands, in the order of the help.
@@ -70,6 +71,7 @@ pub fn command_line() -> clap::Command {
                 .action(ArgAction::Append)
                 .value_parser(value_parser!(PathBuf)),
         );
+    all = command::reading_arguments(all);
     for command in COMMANDS {
         all = all.subcommand((command.arguments)(
             clap::Command::new(command.name).about(command.about),
@@ -104,18 +106,19 @@ pub fn run() -> ExitCode {
                 .unwrap_or_default()
                 .cloned()
                 .collect(),
+            command::reading(&matches),
         ),
     };
     command::finish(result)
 }
 
 #[cfg(feature = "gui")]
-fn open_window(files: Vec<PathBuf>) -> Result<(), CliError> {
-    crate::gui::run(files).map_err(CliError::Input)
+fn open_window(files: Vec<PathBuf>, reading: Reading) -> Result<(), CliError> {
+    crate::gui::run(files, reading).map_err(CliError::Input)
 }
 
 #[cfg(not(feature = "gui"))]
-fn open_window(_files: Vec<PathBuf>) -> Result<(), CliError> {
+fn open_window(_files: Vec<PathBuf>, _reading: Reading) -> Result<(), CliError> {
     Err(CliError::Usage(
         "this build has no window (it was made without the feature 'gui'); see 'threadline help'"
             .into(),

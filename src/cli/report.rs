@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, asked_span, file_argument, time_arguments, warn_of_losses, with_progress,
+    CliError, Command, asked_span, file_argument, reading, time_arguments, warn_of_losses,
+    with_progress,
 };
 use super::search::{parse, usage};
 use crate::base::time::TimeArg;
@@ -93,7 +94,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
     let filter = matches.get_one::<String>("filter");
     let filter = filter.map(|text| parse(text)).transpose()?;
-    let reader = open_reader_only(&path, &job).map_err(fail)?;
+    let reader = open_reader_only(&path, reading(matches), &job).map_err(fail)?;
     if let Some(tool) = reader.report().filter(|_| filter.is_none()) {
         // Times since the start need the first event's time: the coarse picture knows it.
         let start = reader.coarse().span.start;

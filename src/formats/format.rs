@@ -65,13 +65,19 @@ pub struct Input {
     bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>,
     /// The file's name without its folder, for formats whose names say something (strace -ff).
     pub file_name: String,
+    /// Midnight of the first day in ns since the Unix epoch, where the user said the date that the file does not.
+    pub midnight_ns: Option<i64>,
 }
 
 impl Input {
     /// Wraps what holds the bytes (a map or a vector).
     #[must_use]
     pub fn new(bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>, file_name: String) -> Input {
-        Input { bytes, file_name }
+        Input {
+            bytes,
+            file_name,
+            midnight_ns: None,
+        }
     }
 
     /// Bytes in memory, for tests and for what was unpacked.
@@ -80,6 +86,7 @@ impl Input {
         Input {
             bytes: Arc::new(bytes),
             file_name: file_name.to_owned(),
+            midnight_ns: None,
         }
     }
 

@@ -157,6 +157,7 @@ impl App {
             Effect::Add(paths) => self.add(ctx, paths),
             Effect::Place(source, offset) => self.place(ctx, source, offset),
             Effect::Remove(source) => self.remove(ctx, source),
+            Effect::ReadAgain(reading) => self.read_again(ctx, reading),
             Effect::DefineProbes(text) => self.define_probes(ctx, &text),
             Effect::WriteText(order) => self.text_file.start(ctx, *order),
             Effect::AskForFile(purpose) => self.ask_for_file(ctx, purpose),

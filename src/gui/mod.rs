@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::base::TimeSpan;
-use crate::load::LoadedTrace;
+use crate::load::{LoadedTrace, Reading};
 use crate::view::saved::Saved;
 use crate::view::{Action, ThemeChoice};
 use app::App;
@@ -65,7 +65,7 @@ impl eframe::App for Window {
 ///
 /// # Errors
 /// In words for the user, if there is no display to open it on.
-pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
+pub fn run(files: Vec<PathBuf>, reading: Reading) -> Result<(), String> {
     if !has_display() {
         return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
     }
@@ -97,7 +97,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
             theme::install(&context.egui_ctx);
             let mut app = App::new(settings);
             if !files.is_empty() {
-                app.open_together(&context.egui_ctx, files);
+                app.open_together(&context.egui_ctx, files, reading);
             }
             Ok(Box::new(Window {
                 app,

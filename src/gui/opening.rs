@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use super::app::App;
 use super::notices::Mood;
 use crate::base::Nanos;
-use crate::load::LoadedTrace;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::together::members_of;
+use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
 use crate::view::action::Purpose;
@@ -35,8 +35,15 @@ impl App {
     }
 
     /// Starts to load files onto one axis.
-    pub fn open_together(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
-        self.open_paths(ctx, paths);
+    pub fn open_together(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>, reading: Reading) {
+        if reading == Reading::default() {
+            return self.open_paths(ctx, paths);
+        }
+        let request = Request {
+            reading,
+            ..Request::open(paths)
+        };
+        self.load(ctx, request);
     }
 
     pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
@@ -108,6 +115,19 @@ impl App {
             },
             _ => "Threadline".to_owned(),
         }
+    }
+
+    /// Reads the files that are shown again, in another way.
+    pub(super) fn read_again(&mut self, ctx: &egui::Context, reading: Reading) {
+        let (members, fixed) = self.members();
+        let paths = members.iter().map(|member| member.path.clone()).collect();
+        let request = Request {
+            paths,
+            fixed,
+            reading,
+            ..Request::default()
+        };
+        self.load(ctx, request);
     }
 
     /// Attaches probe definitions to what is shown.

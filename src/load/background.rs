@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::placing::place;
-use super::together::{attach_to_all, join_at, open_together};
-use super::{LoadError, LoadedTrace};
+use super::together::{attach_to_all, join_at, open_as};
+use super::{LoadError, LoadedTrace, Reading};
 use crate::base::{Job, Location, Nanos, Problem, ReadError};
 use crate::probes::ProbeSet;
 
@@ -21,6 +21,8 @@ pub struct Request {
     pub fixed: Vec<Option<Nanos>>,
     /// Probe definitions to attach to them.
     pub probes: Option<Arc<ProbeSet>>,
+    /// How the files are to be read.
+    pub reading: Reading,
 }
 
 impl Request {
@@ -42,8 +44,15 @@ impl Request {
             publish(join_at(&members, &place(&members, &self.fixed)));
             return Ok(());
         }
-        open_together(&self.paths, &self.already, &self.fixed, job, Some(publish))
-            .map(|_published| ())
+        open_as(
+            &self.paths,
+            self.reading,
+            &self.already,
+            &self.fixed,
+            job,
+            Some(publish),
+        )
+        .map(|_published| ())
     }
 }
 

@@ -7,6 +7,7 @@ pub mod definitions;
 mod guard;
 mod parts;
 pub mod placing;
+pub mod reading;
 pub mod source;
 pub mod together;
 
@@ -22,12 +23,13 @@ use crate::build::preview::Preview;
 use crate::build::{PartColumns, build};
 use crate::event::LaneColumns;
 use crate::formats::format::BoxedReader;
-use crate::formats::{FORMATS, Format, Input, Reader, Sniff};
+use crate::formats::{FORMATS, Format, Reader, Sniff};
 use crate::index::Index;
 use crate::probes;
 use crate::trace::Trace;
 
 pub use definitions::Attached;
+pub use reading::Reading;
 
 /// A trace that can be shown and asked. Cheap to clone.
 #[derive(Clone)]
@@ -54,6 +56,8 @@ pub struct LoadedTrace {
     pub left_out: Vec<LoadError>,
     /// The probe definitions that were opened beside it.
     pub probes: Option<Attached>,
+    /// How the file was read.
+    pub reading: Reading,
 }
 
 impl fmt::Debug for LoadedTrace {
@@ -127,7 +131,7 @@ impl std::error::Error for LoadError {}
 /// # Errors
 /// If nothing of it can be shown.
 pub fn open(path: &Path, job: &Job) -> Result<LoadedTrace, LoadError> {
-    load(path, job, None)
+    load(path, Reading::default(), job, None)
 }
 
 /// Opens a file and hands each generation to `publish` as soon as it is there (the last is also the answer).
@@ -139,12 +143,13 @@ pub fn open_with(
     job: &Job,
     publish: &mut dyn FnMut(LoadedTrace),
 ) -> Result<LoadedTrace, LoadError> {
-    load(path, job, Some(publish))
+    load(path, Reading::default(), job, Some(publish))
 }
 
 /// Without a listener no generation is made but the last.
 fn load(
     path: &Path,
+    reading: Reading,
     job: &Job,
     listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
@@ -154,13 +159,14 @@ fn load(
         error,
     };
     let source = source::read(path, job).map_err(fail)?;
-    let reader = open_reader(source.input.clone(), job).map_err(fail)?;
-    load_opened(path, &[source], reader, begun, job, listener)
+    let reader = reading.open(source.input.clone(), job).map_err(fail)?;
+    load_opened(path, reading, &[source], reader, begun, job, listener)
 }
 
 /// Reads what was opened from `sources` at `begun`.
 fn load_opened(
     path: &Path,
+    reading: Reading,
     sources: &[source::Source],
     reader: BoxedReader,
     begun: Instant,
@@ -190,6 +196,7 @@ fn load_opened(
         members: Vec::new(),
         left_out: Vec::new(),
         probes: None,
+        reading,
     };
     if let Some(publish) = &mut listener {
         publish(state.clone());
@@ -258,23 +265,21 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
 ///
 /// # Errors
 /// If nothing of it can be shown.
-pub fn open_reader_only(path: &Path, job: &Job) -> Result<Box<dyn Reader>, LoadError> {
+pub fn open_reader_only(
+    path: &Path,
+    reading: Reading,
+    job: &Job,
+) -> Result<Box<dyn Reader>, LoadError> {
     let fail = |error| LoadError {
         path: path.to_path_buf(),
         error,
     };
     let source = source::read(path, job).map_err(fail)?;
-    open_reader(source.input, job).map_err(fail)
+    reading.open(source.input, job).map_err(fail)
 }
 
 /// How much of a file detection looks at.
 const HEAD_BYTES: usize = 64 * 1024;
-
-fn open_reader(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    let head = &input.bytes()[..input.bytes().len().min(HEAD_BYTES)];
-    let format = detect(head)?;
-    (format.open)(input, job)
-}
 
 /// The span and density of the trace, before its events are read.
 fn coarse_trace(reader: &dyn Reader) -> (Trace, Index) {

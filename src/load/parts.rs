@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::source::{self, Source};
-use super::{HEAD_BYTES, LoadError, LoadedTrace, detect, load_opened};
+use super::{HEAD_BYTES, LoadError, LoadedTrace, Reading, load_opened};
 use crate::base::Job;
 use crate::formats::Input;
 use crate::formats::format::Together;
@@ -15,12 +15,13 @@ pub struct Parts {
     paths: Vec<PathBuf>,
     sources: Vec<Source>,
     together: Together,
+    reading: Reading,
     begun: Instant,
 }
 
 /// All of `paths` as the parts of one recording, if that is what they are. (Files that were packed are taken
 /// each for itself: their heads cannot be seen without unpacking all of them.)
-pub fn find(paths: &[PathBuf], job: &Job) -> Option<Parts> {
+pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
     let begun = Instant::now();
     let mut together: Option<Together> = None;
     for path in paths {
@@ -32,7 +33,7 @@ pub fn find(paths: &[PathBuf], job: &Job) -> Option<Parts> {
         let file = std::fs::File::open(path).ok()?;
         file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
         if !head.is_empty() {
-            together = Some(detect(&head).ok()?.together?);
+            together = Some(reading.format_of(&head).ok()?.together?);
         }
     }
     let together = together?;
@@ -40,11 +41,16 @@ pub fn find(paths: &[PathBuf], job: &Job) -> Option<Parts> {
         .iter()
         .map(|path| source::read(path, job).ok())
         .collect::<Option<_>>()?;
+    let mut sources = sources;
+    for source in &mut sources {
+        source.input.midnight_ns = reading.midnight_ns;
+    }
     let inputs: Vec<Input> = sources.iter().map(|source| source.input.clone()).collect();
     (together.are_parts)(&inputs).then(|| Parts {
         paths: paths.to_vec(),
         sources,
         together,
+        reading,
         begun,
     })
 }
@@ -69,6 +75,14 @@ impl Parts {
             path: path.clone(),
             error,
         })?;
-        load_opened(&path, &self.sources, reader, self.begun, job, listener)
+        load_opened(
+            &path,
+            self.reading,
+            &self.sources,
+            reader,
+            self.begun,
+            job,
+            listener,
+        )
     }
 }

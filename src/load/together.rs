@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::definitions::{attach, take_out};
 use super::parts;
 use super::placing::{Placed, place};
-use super::{LoadError, LoadedTrace, Timings, load};
+use super::{LoadError, LoadedTrace, Reading, Timings, load};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
 use crate::build::join::{Member, join};
 use crate::event::{
@@ -38,6 +38,21 @@ pub fn open_together(
     already: &[Arc<LoadedTrace>],
     fixed: &[Option<Nanos>],
     job: &Job,
+    listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, LoadError> {
+    open_as(paths, Reading::default(), already, fixed, job, listener)
+}
+
+/// The same, for files that are to be read in a certain way.
+///
+/// # Errors
+/// As [`open_together`].
+pub fn open_as(
+    paths: &[PathBuf],
+    reading: Reading,
+    already: &[Arc<LoadedTrace>],
+    fixed: &[Option<Nanos>],
+    job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
     let (traces, probes) = take_out(paths);
@@ -48,11 +63,11 @@ pub fn open_together(
         _ => (paths, None),
     };
     if let ([only], [], None) = (paths, already, &probes) {
-        return load(only, job, listener);
+        return load(only, reading, job, listener);
     }
     if already.is_empty()
         && probes.is_none()
-        && let Some(parts) = parts::find(paths, job)
+        && let Some(parts) = parts::find(paths, reading, job)
     {
         return parts.load(job, listener);
     }
@@ -72,7 +87,7 @@ pub fn open_together(
             true => Some(&mut show_part),
             false => None,
         };
-        match load(path, job, parts) {
+        match load(path, reading, job, parts) {
             Ok(loaded) => members.push(Arc::new(loaded)),
             Err(error) if job.is_cancelled() => return Err(error),
             Err(error) => left_out.push(error),
@@ -170,6 +185,10 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
         members: members.to_vec(),
         left_out: Vec::new(),
         probes: members.iter().find_map(|member| member.probes.clone()),
+        reading: members
+            .first()
+            .map(|member| member.reading)
+            .unwrap_or_default(),
     }
 }
 

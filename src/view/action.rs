@@ -10,6 +10,7 @@ use super::settings::Settings;
 use super::state::ThemeChoice;
 use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::load::Reading;
 use crate::query::Item;
 use crate::trace::{EventId, SourceId};
 use std::path::PathBuf;
@@ -204,6 +205,8 @@ pub enum Action {
     Place(SourceId, Option<Nanos>),
     /// Take one of several files away.
     Remove(SourceId),
+    /// Read the files that are shown again, in another way.
+    ReadAgain(Reading),
     /// Attach probe definitions to what is shown, as the text of `kprobe_events`.
     DefineProbes(String),
     /// Write a text to a file.

@@ -13,6 +13,7 @@ use super::settings::Motion;
 use super::state::{Isolation, Place, Search, ViewState};
 use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan};
+use crate::load::Reading;
 use crate::query::Item;
 use crate::trace::{EventId, SourceId, Trace};
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub enum Effect {
     Place(SourceId, Option<Nanos>),
     /// Take one of several files away.
     Remove(SourceId),
+    /// Read the files that are shown again, in another way.
+    ReadAgain(Reading),
     /// Attach probe definitions, as text, to what is shown.
     DefineProbes(String),
     /// Write a text to a file.
@@ -255,6 +258,7 @@ fn carry_out(
         Action::Add(paths) => return Some(Effect::Add(paths)),
         Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
         Action::Remove(source) => return Some(Effect::Remove(source)),
+        Action::ReadAgain(reading) => return Some(Effect::ReadAgain(reading)),
         Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
         Action::WriteText(order) => return Some(Effect::WriteText(order)),
         Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),

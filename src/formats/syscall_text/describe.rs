@@ -78,7 +78,10 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
             _ => {}
         }
     }
-    detail.stack = stack_behind(rest, dialect);
+    detail.stack = match dialect {
+        Dialect::Strace => stack_behind(rest),
+        Dialect::Minix => stack_before(source.text.get(..start).unwrap_or(&[])),
+    };
     detail
 }
 
@@ -199,11 +202,24 @@ fn signal_fields(detail: &mut EventDetail, body: &[u8]) {
     }
 }
 
-/// Stack lines that follow (strace -k) or, for MINIX, none: its stack lines stand before calls.
-fn stack_behind(rest: &[u8], dialect: Dialect) -> Vec<String> {
-    if dialect == Dialect::Minix {
+/// The addresses in the line before a MINIX call (`trace -s`); the last may be `..`.
+fn stack_before(text: &[u8]) -> Vec<String> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
+    let line = text.get(start..).unwrap_or(&[]);
+    let prefix = split_prefix(line, Dialect::Minix);
+    if classify(&prefix, Dialect::Minix) != Body::Stack {
         return Vec::new();
     }
+    let frames = prefix.body.split(u8::is_ascii_whitespace);
+    let frames = frames.filter(|frame| !frame.is_empty()).take(MOST_FRAMES);
+    frames
+        .map(|frame| String::from_utf8_lossy(frame).into_owned())
+        .collect()
+}
+
+/// Stack lines that follow (strace -k).
+fn stack_behind(rest: &[u8]) -> Vec<String> {
     let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
     lines(near, 1, 0)
         .skip(1)

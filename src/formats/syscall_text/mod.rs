@@ -17,13 +17,17 @@ mod acts;
 mod clock;
 mod describe;
 mod emit;
+mod family;
 mod line;
 mod numbers;
 mod scan;
 mod sniff;
 mod values;
 
+use std::sync::Arc;
+
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
 use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, TraceInfo,
@@ -42,7 +46,7 @@ pub const STRACE: Format = Format {
     extensions: &["strace"],
     sniff: sniff::sniff_strace,
     open: |input, job| Ok(Box::new(TextReader::open(input, Dialect::Strace, job)?)),
-    together: None,
+    together: Some(family::TOGETHER),
 };
 
 /// MINIX's row in `FORMATS`.
@@ -60,7 +64,7 @@ struct TextReader {
     input: Input,
     dialect: Dialect,
     scan: Scan,
-    kinds: Kinds,
+    kinds: Arc<Kinds>,
     info: TraceInfo,
     lanes: Vec<Lane>,
     parts: Vec<Part>,
@@ -68,6 +72,16 @@ struct TextReader {
 
 impl TextReader {
     fn open(input: Input, dialect: Dialect, job: &Job) -> Result<TextReader, ReadError> {
+        TextReader::open_with(input, dialect, Arc::default(), job)
+    }
+
+    /// The same, for one of several files that share their kinds.
+    fn open_with(
+        input: Input,
+        dialect: Dialect,
+        kinds: Arc<Kinds>,
+        job: &Job,
+    ) -> Result<TextReader, ReadError> {
         let head = input.bytes();
         let head = head.get(..1 << 16).unwrap_or(head);
         if dialect == Dialect::Strace && sniff::is_summary(head) {
@@ -102,7 +116,11 @@ impl TextReader {
                 Clock::Lines => ClockUnit::Lines,
                 _ => ClockUnit::Nanoseconds,
             },
-            wall_clock_zero_ns: (scan.clock == Clock::Unix).then_some(0),
+            wall_clock_zero_ns: match scan.clock {
+                Clock::Unix => Some(0),
+                Clock::Day | Clock::DaySeconds => input.midnight_ns,
+                Clock::Lines | Clock::Relative => None,
+            },
             cpu_count: None,
             facts: vec![("lines".to_owned(), scan.line_count.to_string())],
             ..TraceInfo::default()
@@ -111,7 +129,7 @@ impl TextReader {
             input,
             dialect,
             scan,
-            kinds: Kinds::default(),
+            kinds,
             info,
             lanes: vec![Lane {
                 name: format!("{name} lines"),
@@ -191,6 +209,7 @@ impl Reader for TextReader {
         Directory {
             kinds,
             threads,
+            derive: Derive::Programs,
             strings,
             ..Directory::default()
         }

@@ -258,3 +258,16 @@ fn parts_read_alone_say_what_one_part_says() {
     assert_eq!(marks(MarkOp::Begin), 120_000_usize.div_ceil(7));
     assert_eq!(marks(MarkOp::Begin), marks(MarkOp::End));
 }
+
+#[test]
+fn stacks_of_minix_stand_before_their_calls() {
+    let (reader, columns) = read(
+        "Tracing a (pid 1)\n  0x8048d10 0x1234 ..\nread(0, \"\", 1) = 0\nclose(0) = 0\n",
+        Dialect::Minix,
+    );
+    assert_eq!(columns.events.len(), 3);
+    let call = describe(&reader, &columns, 1);
+    assert_eq!(call.name, "read");
+    assert_eq!(call.stack, ["0x8048d10", "0x1234", ".."]);
+    assert!(describe(&reader, &columns, 2).stack.is_empty());
+}

@@ -2,6 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
 use crate::gui::pane::{Pane, Scene};
@@ -15,6 +16,7 @@ pub fn make() -> Box<dyn Pane> {
 #[derive(Default)]
 struct InfoPane {
     sources: SourcesTable,
+    reading: ReadingRow,
 }
 
 impl Pane for InfoPane {
@@ -57,6 +59,7 @@ impl Pane for InfoPane {
                     });
                 ui.add_space(8.0);
                 ui.label(RichText::new("File").strong());
+                self.reading.ui(ui, scene, &mut actions);
                 let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
                 let mut facts = vec![
                     ("file".to_owned(), file_name(&loaded.path)),

@@ -10,6 +10,7 @@ pub mod marks;
 pub mod matches;
 pub mod probes;
 pub mod process_tree;
+mod reading;
 pub mod selection;
 mod sortable;
 mod sources;

@@ -1,0 +1,84 @@
+//! How the file was read, for the info pane: as which format, and from which date its times of day count.
+
+use egui::{ComboBox, RichText, TextEdit, Ui};
+
+use crate::formats::FORMATS;
+use crate::gui::pane::Scene;
+use crate::load::Reading;
+use crate::load::reading::midnight_of;
+use crate::view::Action;
+
+/// A date being typed.
+#[derive(Debug, Default)]
+pub struct ReadingRow {
+    date: String,
+    problem: bool,
+}
+
+impl ReadingRow {
+    /// Draws the choices; another one reads the file again.
+    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+        let loaded = scene.loaded;
+        if !loaded.is_complete || loaded.path.as_os_str() == "-" {
+            return;
+        }
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("read as").color(scene.palette.weak));
+            let shown = loaded.reading.format.unwrap_or("what it looks like");
+            let mut wanted = loaded.reading.format;
+            ComboBox::from_id_salt("read as")
+                .selected_text(shown)
+                .show_ui(ui, |ui| {
+                    ui.selectable_value(&mut wanted, None, "what it looks like");
+                    for format in FORMATS {
+                        ui.selectable_value(&mut wanted, Some(format.name), format.name);
+                    }
+                })
+                .response
+                .widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Read the file as")
+                });
+            if wanted != loaded.reading.format {
+                actions.push(Action::ReadAgain(Reading {
+                    format: wanted,
+                    ..loaded.reading
+                }));
+            }
+            if loaded.trace.info.clock.contains("no date") {
+                self.date_ui(ui, scene, actions);
+            }
+        });
+    }
+
+    fn date_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+        ui.label(RichText::new("first day").color(scene.palette.weak));
+        let edit = TextEdit::singleline(&mut self.date)
+            .font(egui::TextStyle::Monospace)
+            .hint_text("YYYY-MM-DD");
+        let edit = ui.add_sized([100.0, 20.0], edit);
+        edit.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Date of the first day")
+        });
+        let is_entered = edit.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let is_set = ui
+            .button("Set")
+            .on_hover_text("The file has times of day without a date")
+            .clicked();
+        if is_entered || is_set {
+            let midnight = midnight_of(&self.date);
+            self.problem = midnight.is_none();
+            if midnight.is_some() {
+                actions.push(Action::ReadAgain(Reading {
+                    midnight_ns: midnight,
+                    ..scene.loaded.reading
+                }));
+            }
+        }
+        if self.problem {
+            let words = RichText::new("a date is written 2026-11-21").color(scene.palette.error);
+            ui.label(words);
+        } else if scene.loaded.reading.midnight_ns.is_some() {
+            ui.label(RichText::new("set").color(scene.palette.weak));
+        }
+    }
+}
