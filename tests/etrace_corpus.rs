@@ -730,3 +730,55 @@ fn tasks_that_never_exec_may_be_threads() {
         assert_eq!(maybe, known);
     }
 }
+
+#[test]
+fn lines_among_the_print_events_of_a_trace_dat_are_read() {
+    let Some(path) = folders()
+        .into_iter()
+        .map(|folder| folder.join("sched-and-etrace.dat"))
+        .find(|path| path.is_file())
+    else {
+        return;
+    };
+    let loaded = open(&path);
+    let trace = &loaded.trace;
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for id in events(&loaded) {
+        *kinds.entry(kind(&loaded, id)).or_default() += 1;
+    }
+    // What `grep -c` finds of each in the report beside it.
+    for (name, count) in [
+        ("print", 403),
+        ("Open", 53),
+        ("Close", 94),
+        ("New_proc", 11),
+        ("SchedFork", 13),
+    ] {
+        assert_eq!(kinds.get(name), Some(&count), "{name}");
+    }
+    // An exec that both tell of is one image, with the arguments that only etrace knows.
+    let ls = trace
+        .processes
+        .iter()
+        .find(|process| process.pid == 148)
+        .unwrap();
+    assert_eq!(ls.images.len(), 1);
+    let arguments: Vec<_> = ls.images[0]
+        .arguments
+        .iter()
+        .map(|&id| trace.text(id))
+        .collect();
+    assert_eq!(arguments, ["ls", "-l", "/usr/bin"]);
+    assert_eq!((ls.opens, ls.exit_status), (11, Some(0)));
+    assert!(ls.parent.is_some());
+    assert_eq!(trace.diagnostics.count_of("junk_line"), 0);
+    for id in events(&loaded)
+        .filter(|id| kind(&loaded, *id) == "Open")
+        .take(5)
+    {
+        let detail = describe(&loaded, id);
+        assert_eq!(detail.name, "Open");
+        assert!(detail.text.contains("path=/"), "{}", detail.text);
+    }
+    assert!(loaded.reader.report().is_some(), "it prints as it did");
+}

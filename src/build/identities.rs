@@ -552,6 +552,17 @@ impl People {
                     if let Some(process) =
                         process.and_then(|id| self.processes.get_mut(id.0 as usize))
                     {
+                        // Two kinds of events may tell of one exec: the one that knows more is kept.
+                        let is_told = process.images.last().is_some_and(|last| {
+                            last.arguments.is_empty() != arguments.is_empty()
+                                && told.time - last.start <= SAME_FORK
+                        });
+                        if is_told && arguments.is_empty() {
+                            continue;
+                        }
+                        if is_told {
+                            process.images.pop();
+                        }
                         process.images.push(ProgramImage {
                             start: told.time,
                             program: told.part.string(*program),

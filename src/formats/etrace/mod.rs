@@ -18,6 +18,7 @@
 mod around;
 mod calls;
 mod describe;
+mod embedded;
 mod emit;
 mod file;
 mod kinds;
@@ -41,6 +42,7 @@ use file::{File, events_after, lines_before};
 use line::parse_line;
 use upids::{Form, Upids};
 
+pub use embedded::with_etrace;
 pub use line::{Payload, Word, parse_payload};
 
 /// This format's row in `FORMATS`.

@@ -33,11 +33,19 @@ pub enum Form {
     Plain,
 }
 
+/// What keys are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Serials,
+    Pids,
+}
+
 /// The keys of a file.
 #[derive(Debug)]
 pub struct Upids {
     form: Form,
     root: Option<i64>,
+    names: Names,
     shared: Mutex<Shared>,
 }
 
@@ -55,7 +63,18 @@ impl Upids {
         Upids {
             form,
             root,
+            names: Names::Serials,
             shared: Mutex::default(),
+        }
+    }
+
+    /// For lines within a recording that knows tasks by their pids. (Where upids have no pid in them, tasks get
+    /// keys of their own.)
+    #[must_use]
+    pub fn of_pids(form: Form) -> Upids {
+        Upids {
+            names: Names::Pids,
+            ..Upids::new(form, None)
         }
     }
 
@@ -91,12 +110,16 @@ impl Upids {
         if upid <= 0 {
             return ThreadKey::IDLE;
         }
+        if (self.names, self.form) == (Names::Pids, Form::SerialAndPid) {
+            return ThreadKey((upid & PID_MASK) as u32);
+        }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&key) = shared.keys.get(&upid) {
             return ThreadKey(key);
         }
         let wished = u32::try_from(self.serial(upid))
             .ok()
+            .filter(|_| self.names == Names::Serials)
             .filter(|&serial| serial > 0 && serial < FIRST_EXTRA)
             .filter(|serial| !shared.owners.contains_key(serial));
         let key = wished.unwrap_or_else(|| {

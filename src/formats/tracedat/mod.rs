@@ -35,6 +35,7 @@ pub mod switch_state;
 pub mod tables;
 mod v6;
 mod v7;
+mod with_etrace;
 
 pub use file::{CpuRecords, RecordHead, TraceFile};
 pub use reader::TraceDat;

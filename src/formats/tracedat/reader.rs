@@ -12,6 +12,7 @@ use super::latency::reader_for;
 use super::page::{Big, Little, Lost, Order, Records, read_head};
 use super::recipe::role_of;
 use super::report::source::{TraceReport, decoder_of};
+use super::with_etrace::prints_with_etrace;
 use crate::base::{
     Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, Strings, TimeSpan, Timestamp,
 };
@@ -20,6 +21,7 @@ use crate::event::{
     Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
     Role, ThreadEntry, ThreadKey, TraceInfo, Value,
 };
+use crate::formats::etrace::with_etrace;
 use crate::formats::format::{EventRef, Input, Reader, Report};
 
 /// About how many bytes of pages make a part.
@@ -50,7 +52,13 @@ pub struct TraceDat {
 /// # Errors
 /// As [`TraceFile::open`].
 pub fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    reader_for(TraceDat::new(Arc::new(TraceFile::open(input)?)), job)
+    let reader = TraceDat::new(Arc::new(TraceFile::open(input)?));
+    let prints = prints_with_etrace(&reader);
+    let reader = reader_for(reader, job)?;
+    Ok(match prints.is_empty() {
+        true => reader,
+        false => with_etrace(reader, prints),
+    })
 }
 
 impl TraceDat {

@@ -1,0 +1,234 @@
+//! Lines of etrace that lie in another recording, as the texts of its `print` events: the tracer writes through
+//! ftrace, so a trace.dat of the same time has its lines beside scheduler events.
+//!
+//! The recording is read as it is; after its own parts comes one more, which goes through the texts of all CPUs in
+//! time order and reads them as one etrace text. Tasks are the recording's own, by their pids, and times are those of
+//! the print events: the recording's clock need not be the one in the lines. Both the print event and the call that
+//! its text belongs to are events.
+
+use std::sync::OnceLock;
+
+use super::emit;
+use super::file::File;
+use super::kinds::Kinds;
+use super::line::parse_line;
+use super::upids::{Form, Upids};
+use super::{describe, file};
+use crate::base::{Diagnostics, Job, ReadError};
+use crate::event::keys::Derive;
+use crate::event::{
+    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, TraceInfo,
+    Value,
+};
+use crate::formats::format::BoxedReader;
+use crate::formats::{EventRef, Input, Reader, Report};
+
+/// A recording with lines of etrace in it.
+struct WithEtrace {
+    inner: BoxedReader,
+    /// The kinds of `inner` whose texts may be lines.
+    prints: Vec<KindId>,
+    /// The first kind of calls: behind those of `inner`.
+    first_kind: u16,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+    text: OnceLock<File>,
+}
+
+/// `inner` with the calls that the texts of its events of kinds `prints` hold. Its directory must be known already.
+#[must_use]
+pub fn with_etrace(inner: BoxedReader, prints: Vec<KindId>) -> BoxedReader {
+    let mut lanes = inner.lanes().to_vec();
+    lanes.push(Lane {
+        name: "etrace lines".to_owned(),
+        cpu: None,
+    });
+    let mut parts = inner.parts().to_vec();
+    parts.push(Part {
+        lane: lanes.len() as u32 - 1,
+        size_bytes: parts.iter().map(|part| part.size_bytes).sum(),
+    });
+    let first_kind = u16::try_from(inner.directory().kinds.len()).unwrap_or(u16::MAX);
+    Box::new(WithEtrace {
+        inner,
+        prints,
+        first_kind,
+        lanes,
+        parts,
+        text: OnceLock::new(),
+    })
+}
+
+impl WithEtrace {
+    fn own_part(&self) -> u32 {
+        self.parts.len() as u32 - 1
+    }
+
+    /// The lines of all print events in time order, as an etrace text of its own.
+    fn collect(&self, job: &Job) -> Result<File, ReadError> {
+        let mut found: Vec<(i64, Vec<u8>)> = Vec::new();
+        let mut form = Form::Plain;
+        let mut line = Vec::new();
+        for (part, about) in (0..self.own_part()).zip(&self.parts) {
+            job.check()?;
+            // The part counts its own progress when it is read for itself.
+            let columns = self.inner.read_part(part, &Job::default())?;
+            for index in 0..columns.events.len() as u32 {
+                let row = columns.events.row(index);
+                if !self.prints.contains(&row.kind) {
+                    continue;
+                }
+                line.clear();
+                let event = EventRef {
+                    part,
+                    place: row.place,
+                    time: row.time,
+                    kind: row.kind,
+                    thread: row.thread,
+                };
+                self.inner.push_text(event, &mut line);
+                let text = line.trim_ascii_end();
+                let Some(payload) = parse_line(text) else {
+                    continue;
+                };
+                if Upids::form_of(payload.upid) == Form::SerialAndPid {
+                    form = Form::SerialAndPid;
+                }
+                let at = (payload.tag.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+                let (seconds, nanos) = (
+                    row.time.0.div_euclid(1_000_000_000).max(0),
+                    row.time.0.rem_euclid(1_000_000_000),
+                );
+                let head = format!("0: {},{},{seconds},{nanos}!", payload.upid, payload.cpu);
+                let body = text.get(at..).unwrap_or(&[]);
+                found.push((row.time.0, [head.as_bytes(), body].concat()));
+            }
+            job.advance(about.size_bytes);
+        }
+        // Equal times keep the order of the CPUs.
+        found.sort_by_key(|line| line.0);
+        let mut text = Vec::with_capacity(found.iter().map(|line| line.1.len() + 1).sum());
+        for (_, line) in found {
+            text.extend_from_slice(&line);
+            text.push(b'\n');
+        }
+        let cuts = vec![0, text.len()];
+        Ok(File {
+            input: Input::from_vec(text, "etrace lines"),
+            upids: Upids::of_pids(form),
+            kinds: Kinds::default(),
+            cuts,
+            first_lines: OnceLock::new(),
+            pieces: None,
+        })
+    }
+
+    /// The file whose events those of the last part are; empty as long as that was not read.
+    fn own<'a>(&'a self, event: EventRef) -> Option<&'a file::File> {
+        self.text.get().filter(|_| event.part == self.own_part())
+    }
+}
+
+impl Reader for WithEtrace {
+    fn info(&self) -> &TraceInfo {
+        self.inner.info()
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        self.inner.coarse()
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        if part != self.own_part() {
+            return self.inner.read_part(part, job);
+        }
+        let read = self.collect(job)?;
+        let file = self.text.get_or_init(|| read);
+        let mut columns = emit::emit(file, (0, file.text().len()), &Job::default())?;
+        for index in 0..columns.events.len() as u32 {
+            let kind = columns.events.kind(index).0;
+            let kind = self.first_kind.saturating_add(kind);
+            columns.events.set_kind(index, KindId(kind));
+        }
+        Ok(columns)
+    }
+
+    fn directory(&self) -> Directory {
+        let mut directory = self.inner.directory();
+        directory.derive = Derive::Programs;
+        if let Some(file) = self.text.get() {
+            let kinds = file.kinds.list(&mut directory.strings);
+            directory.kinds.extend(kinds);
+        }
+        directory
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.inner.diagnostics()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        match self.own(event) {
+            Some(file) => describe::describe(file.text(), &file.upids, event),
+            None => self.inner.describe(event),
+        }
+    }
+
+    fn fields(&self, event: EventRef) -> Vec<Field> {
+        match self.own(event) {
+            Some(_) => self.describe(event).fields,
+            None => self.inner.fields(event),
+        }
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        match self.own(event) {
+            Some(_) => fields.extend(self.describe(event).fields.into_iter().map(FieldRef::from)),
+            None => self.inner.fields_into(event, fields),
+        }
+    }
+
+    fn has_fields(&self, event: EventRef) -> bool {
+        self.own(event).is_some() || self.inner.has_fields(event)
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        if self.own(event).is_none() {
+            return self.inner.value(event, name);
+        }
+        let fields = self.describe(event).fields;
+        let field = fields.into_iter().find(|field| field.name == name)?;
+        Some(field.value)
+    }
+
+    fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
+        if kind.0 >= self.first_kind {
+            return None;
+        }
+        self.inner.field_names(kind)
+    }
+
+    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
+        match self.own(event) {
+            Some(_) => out.extend_from_slice(self.describe(event).line().as_bytes()),
+            None => self.inner.push_text(event, out),
+        }
+    }
+
+    fn report(&self) -> Option<&dyn Report> {
+        self.inner.report()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let text = self.text.get().map_or(0, |file| file.text().len() as u64);
+        self.inner.memory_bytes() + text
+    }
+}

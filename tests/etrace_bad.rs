@@ -1,0 +1,206 @@
+//! etrace files that are damaged or odd, made here: what is whole is shown, what is not is told with its line, and
+//! bytes that are no text come out of every export as they went in.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use threadline::base::{Job, Location};
+use threadline::export::rows::RowFormat;
+use threadline::export::{self, Chosen, Overwrite, Selection, tables};
+use threadline::load::{self, LoadedTrace};
+use threadline::query::process_times::ProcessTimes;
+use threadline::trace::ProcessId;
+
+fn load_bytes(bytes: &[u8]) -> LoadedTrace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.etrace");
+    std::fs::write(&path, bytes).unwrap();
+    load::open(&path, &Job::default()).unwrap()
+}
+
+const fn upid(serial: i64, pid: i64) -> i64 {
+    (serial << 22) | pid
+}
+
+fn exec(of: i64, ns: u32, program: &[u8], arguments: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut line = |body: &[u8]| {
+        out.extend_from_slice(format!("0: {of},0,5,{ns}!").as_bytes());
+        out.extend_from_slice(body);
+        out.push(b'\n');
+    };
+    let size: usize = arguments.iter().map(|it| it.len() + 1).sum();
+    let program_size = program.len();
+    line(
+        format!("New_proc|argsize={size},prognameisize={program_size},prognamepsize={program_size},cwdsize=5")
+            .as_bytes(),
+    );
+    line(&[b"PI|", program].concat());
+    line(&[b"PP|", program].concat());
+    line(b"CW|/proj");
+    for (number, argument) in arguments.iter().enumerate() {
+        line(&[format!("A[{number}]").as_bytes(), argument].concat());
+    }
+    line(b"End_of_args|");
+    out
+}
+
+#[test]
+fn a_line_of_100_mb_is_told_and_what_lies_around_it_is_shown() {
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    let mut text = b"INITCWD=/proj\n".to_vec();
+    text.extend_from_slice(
+        format!("0: {shell},0,5,1!SysClone|flags=17\n0: {shell},0,5,2!SchedFork|pid={child}\n")
+            .as_bytes(),
+    );
+    text.extend(std::iter::repeat_n(b'x', 100 << 20));
+    text.push(b'\n');
+    text.extend(exec(child, 10, b"/bin/true", &[b"true"]));
+    // A text that is as long belongs to a call all the same.
+    text.extend_from_slice(
+        format!("0: {child},0,5,20!Open|fnamesize=104857600,forigsize=1,flags=0,mode=0,fd=3\n0: {child},0,5,21!FN|")
+            .as_bytes(),
+    );
+    text.extend(std::iter::repeat_n(b'y', 100 << 20));
+    text.extend_from_slice(
+        format!("\n0: {child},0,5,22!FO|y\n0: {child},0,5,30!Exit|status=0\n").as_bytes(),
+    );
+    let loaded = load_bytes(&text);
+    let trace = &loaded.trace;
+    let junk = trace
+        .diagnostics
+        .rows()
+        .iter()
+        .find(|row| row.code == "junk_line")
+        .unwrap();
+    assert_eq!((junk.count, junk.places[0]), (1, Location::Line(4)));
+    assert!(junk.message.len() < 400);
+    assert_eq!(trace.processes.len(), 2);
+    assert_eq!(trace.processes[1].exit_status, Some(0));
+    assert_eq!(trace.processes[1].images.len(), 1);
+    let open = &trace.files.rows[0];
+    assert_eq!(trace.strings.bytes(open.path).len(), 100 << 20);
+}
+
+#[test]
+fn parents_in_a_circle_are_a_tree_all_the_same() {
+    let (a, b, c) = (upid(1, 100), upid(2, 101), upid(3, 102));
+    let text = format!(
+        "INITCWD=/proj\n0: {a},0,5,1!SchedFork|pid={b}\n0: {b},0,5,2!SchedFork|pid={c}\n\
+         0: {c},0,5,3!SchedFork|pid={a}\n0: {a},0,5,4!SchedFork|pid={a}\n0: {b},0,5,9!Exit|status=0\n"
+    );
+    let loaded = load_bytes(text.as_bytes());
+    let times = ProcessTimes::new(&loaded.trace);
+    let mut walked: Vec<u32> = times.tree.walk().iter().map(|row| row.0.0).collect();
+    walked.sort_unstable();
+    let all: Vec<u32> = (0..loaded.trace.processes.len() as u32).collect();
+    assert_eq!(walked, all);
+    for &id in &all {
+        let path = times.path_to(&loaded.trace, ProcessId(id));
+        assert_eq!(path.last(), Some(&ProcessId(id)));
+        assert!(path.len() <= all.len());
+    }
+}
+
+/// What an exporter writes.
+fn exported(loaded: &LoadedTrace, name: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let exporter = export::find(name).unwrap();
+    let selection = Selection::all();
+    let job = Job::default();
+    export::run(exporter, loaded, &selection, &path, Overwrite::Refuse, &job).unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+/// The bytes of a JSON string as Python's `surrogateescape` has them.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if let Some(hex) = rest.strip_prefix(b"\\udc") {
+            let digits = std::str::from_utf8(&hex[..2]).unwrap();
+            out.push(u8::from_str_radix(digits, 16).unwrap());
+            rest = &hex[2..];
+        } else {
+            out.push(first);
+            rest = after;
+        }
+    }
+    out
+}
+
+#[test]
+fn names_that_are_no_text_are_shown_with_escapes_and_exported_exactly() {
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    let source = b"src/\xe4\xff.c";
+    let mut text = format!("INITCWD=/proj\n0: {shell},0,5,1!SchedFork|pid={child}\n").into_bytes();
+    text.extend(exec(child, 10, b"/opt/\xfe/gcc", &[b"gcc", b"-c", source]));
+    text.extend_from_slice(
+        format!("0: {child},0,5,20!Open|fnamesize=14,forigsize=14,flags=0,mode=0,fd=3\n0: {child},0,5,20!FN|/proj/")
+            .as_bytes(),
+    );
+    text.extend_from_slice(source);
+    text.extend_from_slice(format!("\n0: {child},0,5,20!FO|/proj/").as_bytes());
+    text.extend_from_slice(source);
+    text.extend_from_slice(format!("\n0: {child},0,5,30!Exit|status=0\n").as_bytes());
+    let loaded = load_bytes(&text);
+    let trace = &loaded.trace;
+    assert_eq!(
+        trace.text(trace.files.rows[0].path),
+        "/proj/src/\\xe4\\xff.c"
+    );
+    assert_eq!(trace.diagnostics.count_of("size_differs"), 0);
+
+    let has = |bytes: &[u8], wanted: &[u8]| memchr::memmem::find(bytes, wanted).is_some();
+    for name in ["compile-commands", "process-tree-json"] {
+        let json = String::from_utf8(exported(&loaded, name)).unwrap();
+        assert!(has(&unescaped(&json), source), "{name}: {json}");
+        // It is JSON: a reader that does not know the escape stops at nothing else.
+        let plain = json.replace("\\udc", "\\u00");
+        let value: serde_json::Value = serde_json::from_str(&plain).unwrap();
+        assert!(value.as_array().is_some_and(|all| !all.is_empty()));
+    }
+    let chosen = Chosen::new(trace, &Selection::all());
+    for table in ["files", "file_uses", "processes", "process_times"] {
+        let write = |format| {
+            let mut out = Vec::new();
+            tables::find(table)
+                .unwrap()
+                .write(&loaded, &chosen, format, &mut out)
+                .unwrap();
+            out
+        };
+        assert!(has(&write(RowFormat::Tsv), source), "{table}");
+        assert!(has(&write(RowFormat::Csv), source), "{table}");
+        let json = String::from_utf8(write(RowFormat::Json)).unwrap();
+        assert!(has(&unescaped(&json), source), "{table}");
+    }
+}
+
+#[test]
+fn the_tree_as_json_is_whole_and_nested() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-traces/lua-make-j2.etrace.zst");
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&exported(&loaded, "process-tree-json")).unwrap();
+    fn count(node: &serde_json::Value) -> usize {
+        1 + node["children"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(count)
+            .sum::<usize>()
+    }
+    let roots = json.as_array().unwrap();
+    assert_eq!(
+        roots.iter().map(count).sum::<usize>(),
+        loaded.trace.processes.len()
+    );
+    assert_eq!(
+        (roots.len(), roots[0]["before_trace"].as_bool()),
+        (1, Some(true))
+    );
+    let make = &roots[0]["children"][0];
+    assert_eq!(make["programs"][0]["arguments"][1], "-j2");
+    assert_eq!(make["exit_status"], 0);
+}
