@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use egui::{ComboBox, ProgressBar, RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use super::pane::Scene;
-use crate::base::Nanos;
+use crate::base::{Nanos, TimeSpan};
 use crate::export::background::{Exporting, Order};
 use crate::export::choices::{ChoiceRow, choices};
 use crate::export::{self, EXPORTERS, ExportError, Overwrite, Selection, Summary};
@@ -51,6 +51,8 @@ pub struct ExportPanel {
     dialog: Option<(Receiver<Option<PathBuf>>, Instant)>,
     exporting: Option<Exporting>,
     outcome: Option<Outcome>,
+    /// The selected range that was last seen: a new one is what is exported.
+    seen_range: Option<TimeSpan>,
     /// How high what stands below the form was in the last frame.
     below_height: f32,
 }
@@ -185,6 +187,10 @@ impl ExportPanel {
             self.choices = Some((trace_of_list, choices(&scene.loaded.trace)));
         }
         let form = self.form.get_or_insert_with(|| Form::new(scene.state));
+        if self.seen_range != scene.state.range {
+            self.seen_range = scene.state.range;
+            form.range = Range::Selected;
+        }
         form.fit(scene.state);
         form.propose_path(&scene.loaded.path);
         let mut is_open = true;
@@ -412,8 +418,8 @@ fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
 fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     let filter = scene.state.filter.trim();
     let filtered = match filter {
-        "" => "Found ones (type in Find tracks first)".to_owned(),
-        words => format!("Found by '{words}'"),
+        "" => "Filtered ones (type in Filter tracks first)".to_owned(),
+        words => format!("Filtered by '{words}'"),
     };
     ui.radio_value(&mut form.tracks, Tracks::All, "All");
     ui.add_enabled_ui(!filter.is_empty(), |ui| {

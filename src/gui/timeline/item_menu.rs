@@ -92,4 +92,12 @@ fn time_ui(ui: &mut Ui, time: Timestamp, draw: &Draw<'_>, actions: &mut Vec<Acti
     let text = ruler::full_text(time, state.time_format, state.origins);
     offer(ui, "Copy this time", actions, Action::Copy(text));
     offer(ui, "Show the whole trace", actions, Action::Fit);
+    if let Some(range) = state.range {
+        ui.separator();
+        let zoom = Action::Show(with_margin(range, 10));
+        offer(ui, "Zoom to the range", actions, zoom);
+        if !state.is_export_open {
+            offer(ui, "Export the range…", actions, Action::ToggleExport);
+        }
+    }
 }
