@@ -322,6 +322,13 @@ impl Walk<'_> {
     fn is_in_interrupt(&self, id: EventId) -> bool {
         match self.reader.value(event_ref(self.trace, id), "common_flags") {
             Some(Value::UInt(flags)) => flags & INTERRUPT_FLAGS != 0,
+            // The third letter of the latency columns: `d.h2.`
+            Some(Value::Text(letters)) => {
+                matches!(
+                    letters.as_bytes().get(2),
+                    Some(b'h' | b'H' | b's' | b'z' | b'Z')
+                )
+            }
             _ => false,
         }
     }
