@@ -18,7 +18,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use rayon::prelude::*;
 use threadline::base::{Job, Nanos, TimeSpan};
-use threadline::load::{LoadedTrace, open, open_reader_only};
+use threadline::load::{LoadedTrace, Reading, open, open_reader_only};
 use threadline::query::details::describe;
 use threadline::query::visible;
 use threadline::trace::{CpuId, ThreadId, TrackId};
@@ -47,7 +47,8 @@ fn main() {
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn bulk_pass(bencher: Bencher) {
     let job = Job::default();
-    let reader = open_reader_only(&FILE.0, &job).expect("a trace that can be read");
+    let reader =
+        open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
     let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))

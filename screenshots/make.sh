@@ -16,3 +16,4 @@ draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880m
 draw process-tree sched-irq-syscalls.dat --size 1280x720 --pane process-tree --theme light
 draw fxt-events compress.fxt --size 1280x720 --pane events
 draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
+draw kprobe-text-pairs kprobe-pair.trace_pipe --size 1280x720 --pane probes

@@ -204,3 +204,48 @@ fn the_command_lists_errors_under_their_columns_and_writes_a_script() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(run(&["probes"]).0, 2);
 }
+
+#[test]
+fn mutated_definitions_do_no_harm_and_print_back_what_they_mean() {
+    let text = "p:kprobes/open_in do_sys_openat2 dfd=$arg1:s32 filename=+0($arg2):ustring hx=+0($arg2):x8[4] \
+                lo=+0($arg3):b4@0/32 caller=$stack0:symbol comm=$comm imm=\\42 jif=@jiffies:u64\n\
+                r100:kprobes/open_out do_sys_openat2 ret=$retval:s32\n-:kprobes/open_in\n\
+                p:work_in /srv/demo/utest:0x1169 id=+0(%di):s32 names=+24(%di):ustring[3]\n";
+    let mut random = 0x5eed_u64;
+    let mut below = |limit: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random >> 16) as usize % limit.max(1)
+    };
+    for _ in 0..20_000 {
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=below(4) {
+            let at = below(bytes.len());
+            match below(4) {
+                0 => bytes[at] ^= 1 << below(8),
+                1 => bytes.truncate(at + 1),
+                2 => {
+                    bytes.remove(at);
+                }
+                _ => {
+                    let end = (at + below(24)).min(bytes.len());
+                    let piece = bytes[at..end].to_vec();
+                    let to = below(bytes.len());
+                    bytes.splice(to..to, piece);
+                }
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        let mutated = String::from_utf8_lossy(&bytes);
+        let parsed = probes::parse(&mutated);
+        for probe in parsed.standing() {
+            let again = probes::parse(&probe.to_string());
+            assert_eq!(again.errors().count(), 0, "{probe}");
+        }
+        let _ = probes::sniff(&bytes);
+        let _ = probes::parse_profile(&mutated);
+    }
+}
