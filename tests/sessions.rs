@@ -1,4 +1,5 @@
 //! What is kept of a trace from one session to the next, and what goes with it to a colleague.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/window.rs"]
 mod support;

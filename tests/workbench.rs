@@ -1,4 +1,5 @@
 //! What an engineer does all day, through keys, pointer and menus: moving, tracks, marks, searching.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/window.rs"]
 mod support;
@@ -283,11 +284,13 @@ fn a_layout_is_kept_by_name_and_used_on_another_trace() {
     let cpu = key_of(&window, "CPU 1");
     act(&mut window, Action::Arrange(Arrange::Pin(cpu)));
     act(&mut window, Action::Arrange(Arrange::Save("mine".into())));
-    let other = threadline::load::open(
-        &file("tests/golden/tracedat"),
-        &threadline::base::Job::default(),
+    act(
+        &mut window,
+        Action::Open(vec![file("sample-traces/sched-irq.ftrace")]),
     );
-    assert!(other.is_err(), "a folder is no trace");
+    assert!(window.state().state().rows.pinned().is_empty());
+    act(&mut window, Action::Arrange(Arrange::Use("mine".into())));
+    assert_eq!(&*window.state().state().rows.pinned()[0].title, "CPU 1");
     act(&mut window, Action::Arrange(Arrange::Reset));
     assert!(window.state().state().rows.pinned().is_empty());
     act(&mut window, Action::Arrange(Arrange::Use("mine".into())));

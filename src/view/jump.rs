@@ -66,7 +66,8 @@ fn parse_time(text: &str, around: &Around) -> Result<Timestamp, String> {
             .ok_or_else(expected);
     }
     if let Some(number) = plain_number(text) {
-        return Ok(place_number(number, text.contains('.'), around));
+        let whole = (!text.contains('.')).then_some(number / 1_000_000_000);
+        return Ok(place_number(number, whole, around));
     }
     text.parse::<TimeArg>()
         .map(|arg| arg.resolve(around.trace.start))
@@ -101,17 +102,16 @@ fn billionths(fraction: &str) -> Option<i128> {
     nine.parse().ok()
 }
 
-/// Where a number without a unit points: what lies in the trace wins.
-fn place_number(number: i128, has_fraction: bool, around: &Around) -> Timestamp {
+/// Where a number without a unit points, as seconds or (if it is whole) as nanoseconds: what lies in the trace wins.
+fn place_number(number: i128, whole: Option<i128>, around: &Around) -> Timestamp {
     let at = |ns: i128| Timestamp(ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
     let is_inside = |time: Timestamp| around.trace.start <= time && time <= around.trace.end;
     let seconds = at(number);
     if is_inside(seconds) {
         return seconds;
     }
-    let whole = at(number / 1_000_000_000);
-    if !has_fraction && is_inside(whole) {
-        return whole;
+    if let Some(nanos) = whole.map(at).filter(|time| is_inside(*time)) {
+        return nanos;
     }
     at(i128::from(around.trace.start.0) + number)
 }

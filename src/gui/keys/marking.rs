@@ -37,7 +37,7 @@ pub(super) const ROWS: &[KeyRow] = &[
         |s| Some(Action::Mark(Marker::B, edge(s))),
     ),
     row(&[], "", "Put A and B around the selection", |s| {
-        s.selected_span().map(|span| Action::MarkBoth(span))
+        s.selected_span().map(Action::MarkBoth)
     }),
     row(
         &[(CTRL, Key::D)],

@@ -132,7 +132,7 @@ impl Timeline {
                 let y = match target {
                     Some(row) => section.row_rect(row).top(),
                     None => siblings()
-                        .last()
+                        .next_back()
                         .map_or(rect.bottom(), |row| section.row_rect(row).bottom()),
                 };
                 let y = y.clamp(section.rect.top() + 1.0, section.rect.bottom() - 1.0);
