@@ -13,7 +13,7 @@ use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::details::describe;
-use threadline::query::expression::{Expression, Matcher};
+use threadline::query::expression::{Expression, Matcher, argument_names};
 use threadline::query::search::{
     Filtering, Place, Places, Query, Searching, filter_events, search,
 };
@@ -345,4 +345,13 @@ fn a_field_that_no_event_has_is_an_error_at_its_place() {
     let expression = Expression::parse("cpu == 0 && prev_proi < 5").unwrap();
     let error = Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref()).unwrap_err();
     assert_eq!((error.at, error.length), (12, 9));
+    let names = argument_names(&loaded.trace, loaded.reader.as_ref());
+    assert!(names.is_sorted() && names.iter().any(|name| name == "prev_prio"));
+    assert!(
+        argument_names(
+            &sample("sched-irq.ftrace").trace,
+            sample("sched-irq.ftrace").reader.as_ref()
+        )
+        .is_empty()
+    );
 }

@@ -23,6 +23,10 @@ mod token;
 
 use std::fmt;
 
+use crate::event::KindId;
+use crate::formats::Reader;
+use crate::trace::Trace;
+
 pub use compiled::Verdict;
 pub use matcher::{Matcher, Probe};
 pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op, Pattern};
@@ -64,4 +68,16 @@ impl ExpressionError {
         let carets = "^".repeat(under.max(1));
         format!("{text}\n{}{carets} {}", " ".repeat(before), self.message)
     }
+}
+
+/// The names of the arguments that events of a trace can have, sorted, for completion. Empty where only each
+/// event says what it has.
+#[must_use]
+pub fn argument_names(trace: &Trace, reader: &dyn Reader) -> Vec<String> {
+    let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
+    let names = kinds.filter_map(|kind| reader.field_names(KindId(kind)));
+    let mut names: Vec<String> = names.flatten().map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
