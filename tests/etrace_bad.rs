@@ -204,3 +204,24 @@ fn the_tree_as_json_is_whole_and_nested() {
     assert_eq!(make["programs"][0]["arguments"][1], "-j2");
     assert_eq!(make["exit_status"], 0);
 }
+
+#[test]
+fn recordings_of_the_tracer_of_2022_are_read() {
+    // Its exits say no status, and some files have no instruction pointer before their lines.
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    for prefix in ["", "0: "] {
+        let text = format!(
+            "INITCWD=/proj\n{prefix}{shell},0,5,1!SchedFork|pid={child}\n{prefix}{child},1,5,90!Close|fd=99\n\
+             {prefix}{child},1,6,7!Exit|\n"
+        );
+        let loaded = load_bytes(text.as_bytes());
+        let process = &loaded.trace.processes[1];
+        assert_eq!(process.end.map(|time| time.0), Some(6_000_000_007));
+        assert_eq!((process.exit_status, process.exit_signal), (None, None));
+        let problems = loaded.trace.diagnostics.rows().iter();
+        let problems: Vec<_> = problems
+            .filter(|row| row.severity != threadline::base::Severity::Info)
+            .collect();
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}

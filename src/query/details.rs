@@ -437,6 +437,9 @@ fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
             let arguments: Vec<_> = image.arguments.iter().map(|&id| trace.text(id)).collect();
             program.row("arguments", arguments.join(" "));
         }
+        if image.interpreter != crate::base::StringId::EMPTY && image.interpreter != image.program {
+            program.row("interpreter", trace.text(image.interpreter));
+        }
         if image.directory != crate::base::StringId::EMPTY {
             program.row("directory", trace.text(image.directory));
         }
