@@ -56,7 +56,7 @@ fn write(
     let mut open: Vec<u32> = Vec::new();
     out.write_all(b"[")?;
     for (id, depth) in walk {
-        if count % 1024 == 0 {
+        if count.is_multiple_of(1024) {
             job.check()?;
         }
         if !is_kept[id.0 as usize] {

@@ -288,9 +288,11 @@ fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell {
 }
 
 fn text_or_none(trace: &Trace, id: StringId) -> Cell {
-    (id != StringId::EMPTY)
-        .then(|| Cell::of_string(trace, id))
-        .unwrap_or(Cell::None)
+    if id == StringId::EMPTY {
+        Cell::None
+    } else {
+        Cell::of_string(trace, id)
+    }
 }
 
 /// pid, tid of a thread.

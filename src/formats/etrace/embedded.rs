@@ -124,7 +124,7 @@ impl WithEtrace {
     }
 
     /// The file whose events those of the last part are; empty as long as that was not read.
-    fn own<'a>(&'a self, event: EventRef) -> Option<&'a file::File> {
+    fn own(&self, event: EventRef) -> Option<&file::File> {
         self.text.get().filter(|_| event.part == self.own_part())
     }
 }
