@@ -14,7 +14,6 @@ draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations
 draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 660ms --pane events
 draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880ms
 draw process-tree lua-make-j2.etrace.zst --size 1280x720 --pane process-tree --theme light
-draw build lua-make-j2.etrace.zst --size 1280x720 --pane build
 draw fxt-events compress.fxt --size 1280x720 --pane events
 draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
 draw kprobe-text-pairs kprobe-pair.trace_pipe --size 1280x720 --pane probes
