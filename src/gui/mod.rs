@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod asked;
+pub mod chart;
 mod dock;
 mod export_panel;
 pub mod filter_box;

@@ -185,6 +185,8 @@ pub enum Action {
     CloseFinder,
     /// Set stretches of processes' lives off from the rest; `None`: nothing.
     Highlight(Option<Highlight>),
+    /// Draw a path over the tracks: at each time, whose row; empty: none.
+    ShowPath(Vec<(Item, Timestamp)>),
     /// Bring a pane to the front.
     OpenPane(&'static str),
     /// Show or hide the panes.

@@ -141,6 +141,7 @@ fn carry_out(
                 state.selected = None;
                 state.range = None;
                 state.area_rows = None;
+                state.path.clear();
             }
         }
         Action::Step(direction) => step(state, trace, now, |trace, item| {
@@ -237,6 +238,7 @@ fn carry_out(
         Action::Find(finder) => state.finder = Some(finder),
         Action::CloseFinder => state.finder = None,
         Action::Highlight(what) => state.highlight = what,
+        Action::ShowPath(path) => state.path = path,
         Action::OpenPane(name) => {
             state.is_dock_hidden = false;
             return Some(Effect::OpenPane(name));

@@ -99,6 +99,8 @@ pub struct ViewState {
     pub range: Option<TimeSpan>,
     /// The rows that the selected area covers, for the range or, where there is none, for all time; `None`: all.
     pub area_rows: Option<Vec<RowKey>>,
+    /// A path over the tracks: at each time, whose row.
+    pub path: Vec<(Item, Timestamp)>,
     /// The markers A and B.
     pub marks: [Option<Timestamp>; 2],
     /// Flags, sorted by time.
@@ -194,6 +196,7 @@ impl ViewState {
         self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
         self.find_selected(trace);
         self.highlight = None;
+        self.path.clear();
         self.pointed = None;
         self.tips.clear();
         self.motion = Motion::Jump;

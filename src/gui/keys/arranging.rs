@@ -60,8 +60,8 @@ pub(super) const ROWS: &[KeyRow] = &[
         |s| rows(s, 100),
     ),
     row(
-        &[(NONE, Key::C)],
-        "C",
+        &[(SHIFT, Key::C)],
+        "Shift+C",
         "Colour by the next: thread, process, CPU, name",
         |s| {
             let color_by = after(&ColorBy::ALL, s.settings.color_by);

@@ -110,6 +110,12 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Select the whole track; again: all tracks",
         |_| Some(Action::SelectTrack),
     ),
+    row(
+        &[(NONE, Key::C)],
+        "C",
+        "Why it waited: the chain of wakeups",
+        |_| Some(Action::OpenPane("Wakeup chain")),
+    ),
     row(&[(NONE, Key::Escape)], "Esc", "Select nothing", |_| {
         Some(Action::Deselect)
     }),

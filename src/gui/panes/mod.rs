@@ -1,12 +1,14 @@
 //! The panes of the dock. A new pane is one file and its row here.
 
 pub mod build;
+pub mod chain;
 pub mod details;
 pub mod durations;
 pub mod events;
 pub mod files;
 pub mod info;
 pub mod marks;
+pub mod latency;
 pub mod matches;
 pub mod probes;
 pub mod process_tree;
@@ -48,6 +50,16 @@ pub const PANES: &[PaneRow] = &[
         name: "Durations",
         about: "Slices added up by name",
         make: durations::make,
+    },
+    PaneRow {
+        name: "Latency",
+        about: "How long from wakeup to run, or between any two events",
+        make: latency::make,
+    },
+    PaneRow {
+        name: chain::NAME,
+        about: "Why a thread waited: who woke it, who woke the waker (C)",
+        make: chain::make,
     },
     PaneRow {
         name: "Process tree",

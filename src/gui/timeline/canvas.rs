@@ -44,6 +44,7 @@ impl Timeline {
         paint_emptiness(&painter, rect, draw.scene);
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
+        super::path::paint_path(&painter, draw);
         paint_flows(&painter, draw);
         if let Some(split) = draw
             .sections

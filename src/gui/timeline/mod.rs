@@ -14,6 +14,7 @@ mod item_menu;
 mod lanes;
 mod overlays;
 mod overview;
+mod path;
 mod ruler;
 mod sections;
 mod sources;

@@ -1,0 +1,271 @@
+//! Charts that several panes draw: a histogram of durations with a range that is dragged, percentile curves.
+
+use egui::{Color32, Stroke, Ui};
+use egui_plot::{Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Span};
+
+use super::pane::Scene;
+use crate::base::Nanos;
+use crate::event::part::ClockUnit;
+use crate::query::distribution::{Buckets, Histogram};
+use crate::view::ruler;
+
+/// How a histogram is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramStyle {
+    /// Along x.
+    pub buckets: Buckets,
+    /// Along y.
+    pub heights: Heights,
+}
+
+/// How high bars are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heights {
+    /// As high as they count.
+    Linear,
+    /// By the logarithm, so that rare ones are seen beside frequent ones.
+    Log,
+}
+
+/// A duration as a place along x.
+fn place(ns: f64, buckets: Buckets) -> f64 {
+    match buckets {
+        Buckets::Linear => ns,
+        Buckets::Log => (ns.max(0.0) + 1.0).log10(),
+    }
+}
+
+fn length_at(x: f64, buckets: Buckets) -> f64 {
+    match buckets {
+        Buckets::Linear => x,
+        Buckets::Log => 10_f64.powf(x.min(18.9)) - 1.0,
+    }
+}
+
+fn height(count: u64, heights: Heights) -> f64 {
+    match heights {
+        Heights::Linear => count as f64,
+        Heights::Log => (count as f64 + 1.0).log10(),
+    }
+}
+
+/// A duration in few digits, for axes.
+#[must_use]
+pub fn short_length(ns: f64, unit: ClockUnit) -> String {
+    let whole = ns.round().clamp(-9e18, 9e18);
+    if unit != ClockUnit::Nanoseconds {
+        return ruler::grouped(whole as i64);
+    }
+    let size = whole.abs();
+    let (by, word) = match size {
+        _ if size < 1e3 => (1.0, "ns"),
+        _ if size < 1e6 => (1e3, "µs"),
+        _ if size < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = whole / by;
+    let digits = usize::from(value.fract().abs() > 0.05 && value.abs() < 100.0);
+    format!("{value:.digits$} {word}")
+}
+
+/// Marks at 1, 10, 100 ... of an axis of logarithms.
+fn decades(input: GridInput) -> Vec<GridMark> {
+    let (low, high) = input.bounds;
+    let first = low.floor().max(0.0) as i32;
+    let last = high.ceil().min(19.0) as i32;
+    (first..=last)
+        .map(|decade| GridMark {
+            value: (10_f64.powi(decade) + 1.0).log10(),
+            step_size: 1.0,
+        })
+        .collect()
+}
+
+/// Draws a histogram; a drag over it chooses a range of durations, a click takes the choice away.
+pub fn histogram_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    name: &str,
+    histogram: &Histogram,
+    style: HistogramStyle,
+    chosen: &mut Option<(i64, i64)>,
+    drag_from: &mut Option<i64>,
+) {
+    let unit = scene.state.origins.unit;
+    let (buckets, heights) = (style.buckets, style.heights);
+    let palette = scene.palette;
+    let bars: Vec<Bar> = histogram
+        .edges
+        .windows(2)
+        .zip(&histogram.counts)
+        .map(|(edges, &count)| {
+            let left = place(edges[0] as f64, buckets);
+            let right = place(edges[1] as f64, buckets);
+            let is_in = chosen.is_none_or(|(low, high)| edges[1] > low && edges[0] < high);
+            let color = if is_in {
+                palette.accent
+            } else {
+                palette.density
+            };
+            Bar::new(left.midpoint(right), height(count, heights))
+                .width(right - left)
+                .fill(color)
+                .stroke(Stroke::new(1.0, palette.canvas))
+        })
+        .collect();
+    let counts = histogram.clone();
+    let range = palette.range;
+    let shown = *chosen;
+    let plot = Plot::new(name)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+        .show_crosshair(false)
+        .include_y(0.0)
+        .set_margin_fraction(egui::vec2(0.01, 0.06))
+        .x_axis_formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit))
+        .y_axis_formatter(move |mark, _| match heights {
+            Heights::Linear if mark.value.fract() == 0.0 => short_count(mark.value),
+            Heights::Linear => String::new(),
+            Heights::Log => short_count((10_f64.powf(mark.value.min(18.0)) - 1.0).round()),
+        })
+        .label_formatter(move |at| {
+            let (HoverPosition::NearDataPoint { position, .. }
+            | HoverPosition::Elsewhere { position }) = at;
+            let ns = length_at(position.x, buckets);
+            let bucket = counts.edges.partition_point(|&edge| edge as f64 <= ns);
+            let bucket = bucket.checked_sub(1)?;
+            let count = counts.counts.get(bucket)?;
+            let (low, high) = (counts.edges.get(bucket)?, counts.edges.get(bucket + 1)?);
+            Some(format!(
+                "{} to {}\n{} ({} together)",
+                ruler::length_text(Nanos(*low), unit),
+                ruler::length_text(Nanos(*high), unit),
+                ruler::grouped(*count as i64),
+                short_length(counts.sums.get(bucket).copied().unwrap_or(0) as f64, unit),
+            ))
+        });
+    let plot = if buckets == Buckets::Log {
+        plot.x_grid_spacer(decades)
+    } else {
+        plot
+    };
+    let plot = if heights == Heights::Log {
+        plot.y_grid_spacer(decades)
+    } else {
+        plot
+    };
+    let answer = plot.show(ui, |plot| {
+        if let Some((low, high)) = shown {
+            let (low, high) = (place(low as f64, buckets), place(high as f64, buckets));
+            plot.span(Span::new("", low..=high).fill(range).border_width(0.0));
+        }
+        plot.bar_chart(BarChart::new("", bars).allow_hover(false));
+    });
+    let response = answer.response;
+    let label = name.to_owned();
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, label.clone()));
+    let at = response.interact_pointer_pos().map(|pos| {
+        let x = answer.transform.value_from_position(pos).x;
+        length_at(x, buckets).clamp(0.0, 9e18) as i64
+    });
+    if response.drag_started() {
+        let origin = ui.input(|input| input.pointer.press_origin());
+        *drag_from = origin.map(|pos| {
+            let x = answer.transform.value_from_position(pos).x;
+            length_at(x, buckets).clamp(0.0, 9e18) as i64
+        });
+    }
+    if let (true, Some(from), Some(at)) = (response.dragged(), *drag_from, at) {
+        *chosen = Some((from.min(at), from.max(at).saturating_add(1)));
+    }
+    if response.clicked() {
+        *chosen = None;
+    }
+    response.on_hover_cursor(egui::CursorIcon::Crosshair);
+}
+
+fn short_count(count: f64) -> String {
+    match count.abs() {
+        size if size >= 1e9 => format!("{:.0} G", count / 1e9),
+        size if size >= 1e6 => format!("{:.0} M", count / 1e6),
+        size if size >= 1e4 => format!("{:.0} k", count / 1e3),
+        _ => format!("{count:.0}"),
+    }
+}
+
+/// A percentile curve with its name and colour.
+pub struct Curve {
+    /// What it is of.
+    pub name: String,
+    /// (percent, ns), rising.
+    pub points: Vec<[f64; 2]>,
+    /// Its colour.
+    pub color: Color32,
+}
+
+/// Draws percentile curves: percent along x, drawn out towards 100 %; durations by their logarithm along y.
+pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
+    let unit = scene.state.origins.unit;
+    // 99.99 % lies as far from 99.9 % as that from 99 %.
+    let across = |percent: f64| -((100.0 - percent).max(0.001) / 100.0).log10();
+    let plot = Plot::new(name)
+        .allow_scroll(false)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+        .set_margin_fraction(egui::vec2(0.02, 0.06))
+        .include_x(0.0)
+        .x_grid_spacer(|input| {
+            let marks = [0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
+            let marks = marks.into_iter().map(|percent: f64| GridMark {
+                value: -((100.0 - percent).max(0.001) / 100.0).log10(),
+                step_size: 1.0,
+            });
+            let (low, high) = input.bounds;
+            marks
+                .filter(|mark| (low..=high).contains(&mark.value))
+                .collect()
+        })
+        .x_axis_formatter(|mark, _| {
+            let percent = 100.0 - 100.0 * 10_f64.powf(-mark.value);
+            if percent >= 99.998 {
+                "max".to_owned()
+            } else {
+                let text = format!("{percent:.2}");
+                format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+            }
+        })
+        .y_grid_spacer(decades)
+        .y_axis_formatter(move |mark, _| short_length(length_at(mark.value, Buckets::Log), unit))
+        .label_formatter(move |at| match at {
+            HoverPosition::NearDataPoint {
+                plot_name,
+                position,
+                ..
+            } => Some(format!(
+                "{plot_name}\n{:.2} % take at most {}",
+                100.0 - 100.0 * 10_f64.powf(-position.x),
+                short_length(length_at(position.y, Buckets::Log), unit)
+            )),
+            HoverPosition::Elsewhere { .. } => None,
+        });
+    let answer = plot.show(ui, |plot| {
+        for curve in curves {
+            let points: Vec<[f64; 2]> = curve
+                .points
+                .iter()
+                .map(|[percent, ns]| [across(*percent), place(*ns, Buckets::Log)])
+                .collect();
+            let line = Line::new(curve.name.clone(), PlotPoints::from(points));
+            plot.line(line.color(curve.color).width(1.8));
+        }
+    });
+    let label = name.to_owned();
+    answer
+        .response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, label.clone()));
+}

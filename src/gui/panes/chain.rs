@@ -1,0 +1,242 @@
+//! Why a thread waited: the chain of what went on until it ran again, as a table and as a path on the timeline.
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use crate::base::Timestamp;
+use crate::gui::asked::Asked;
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
+use crate::query::Item;
+use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at};
+use crate::trace::{StateId, ThreadId, ThreadState, Trace};
+use crate::view::{Action, ruler};
+
+/// The pane's name.
+pub const NAME: &str = "Wakeup chain";
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<ChainPane>::default()
+}
+
+/// The wait that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wait {
+    State(StateId),
+    Before(ThreadId, Timestamp),
+}
+
+type Answer = Option<(Chain, Arc<TableData>)>;
+
+#[derive(Default)]
+struct ChainPane {
+    asked: Asked<(u32, Wait), Answer>,
+    wait: Option<(u32, Wait)>,
+    /// The chain whose path has been handed to the timeline.
+    drawn: Option<(u32, Wait)>,
+    is_path_hidden: bool,
+    table: DataTable,
+}
+
+impl Pane for ChainPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let generation = scene.loaded.generation;
+        if self.wait.is_some_and(|(of, _)| of != generation) {
+            self.wait = None;
+            self.asked.clear();
+        }
+        if let Some(wait) = wait_of(scene).filter(|wait| !self.has(scene.state.selected, *wait)) {
+            self.wait = Some((generation, wait));
+        }
+        let Some(key) = self.wait else {
+            nothing_ui(ui, scene);
+            return actions;
+        };
+        let loaded = scene.loaded.clone();
+        self.asked.ask(ui.ctx(), key, move |_| {
+            let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+            let found = match key.1 {
+                Wait::State(id) => chain(trace, reader, id),
+                Wait::Before(thread, time) => chain_at(trace, reader, thread, time),
+            };
+            Ok(found.map(|chain| {
+                let table = Arc::new(rows_of(trace, &chain));
+                (chain, table)
+            }))
+        });
+        let Some(answer) = self.asked.answer() else {
+            ui.spinner();
+            return actions;
+        };
+        let Some((chain, table)) = answer else {
+            nothing_ui(ui, scene);
+            return actions;
+        };
+        let path = if self.is_path_hidden {
+            Vec::new()
+        } else {
+            chain.path()
+        };
+        if self.asked.is_of(&key) && self.drawn != Some(key) {
+            self.drawn = Some(key);
+            actions.push(Action::ShowPath(path.clone()));
+        }
+        let (chain, table) = (chain.clone(), table.clone());
+        ui.horizontal_wrapped(|ui| {
+            let unit = scene.state.origins.unit;
+            let words = format!(
+                "{} waited {}",
+                scene.loaded.trace.thread_name(chain.thread),
+                ruler::length_text(chain.wait.duration(), unit)
+            );
+            ui.label(RichText::new(words).strong());
+            if ui.button("Show the wait").clicked() {
+                actions.push(Action::SelectRange(chain.wait));
+                actions.push(Action::Focus);
+            }
+            let mut is_shown = !self.is_path_hidden;
+            if ui.checkbox(&mut is_shown, "Path on the timeline").changed() {
+                self.is_path_hidden = !is_shown;
+                let path = if is_shown { chain.path() } else { Vec::new() };
+                actions.push(Action::ShowPath(path));
+            }
+            self.table.tools_ui(ui, scene, &table, &mut actions);
+            ui.label(RichText::new(end_words(chain.end)).color(scene.palette.weak));
+        });
+        let trace = &scene.loaded.trace;
+        let answer = self.table.ui(
+            ui,
+            scene,
+            "chain",
+            &table,
+            &mut actions,
+            |ui, row, actions| {
+                let Some(hop) = chain.hops.get(row) else {
+                    return;
+                };
+                if ui.button("Show it").clicked() {
+                    actions.push(Action::Reveal(hop.item));
+                    ui.close();
+                }
+                if ui.button("Select its time").clicked() {
+                    actions.push(Action::SelectRange(hop.span));
+                    ui.close();
+                }
+                if let Some(rival) = hop.rival {
+                    let words = format!("Show {}", trace.thread_name(rival));
+                    if ui.button(words).clicked() {
+                        actions.push(Action::Reveal(Item::Thread(rival)));
+                        ui.close();
+                    }
+                }
+            },
+        );
+        if let Some(row) = answer.clicked.and_then(|row| table.rows.get(row)) {
+            actions.extend(row.item.map(Action::Reveal));
+        }
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.asked.is_waiting()
+    }
+}
+
+impl ChainPane {
+    /// Whether what is selected is a part of the chain that is shown: then it stays.
+    fn has(&self, selected: Option<Item>, wait: Wait) -> bool {
+        if self.wait.map(|(_, wait)| wait) == Some(wait) {
+            return true;
+        }
+        match self.asked.answer() {
+            Some(Some((chain, _))) => chain.hops.iter().any(|hop| Some(hop.item) == selected),
+            _ => false,
+        }
+    }
+}
+
+/// The wait that is selected: a waiting state; or the one before a run or a running state.
+fn wait_of(scene: &Scene<'_>) -> Option<Wait> {
+    let trace = &scene.loaded.trace;
+    match scene.state.selected? {
+        Item::State(id) if (id.0 as usize) < trace.states.len() => {
+            let state = trace.states.get(id);
+            if state.state == ThreadState::Running {
+                Some(Wait::Before(state.thread, state.start))
+            } else {
+                Some(Wait::State(id))
+            }
+        }
+        Item::Run(id) if (id.0 as usize) < trace.runs.len() => {
+            let run = trace.runs.get(id);
+            (run.thread != ThreadId::IDLE).then_some(Wait::Before(run.thread, run.start))
+        }
+        _ => None,
+    }
+}
+
+fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
+    let words = if scene.loaded.trace.states.is_empty() {
+        "This trace does not say what threads waited for. That takes sched_switch and sched_waking events."
+    } else {
+        "Select a stretch in which a thread sleeps or waits (the thin row of a thread), or one in which it runs, and press C: here comes who woke it, who woke the waker, and so on."
+    };
+    ui.add_space(8.0);
+    ui.label(RichText::new(words).color(scene.palette.weak));
+}
+
+fn end_words(end: ChainEnd) -> &'static str {
+    match end {
+        ChainEnd::Whole => "back to where the wait began",
+        ChainEnd::TooLong => "the chain is longer; only its last part is shown",
+        ChainEnd::Cycle => "ends where threads woke each other at the same time",
+        ChainEnd::Unknown => "the trace does not say what went on before",
+    }
+}
+
+fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
+    let columns = vec![
+        column("Who", 190.0, "The thread, or the interrupt"),
+        column("What", 120.0, "What it did"),
+        column("Start", 130.0, "When it began"),
+        column("Time", 90.0, "How long it took"),
+        column("Share", 80.0, "Of the whole wait"),
+        column("CPU", 50.0, "Where"),
+        column(
+            "Behind",
+            150.0,
+            "Who had the CPU for the longest time meanwhile",
+        ),
+        column("Woken by", 150.0, "Who ended it"),
+    ];
+    let thread = |id: Option<ThreadId>| match id {
+        Some(ThreadId::IDLE) => Cell::Text("an interrupt".to_owned()),
+        Some(id) => Cell::Text(trace.thread_name(id)),
+        None => Cell::Text(String::new()),
+    };
+    let row = |hop: &crate::query::wakeup_chain::Hop| {
+        let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
+        let who = hop.who(trace);
+        TableRow {
+            item: Some(hop.item),
+            tint: Some(Tint::of_name(&who)),
+            cells: vec![
+                Cell::Text(who),
+                Cell::Text(hop.kind.word().to_owned()),
+                Cell::Time(hop.span.start),
+                Cell::Length(i128::from(hop.span.duration().0)),
+                Cell::Share(hop.share),
+                cpu.map_or(Cell::None, |cpu| Cell::Count(u64::from(cpu.number))),
+                thread(hop.rival),
+                thread(hop.waker),
+            ],
+        }
+    };
+    TableData {
+        columns,
+        rows: chain.hops.iter().map(row).collect(),
+    }
+}

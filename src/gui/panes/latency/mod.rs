@@ -1,0 +1,138 @@
+//! Latencies: how long woken threads waited for a CPU, and how long it takes from any event to any other.
+
+mod pairs;
+mod wakeups;
+
+use egui::Ui;
+
+use self::pairs::PairsView;
+use self::wakeups::WakeupsView;
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::table::{Cell, TableColumn, TableRow, column};
+use crate::query::Item;
+use crate::query::distribution::Distribution;
+use crate::query::latency::Sample;
+use crate::view::Action;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<LatencyPane>::default()
+}
+
+/// How many of the longest are kept.
+const WORST: usize = 200;
+/// Points of a percentile curve.
+const CURVE_POINTS: usize = 160;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shown {
+    #[default]
+    Wakeups,
+    Pairs,
+}
+
+#[derive(Default)]
+struct LatencyPane {
+    shown: Shown,
+    wakeups: WakeupsView,
+    pairs: PairsView,
+}
+
+impl Pane for LatencyPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let mut shown = self.shown;
+        let mut modes = |ui: &mut Ui| {
+            for (mode, word, about) in [
+                (
+                    Shown::Wakeups,
+                    "Wakeup to run",
+                    "How long woken threads waited for a CPU",
+                ),
+                (
+                    Shown::Pairs,
+                    "Event to event",
+                    "From any event to any other that belongs to it",
+                ),
+            ] {
+                let button = egui::Button::selectable(shown == mode, word);
+                if ui.add(button).on_hover_text(about).clicked() {
+                    shown = mode;
+                }
+            }
+            ui.separator();
+        };
+        match self.shown {
+            Shown::Wakeups => self.wakeups.ui(ui, scene, &mut modes, &mut actions),
+            Shown::Pairs => self.pairs.ui(ui, scene, &mut modes, &mut actions),
+        }
+        self.shown = shown;
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.wakeups.is_waiting() || self.pairs.is_waiting()
+    }
+}
+
+/// The columns of a distribution.
+fn measures() -> [TableColumn; 7] {
+    [
+        column("Count", 60.0, "How many"),
+        column("p50", 76.0, "Half are not longer"),
+        column("p95", 76.0, "95 of 100 are not longer"),
+        column("p99", 76.0, "99 of 100 are not longer"),
+        column("Max", 76.0, "The longest"),
+        column("Mean", 76.0, "Total divided by count"),
+        column("Total", 76.0, "All together"),
+    ]
+}
+
+fn cells_of(lengths: &Distribution) -> [Cell; 7] {
+    let length = |ns: i64| Cell::Length(i128::from(ns));
+    [
+        Cell::Count(lengths.count()),
+        length(lengths.per_mille(500)),
+        length(lengths.per_mille(950)),
+        length(lengths.per_mille(990)),
+        length(lengths.max_ns()),
+        length(lengths.mean_ns()),
+        Cell::Length(lengths.sum_ns()),
+    ]
+}
+
+/// A row of the list of the longest.
+fn worst_row(sample: &Sample, first: String) -> TableRow {
+    TableRow {
+        cells: vec![
+            Cell::Text(first),
+            Cell::Length(i128::from(sample.length_ns)),
+            Cell::Time(sample.start),
+        ],
+        item: Some(sample.from),
+        tint: None,
+    }
+}
+
+fn worst_columns(first: &'static str) -> Vec<TableColumn> {
+    vec![
+        column(first, 120.0, "Which"),
+        column("Latency", 84.0, "How long it took"),
+        column("Start", 120.0, "When it began"),
+    ]
+}
+
+/// Shows a latency: its begin selected, its time as the range.
+fn show(sample: &Sample, actions: &mut Vec<Action>) {
+    actions.push(Action::Reveal(sample.from));
+    let span = sample.span();
+    if !span.is_empty() {
+        actions.push(Action::SelectRange(span));
+    }
+}
+
+/// The thread of an item, for lists.
+fn name_of(trace: &crate::trace::Trace, item: Item) -> String {
+    item.thread(trace)
+        .map_or_else(String::new, |thread| trace.thread_name(thread))
+}

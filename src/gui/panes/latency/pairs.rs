@@ -1,0 +1,273 @@
+//! From one event to another: two expressions and what both must have in common; counts, percentiles, the longest.
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use super::{CURVE_POINTS, WORST, cells_of, measures, name_of, show, worst_columns, worst_row};
+use crate::gui::asked::Asked;
+use crate::gui::chart::{Curve, curves_ui};
+use crate::gui::filter_box::FilterBox;
+use crate::gui::pane::Scene;
+use crate::gui::table::{DataTable, TableData};
+use crate::query::expression::{Expression, ExpressionError};
+use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs};
+use crate::trace::Trace;
+use crate::view::{Action, ruler};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum KeyChoice {
+    #[default]
+    Thread,
+    Cpu,
+    Fields,
+    Any,
+}
+
+impl KeyChoice {
+    const ALL: [(KeyChoice, &str, &str); 4] = [
+        (KeyChoice::Thread, "thread", "Both are of one thread"),
+        (KeyChoice::Cpu, "CPU", "Both are of one CPU"),
+        (
+            KeyChoice::Fields,
+            "field",
+            "A field of the first has the value of a field of the second",
+        ),
+        (KeyChoice::Any, "nothing", "The next one ends it"),
+    ];
+}
+
+struct Found {
+    summary: [crate::gui::table::Cell; 7],
+    curve: Vec<[f64; 2]>,
+    worst: Arc<TableData>,
+    samples: Vec<Sample>,
+    unmatched_from: u64,
+    unmatched_to: u64,
+    keyless: u64,
+    left_out: u64,
+}
+
+type Answer = Result<Arc<Found>, ExpressionError>;
+type Key = (u32, String, String, String, crate::base::TimeSpan);
+
+/// The view of it.
+#[derive(Default)]
+pub struct PairsView {
+    from: FilterBox,
+    to: FilterBox,
+    key: KeyChoice,
+    fields: (String, String),
+    asked: Asked<Key, Answer>,
+    worst: DataTable,
+}
+
+impl PairsView {
+    /// Whether an answer is being worked out.
+    pub fn is_waiting(&self) -> bool {
+        self.asked.is_waiting()
+    }
+
+    /// Draws it.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        modes: &mut dyn FnMut(&mut Ui),
+        actions: &mut Vec<Action>,
+    ) {
+        let (mut from, mut to) = (None, None);
+        ui.horizontal_wrapped(|ui| {
+            modes(ui);
+            ui.label("from");
+            let _typed = self
+                .from
+                .ui(ui, scene, "First event", "sched_waking:", 190.0);
+            ui.label("to");
+            let _typed = self
+                .to
+                .ui(ui, scene, "Second event", "sched_switch:", 190.0);
+            ui.label("of the same");
+            for (key, word, about) in KeyChoice::ALL {
+                let button = egui::Button::selectable(self.key == key, word);
+                if ui.add(button).on_hover_text(about).clicked() {
+                    self.key = key;
+                }
+            }
+            if self.key == KeyChoice::Fields {
+                let response = ui.add(field(&mut self.fields.0, "pid"));
+                response.widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Field of the first")
+                });
+                ui.label("=");
+                let response = ui.add(field(&mut self.fields.1, "next_pid"));
+                response.widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Field of the second")
+                });
+            }
+            from = self.from.read().ok().flatten();
+            to = self.to.read().ok().flatten();
+        });
+        self.from.error_ui(ui, scene);
+        self.to.error_ui(ui, scene);
+        let weak = |words: &str| RichText::new(words.to_owned()).color(scene.palette.weak);
+        let (Some(from), Some(to), Some(key)) = (from, to, self.pair_key()) else {
+            ui.add_space(8.0);
+            ui.label(weak(
+                "Say which event begins and which one ends: for instance from  sched_waking:  to  sched_switch:  of the same field  pid = next_pid.",
+            ));
+            return;
+        };
+        self.ask(ui.ctx(), scene, &from, &to, key);
+        let Some(answer) = self.asked.answer() else {
+            ui.spinner();
+            return;
+        };
+        match answer {
+            Err(error) => {
+                let words = RichText::new(error.to_string()).color(scene.palette.error);
+                ui.label(words);
+            }
+            Ok(found) => {
+                let found = found.clone();
+                self.found_ui(ui, scene, &found, actions);
+            }
+        }
+    }
+
+    fn pair_key(&self) -> Option<PairKey> {
+        Some(match self.key {
+            KeyChoice::Thread => PairKey::Thread,
+            KeyChoice::Cpu => PairKey::Cpu,
+            KeyChoice::Any => PairKey::Any,
+            KeyChoice::Fields => {
+                let (first, second) = (self.fields.0.trim(), self.fields.1.trim());
+                if first.is_empty() {
+                    return None;
+                }
+                let second = if second.is_empty() { first } else { second };
+                PairKey::Fields(first.to_owned(), second.to_owned())
+            }
+        })
+    }
+
+    fn ask(
+        &mut self,
+        ctx: &egui::Context,
+        scene: &Scene<'_>,
+        from: &Expression,
+        to: &Expression,
+        key: PairKey,
+    ) {
+        let span = scene.state.range.unwrap_or(scene.state.trace_span);
+        let question = (
+            scene.loaded.generation,
+            from.text().to_owned(),
+            to.text().to_owned(),
+            format!("{key:?}"),
+            span,
+        );
+        let query = PairQuery {
+            from: from.clone(),
+            to: to.clone(),
+            key,
+            span,
+            worst: WORST,
+        };
+        let loaded = scene.loaded.clone();
+        self.asked.ask(ctx, question, move |job| {
+            let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+            let found = event_pairs(trace, reader, &query, job)?;
+            Ok(found.map(|pairs| Arc::new(found_of(trace, pairs))))
+        });
+    }
+
+    fn found_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        found: &Arc<Found>,
+        actions: &mut Vec<Action>,
+    ) {
+        ui.horizontal_wrapped(|ui| {
+            for (column, cell) in measures().iter().zip(&found.summary) {
+                ui.label(RichText::new(column.title).color(scene.palette.weak));
+                ui.label(RichText::new(cell.shown(scene)).strong());
+            }
+            ui.separator();
+            let grouped = |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
+            let mut words = format!(
+                "unmatched: {} begin, {} end",
+                grouped(found.unmatched_from),
+                grouped(found.unmatched_to)
+            );
+            if found.keyless > 0 {
+                words.push_str(&format!(", {} without the field", grouped(found.keyless)));
+            }
+            if found.left_out > 0 {
+                words.push_str(&format!(
+                    ", {} too many to look at",
+                    grouped(found.left_out)
+                ));
+            }
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            if self.asked.is_waiting() {
+                ui.spinner();
+            }
+            self.worst.tools_ui(ui, scene, &found.worst, actions);
+        });
+        if found.samples.is_empty() {
+            ui.add_space(8.0);
+            let words = "No pair: no second event follows a first one with the same key. Look at the counts above.";
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return;
+        }
+        let right = (ui.available_width() * 0.5).clamp(240.0, 1000.0);
+        egui::Panel::right("pair curve")
+            .resizable(true)
+            .default_size(right)
+            .show(ui, |ui| {
+                let curve = Curve {
+                    name: "All pairs".to_owned(),
+                    points: found.curve.clone(),
+                    color: scene.palette.accent,
+                };
+                curves_ui(ui, scene, "Percentiles of the pairs", &[curve]);
+            });
+        let answer = self.worst.ui(
+            ui,
+            scene,
+            "worst pairs",
+            &found.worst,
+            actions,
+            |_, _, _| {},
+        );
+        if let Some(sample) = answer.clicked.and_then(|at| found.samples.get(at)) {
+            show(sample, actions);
+        }
+    }
+}
+
+fn field<'a>(text: &'a mut String, hint: &'static str) -> egui::TextEdit<'a> {
+    egui::TextEdit::singleline(text)
+        .hint_text(hint)
+        .desired_width(80.0)
+}
+
+fn found_of(trace: &Trace, pairs: EventPairs) -> Found {
+    let rows = pairs.worst.iter();
+    let rows = rows.map(|sample| worst_row(sample, name_of(trace, sample.from)));
+    Found {
+        summary: cells_of(&pairs.lengths),
+        curve: pairs.lengths.curve(CURVE_POINTS),
+        worst: Arc::new(TableData {
+            columns: worst_columns("Thread"),
+            rows: rows.collect(),
+        }),
+        samples: pairs.worst,
+        unmatched_from: pairs.unmatched_from,
+        unmatched_to: pairs.unmatched_to,
+        keyless: pairs.keyless,
+        left_out: pairs.left_out,
+    }
+}

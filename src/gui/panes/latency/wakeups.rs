@@ -1,0 +1,250 @@
+//! From wakeup to run: a table by thread, the percentile curves of the chosen ones, the longest.
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use super::{CURVE_POINTS, WORST, cells_of, measures, name_of, show, worst_columns, worst_row};
+use crate::base::TimeSpan;
+use crate::gui::asked::Asked;
+use crate::gui::chart::{Curve, curves_ui};
+use crate::gui::pane::Scene;
+use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
+use crate::query::Item;
+use crate::query::area::{Lane, Lanes};
+use crate::query::distribution::Distribution;
+use crate::query::latency::{Sample, wakeups};
+use crate::trace::{ThreadId, Trace, TrackKind};
+use crate::view::Action;
+
+type Key = (u32, TimeSpan, Vec<ThreadId>);
+
+/// What was found, ready to be drawn.
+struct Found {
+    table: Arc<TableData>,
+    /// By row of the table.
+    threads: Vec<OfThread>,
+    all: OfThread,
+}
+
+struct OfThread {
+    name: String,
+    curve: Vec<[f64; 2]>,
+    worst: Arc<TableData>,
+    samples: Vec<Sample>,
+}
+
+/// The view of it.
+#[derive(Default)]
+pub struct WakeupsView {
+    asked: Asked<Key, Arc<Found>>,
+    table: DataTable,
+    worst: DataTable,
+    chosen: Option<usize>,
+}
+
+impl WakeupsView {
+    /// Whether an answer is being worked out.
+    pub fn is_waiting(&self) -> bool {
+        self.asked.is_waiting()
+    }
+
+    /// Draws it.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        modes: &mut dyn FnMut(&mut Ui),
+        actions: &mut Vec<Action>,
+    ) {
+        let trace = &scene.loaded.trace;
+        let (area, from) = area_of(scene.state, trace);
+        let key = (
+            scene.loaded.generation,
+            area.span,
+            threads_of(trace, &area.lanes),
+        );
+        let is_dragged = ui.input(|input| input.pointer.any_down());
+        if !is_dragged || self.asked.answer().is_none() {
+            let loaded = scene.loaded.clone();
+            let (span, threads) = (key.1, key.2.clone());
+            if !self.asked.is_of(&key) {
+                self.chosen = None;
+            }
+            self.asked.ask(ui.ctx(), key, move |job| {
+                let rows = wakeups(&loaded.trace, &threads, span, WORST, job)?;
+                Ok(Arc::new(found_of(&loaded.trace, rows)))
+            });
+        }
+        let Some(found) = self.asked.answer().cloned() else {
+            ui.horizontal_wrapped(|ui| modes(ui));
+            ui.spinner();
+            return;
+        };
+        ui.horizontal_wrapped(|ui| {
+            modes(ui);
+            self.table.tools_ui(ui, scene, &found.table, actions);
+            ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
+        });
+        if found.table.rows.is_empty() {
+            let words = if trace.states.is_empty() {
+                "This trace does not say when threads were woken. That takes sched_switch and sched_waking events."
+            } else {
+                "No thread was woken here. Select a longer range, or tracks of threads."
+            };
+            ui.add_space(8.0);
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return;
+        }
+        let chosen = self.chosen.and_then(|at| found.threads.get(at));
+        let shown = chosen.unwrap_or(&found.all);
+        let right = (ui.available_width() * 0.42).clamp(260.0, 900.0);
+        egui::Panel::right("latency details")
+            .resizable(true)
+            .default_size(right)
+            .show(ui, |ui| {
+                let height = ui.available_height();
+                let mut curves = Vec::new();
+                if chosen.is_some() {
+                    curves.push(Curve {
+                        name: found.all.name.clone(),
+                        points: found.all.curve.clone(),
+                        color: scene.palette.density,
+                    });
+                }
+                curves.push(Curve {
+                    name: shown.name.clone(),
+                    points: shown.curve.clone(),
+                    color: scene.palette.accent,
+                });
+                ui.label(RichText::new(&shown.name).strong());
+                let charts = egui::vec2(ui.available_width(), (height * 0.5 - 20.0).max(60.0));
+                ui.allocate_ui(charts, |ui| {
+                    curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
+                });
+                let answer = self.worst.ui(
+                    ui,
+                    scene,
+                    "worst wakeups",
+                    &shown.worst,
+                    actions,
+                    |_, _, _| {},
+                );
+                if let Some(sample) = answer.clicked.and_then(|at| shown.samples.get(at)) {
+                    show(sample, actions);
+                }
+            });
+        let answer = self.table.ui(
+            ui,
+            scene,
+            "wakeups",
+            &found.table,
+            actions,
+            |ui, row, actions| {
+                let item = found.table.rows.get(row).and_then(|row| row.item);
+                if let Some(item) = item
+                    && ui.button("Show the thread").clicked()
+                {
+                    actions.push(Action::Reveal(item));
+                    ui.close();
+                }
+                let worst = found.threads.get(row).and_then(|of| of.samples.first());
+                if let Some(worst) = worst
+                    && ui.button("Show the longest").clicked()
+                {
+                    show(worst, actions);
+                    ui.close();
+                }
+            },
+        );
+        if let Some(row) = answer.clicked {
+            self.chosen = Some(row);
+            let item = found.table.rows.get(row).and_then(|row| row.item);
+            actions.extend(item.map(Action::Select));
+        }
+    }
+}
+
+/// The threads of the lanes; none: all.
+fn threads_of(trace: &Trace, lanes: &Lanes) -> Vec<ThreadId> {
+    let Lanes::Of(lanes) = lanes else {
+        return Vec::new();
+    };
+    let mut threads: Vec<ThreadId> = lanes
+        .iter()
+        .filter_map(|lane| match *lane {
+            Lane::States(thread) => Some(thread),
+            Lane::Track(id) => match trace.tracks.get(id.0 as usize)?.kind {
+                TrackKind::Thread(thread) => Some(thread),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads
+}
+
+fn found_of(trace: &Trace, rows: Vec<crate::query::latency::WakeupLatency>) -> Found {
+    let mut columns = vec![column("Thread", 170.0, "Name and number")];
+    columns.extend(measures());
+    columns.push(column(
+        "Unmatched",
+        80.0,
+        "Woken, but never seen to run afterwards",
+    ));
+    let mut all_lengths: Vec<i64> = Vec::new();
+    let mut all_worst: Vec<Sample> = Vec::new();
+    let mut table = Vec::with_capacity(rows.len());
+    let mut threads = Vec::with_capacity(rows.len());
+    for row in rows {
+        let name = format!(
+            "{} {}",
+            trace.thread_name(row.thread),
+            trace.thread(row.thread).tid
+        );
+        let mut cells = vec![Cell::Text(name.clone())];
+        cells.extend(cells_of(&row.lengths));
+        cells.push(Cell::Count(row.unmatched));
+        table.push(TableRow {
+            cells,
+            item: Some(Item::Thread(row.thread)),
+            tint: Some(Tint::of_name(&trace.thread_name(row.thread))),
+        });
+        all_lengths.extend_from_slice(row.lengths.sorted());
+        all_worst.extend_from_slice(&row.worst);
+        threads.push(of_samples(trace, name, &row.lengths, row.worst));
+    }
+    all_worst.sort_unstable_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
+    all_worst.truncate(WORST);
+    let all = Distribution::of(all_lengths);
+    Found {
+        table: Arc::new(TableData {
+            columns,
+            rows: table,
+        }),
+        threads,
+        all: of_samples(trace, "All threads".to_owned(), &all, all_worst),
+    }
+}
+
+fn of_samples(
+    trace: &Trace,
+    name: String,
+    lengths: &Distribution,
+    samples: Vec<Sample>,
+) -> OfThread {
+    let rows = samples.iter();
+    let rows = rows.map(|sample| worst_row(sample, name_of(trace, sample.from)));
+    OfThread {
+        name,
+        curve: lengths.curve(CURVE_POINTS),
+        worst: Arc::new(TableData {
+            columns: worst_columns("Thread"),
+            rows: rows.collect(),
+        }),
+        samples,
+    }
+}
