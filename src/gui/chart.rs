@@ -124,6 +124,8 @@ pub fn histogram_ui(
         .allow_axis_zoom_drag(false)
         .show_crosshair(false)
         .include_y(0.0)
+        .grid_color(palette.line)
+        .grid_fade(0.25)
         .set_margin_fraction(egui::vec2(0.01, 0.06))
         .x_axis_formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit))
         .y_axis_formatter(move |mark, _| match heights {
@@ -218,9 +220,11 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
         .allow_boxed_zoom(false)
         .allow_axis_zoom_drag(false)
         .set_margin_fraction(egui::vec2(0.02, 0.06))
+        .grid_color(scene.palette.line)
+        .grid_fade(0.25)
         .include_x(0.0)
         .x_grid_spacer(|input| {
-            let marks = [0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
+            let marks = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
             let marks = marks.into_iter().map(|percent: f64| GridMark {
                 value: -((100.0 - percent).max(0.001) / 100.0).log10(),
                 step_size: 1.0,

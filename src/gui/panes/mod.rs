@@ -6,6 +6,7 @@ pub mod details;
 pub mod durations;
 pub mod events;
 pub mod files;
+pub mod flame;
 pub mod info;
 pub mod marks;
 pub mod latency;
@@ -60,6 +61,11 @@ pub const PANES: &[PaneRow] = &[
         name: chain::NAME,
         about: "Why a thread waited: who woke it, who woke the waker (C)",
         make: chain::make,
+    },
+    PaneRow {
+        name: "Flame graph",
+        about: "Nested slices or recorded stacks, merged by their paths",
+        make: flame::make,
     },
     PaneRow {
         name: "Process tree",

@@ -1,0 +1,128 @@
+//! Slices of the selected area (else of the visible span) added up by name; of one name a histogram of which
+//! a range is dragged out: those slices are listed, and marked in the timeline.
+
+mod one_name;
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use self::one_name::OneName;
+use crate::base::StringId;
+use crate::gui::asked::Asked;
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::panes::selection::rows;
+use crate::gui::table::{DataTable, TableData};
+use crate::query::Item;
+use crate::query::area::{Area, Group, GroupBy, What, groups};
+use crate::view::Action;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<DurationsPane>::default()
+}
+
+type Found = (Vec<Group>, Arc<TableData>);
+
+#[derive(Default)]
+struct DurationsPane {
+    asked: Asked<(u32, Area), Arc<Found>>,
+    table: DataTable,
+    name: Option<(StringId, StringId)>,
+    generation: u32,
+    one: OneName,
+}
+
+impl Pane for DurationsPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let trace = &scene.loaded.trace;
+        if self.generation != scene.loaded.generation {
+            // Names are numbered anew.
+            self.generation = scene.loaded.generation;
+            self.name = None;
+        }
+        let (area, from) = area_of(scene.state, trace);
+        let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
+        if !is_dragged || self.asked.answer().is_none() {
+            let (loaded, asked) = (scene.loaded.clone(), area.clone());
+            let key = (loaded.generation, area.clone());
+            self.asked.ask(ui.ctx(), key, move |job| {
+                let trace = &loaded.trace;
+                let groups = groups(trace, &asked, What::Slices, GroupBy::Name, job)?;
+                let table =
+                    rows::of_groups(trace, &groups, What::Slices, GroupBy::Name, asked.span);
+                Ok(Arc::new((groups, Arc::new(table))))
+            });
+        } else {
+            self.asked.poll();
+        }
+        let Some(found) = self.asked.answer().cloned() else {
+            ui.spinner();
+            return actions;
+        };
+        let (groups, table) = (&found.0, &found.1);
+        ui.horizontal_wrapped(|ui| {
+            self.table.tools_ui(ui, scene, table, &mut actions);
+            let names = format!("{} names. {}", table.rows.len(), words(scene, &area, from));
+            ui.label(RichText::new(names).color(scene.palette.weak));
+            if self.asked.is_waiting() {
+                ui.spinner();
+            }
+        });
+        if groups.is_empty() {
+            let words = if trace.slices.is_empty() {
+                "This trace has no slices: nothing in it begins and ends. Look at the events, or at the thread states under Selection."
+            } else {
+                "No slices here. Zoom out, or select another range or other tracks."
+            };
+            ui.add_space(8.0);
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return actions;
+        }
+        // One name is always shown: the first, until another is chosen.
+        let shown = self.name.or_else(|| groups.first()?.key.name);
+        if let Some((name, category)) = shown {
+            let width = (ui.available_width() * 0.5).clamp(280.0, 1100.0);
+            egui::Panel::right("one name")
+                .resizable(true)
+                .default_size(width)
+                .show(ui, |ui| {
+                    self.one.ui(ui, scene, &area, name, category, &mut actions);
+                });
+        }
+        let answer = self.table.ui(
+            ui,
+            scene,
+            "durations",
+            table,
+            &mut actions,
+            |ui, row, actions| {
+                let group = groups.get(row);
+                let longest = group.and_then(|group| group.longest);
+                if let Some(longest) = longest
+                    && ui.button("Show the longest").clicked()
+                {
+                    actions.push(Action::Reveal(Item::Slice(longest)));
+                    ui.close();
+                }
+                if let Some((name, _)) = group.and_then(|group| group.key.name)
+                    && ui.button("Mark all in the timeline").clicked()
+                {
+                    actions.push(Action::Search(one_name::expression(trace, name, None)));
+                    ui.close();
+                }
+            },
+        );
+        if let Some(group) = answer.clicked.and_then(|row| groups.get(row)) {
+            self.name = group.key.name;
+            actions.extend(group.longest.map(|id| Action::Reveal(Item::Slice(id))));
+        }
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.asked.is_waiting() || self.one.is_waiting()
+    }
+}

@@ -1,0 +1,240 @@
+//! All slices of one name by duration: a histogram, a range dragged out of it, the slices in that range.
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use crate::base::{Nanos, StringId};
+use crate::gui::asked::Asked;
+use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
+use crate::gui::pane::Scene;
+use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
+use crate::query::Item;
+use crate::query::area::Area;
+use crate::query::distribution::Buckets;
+use crate::query::durations::{Durations, durations};
+use crate::trace::{SliceId, Trace};
+use crate::view::{Action, ruler};
+
+/// At most so many slices are listed; the longest.
+const MOST_LISTED: usize = 5_000;
+
+type Key = (u32, Area, StringId, StringId);
+type ListKey = (Key, (i64, i64));
+
+/// The view of one name.
+pub struct OneName {
+    asked: Asked<Key, Arc<Durations>>,
+    list: Asked<ListKey, Arc<TableData>>,
+    table: DataTable,
+    of: Option<(StringId, StringId)>,
+    style: HistogramStyle,
+    chosen: Option<(i64, i64)>,
+    drag_from: Option<i64>,
+}
+
+impl Default for OneName {
+    fn default() -> OneName {
+        OneName {
+            asked: Asked::default(),
+            list: Asked::default(),
+            table: DataTable::default(),
+            of: None,
+            style: HistogramStyle {
+                buckets: Buckets::Log,
+                heights: Heights::Linear,
+            },
+            chosen: None,
+            drag_from: None,
+        }
+    }
+}
+
+impl OneName {
+    /// Whether an answer is being worked out.
+    pub fn is_waiting(&self) -> bool {
+        self.asked.is_waiting() || self.list.is_waiting()
+    }
+
+    /// Draws it.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        area: &Area,
+        name: StringId,
+        category: StringId,
+        actions: &mut Vec<Action>,
+    ) {
+        if self.of != Some((name, category)) {
+            self.of = Some((name, category));
+            self.chosen = None;
+        }
+        let key: Key = (scene.loaded.generation, area.clone(), name, category);
+        let is_down = ui.input(|input| input.pointer.any_down());
+        if !is_down || self.asked.answer().is_none() {
+            let loaded = scene.loaded.clone();
+            let asked = area.clone();
+            self.asked.ask(ui.ctx(), key.clone(), move |job| {
+                durations(&loaded.trace, &asked, name, Some(category), job).map(Arc::new)
+            });
+        }
+        let Some(found) = self.asked.answer().cloned() else {
+            ui.spinner();
+            return;
+        };
+        let unit = scene.state.origins.unit;
+        let title = scene.loaded.trace.text(name).into_owned();
+        let was_chosen = self.chosen;
+        let height = ui.available_height();
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(&title).strong());
+            for (buckets, word) in [(Buckets::Log, "log"), (Buckets::Linear, "linear")] {
+                let button = egui::Button::selectable(self.style.buckets == buckets, word);
+                if ui
+                    .add(button)
+                    .on_hover_text("How durations are spread along x")
+                    .clicked()
+                {
+                    self.style.buckets = buckets;
+                }
+            }
+            let mut is_log = self.style.heights == Heights::Log;
+            let answer = ui.checkbox(&mut is_log, "log counts");
+            if answer
+                .on_hover_text("So that rare ones are seen beside frequent ones")
+                .changed()
+            {
+                self.style.heights = if is_log {
+                    Heights::Log
+                } else {
+                    Heights::Linear
+                };
+            }
+            let words = match self.chosen {
+                None => "drag over the bars to choose durations".to_owned(),
+                Some((low, high)) => format!(
+                    "{} of {} take {} to {}",
+                    ruler::grouped(found.between(low, high).count() as i64),
+                    ruler::grouped(found.lengths.count() as i64),
+                    ruler::length_text(Nanos(low), unit),
+                    ruler::length_text(Nanos(high), unit)
+                ),
+            };
+            ui.label(RichText::new(words).color(scene.palette.weak));
+        });
+        let columns = (ui.available_width() / 8.0).clamp(20.0, 160.0) as usize;
+        let histogram = found.lengths.histogram(None, columns, self.style.buckets);
+        let is_low = height < 260.0;
+        let chart_height = if is_low {
+            ui.available_height()
+        } else {
+            (ui.available_height() * 0.5).max(100.0)
+        };
+        let chart_width = if is_low {
+            ui.available_width() * 0.55
+        } else {
+            ui.available_width()
+        };
+        let layout = if is_low {
+            egui::Layout::left_to_right(egui::Align::Min)
+        } else {
+            egui::Layout::top_down(egui::Align::Min)
+        };
+        ui.with_layout(layout, |ui| {
+            ui.allocate_ui(egui::vec2(chart_width, chart_height), |ui| {
+                histogram_ui(
+                    ui,
+                    scene,
+                    "Histogram of durations",
+                    &histogram,
+                    self.style,
+                    &mut self.chosen,
+                    &mut self.drag_from,
+                );
+            });
+            self.list_ui(ui, scene, &key, &found, actions);
+        });
+        let is_over = !is_down && self.drag_from.is_some();
+        if is_over {
+            self.drag_from = None;
+            if let Some(range) = self.chosen {
+                let trace = &scene.loaded.trace;
+                actions.push(Action::Search(expression(trace, name, Some(range))));
+            }
+        }
+        if was_chosen.is_some() && self.chosen.is_none() {
+            actions.push(Action::CloseSearch);
+        }
+    }
+
+    fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        key: &Key,
+        found: &Arc<Durations>,
+        actions: &mut Vec<Action>,
+    ) {
+        let range = self.chosen.unwrap_or((0, i64::MAX));
+        let (loaded, of) = (scene.loaded.clone(), found.clone());
+        if self.asked.is_of(key) {
+            self.list.ask(ui.ctx(), (key.clone(), range), move |_| {
+                Ok(Arc::new(listed(&loaded.trace, &of, range)))
+            });
+        }
+        let Some(table) = self.list.answer().cloned() else {
+            return;
+        };
+        ui.vertical(|ui| {
+            let answer = self.table.ui(
+                ui,
+                scene,
+                "slices of the name",
+                &table,
+                actions,
+                |_, _, _| {},
+            );
+            if let Some(row) = answer.clicked.and_then(|row| table.rows.get(row)) {
+                actions.extend(row.item.map(Action::Reveal));
+            }
+        });
+    }
+}
+
+fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableData {
+    let mut ids: Vec<SliceId> = found.between(low, high).collect();
+    let many = ids.len().saturating_sub(MOST_LISTED);
+    ids.drain(..many);
+    let row = |id: &SliceId| {
+        let slice = trace.slices.get(*id);
+        let end = slice.end.unwrap_or(trace.span.end);
+        let thread = Item::Slice(*id).thread(trace);
+        TableRow {
+            cells: vec![
+                Cell::Length(i128::from((end - slice.start).0)),
+                Cell::Time(slice.start),
+                Cell::Text(thread.map_or_else(String::new, |id| trace.thread_name(id))),
+            ],
+            item: Some(Item::Slice(*id)),
+            tint: None,
+        }
+    };
+    TableData {
+        columns: vec![
+            column("Duration", 84.0, "How long it took; the longest first"),
+            column("Start", 120.0, "When it began"),
+            column("Thread", 130.0, "Where it happened"),
+        ],
+        rows: ids.iter().rev().map(row).collect(),
+    }
+}
+
+/// The expression that means the slices of a name, and of a range of durations.
+pub fn expression(trace: &Trace, name: StringId, range: Option<(i64, i64)>) -> String {
+    let name = trace.text(name).replace('"', "\\\"");
+    match range {
+        None => format!("name == \"{name}\" && dur >= 0ns"),
+        Some((low, high)) => format!("name == \"{name}\" && dur >= {low}ns && dur < {high}ns"),
+    }
+}

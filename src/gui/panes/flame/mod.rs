@@ -1,0 +1,297 @@
+//! The selected area as a flame graph: nested slices, or the call stacks recorded in it, merged by their paths;
+//! with a table of the same by call tree, callers or names.
+
+mod paint;
+mod tree;
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use self::tree::{TreeTable, by_name};
+use crate::gui::asked::Asked;
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::table::{DataTable, TableData};
+use crate::query::area::Area;
+use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
+use crate::view::Action;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<FlamePane>::default()
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Of {
+    #[default]
+    Slices,
+    Tracks,
+    Stacks,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shown {
+    #[default]
+    Graph,
+    TopDown,
+    BottomUp,
+    Names,
+}
+
+/// A graph with what is drawn of it.
+struct Found {
+    top_down: Flame,
+    bottom_up: Flame,
+    names: Arc<TableData>,
+}
+
+#[derive(Default)]
+struct FlamePane {
+    of: Of,
+    shown: Shown,
+    asked: Asked<(u32, Area, Of), Arc<Found>>,
+    /// The node that takes the whole width.
+    top: u32,
+    /// What `top` is a node of.
+    top_of: Option<Arc<Found>>,
+    find: String,
+    trees: [TreeTable; 2],
+    table: DataTable,
+}
+
+impl Pane for FlamePane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let (area, from) = area_of(scene.state, &scene.loaded.trace);
+        let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
+        if is_dragged && self.asked.answer().is_some() {
+            self.asked.poll();
+        } else {
+            let key = (scene.loaded.generation, area.clone(), self.of);
+            let (loaded, of, asked) = (scene.loaded.clone(), self.of, area.clone());
+            self.asked.ask(ui.ctx(), key, move |job| {
+                let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+                let top_down = match of {
+                    Of::Slices => of_slices(trace, &asked, Roots::Merged, job)?,
+                    Of::Tracks => of_slices(trace, &asked, Roots::Tracks, job)?,
+                    Of::Stacks => of_stacks(trace, reader, &asked, job)?,
+                };
+                Ok(Arc::new(Found {
+                    bottom_up: top_down.bottom_up(),
+                    names: Arc::new(by_name(&top_down)),
+                    top_down,
+                }))
+            });
+        }
+        let found = self.asked.answer().cloned();
+        ui.horizontal_wrapped(|ui| {
+            self.tools_ui(ui, scene, found.as_deref(), &mut actions);
+            ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
+            if self.asked.is_waiting() {
+                ui.spinner();
+            }
+        });
+        let Some(found) = found else {
+            return actions;
+        };
+        let is_same = self
+            .top_of
+            .as_ref()
+            .is_some_and(|of| Arc::ptr_eq(of, &found));
+        if !is_same {
+            // The same path, if the new graph has it.
+            self.top = self
+                .top_of
+                .as_ref()
+                .map_or(0, |old| same_path(&old.top_down, self.top, &found.top_down));
+            self.top_of = Some(found.clone());
+            self.trees = Default::default();
+        }
+        if found.top_down.is_empty() {
+            self.nothing_ui(ui, scene);
+            return actions;
+        }
+        match self.shown {
+            Shown::Graph => {
+                let wanted = self.find.to_lowercase();
+                paint::graph_ui(
+                    ui,
+                    scene,
+                    &found.top_down,
+                    &mut self.top,
+                    &wanted,
+                    &mut actions,
+                );
+            }
+            Shown::TopDown => {
+                let tree = &mut self.trees[0];
+                tree.ui(
+                    ui,
+                    scene,
+                    "call tree",
+                    &found.top_down,
+                    &self.find,
+                    &mut actions,
+                );
+            }
+            Shown::BottomUp => {
+                let tree = &mut self.trees[1];
+                tree.ui(
+                    ui,
+                    scene,
+                    "callers",
+                    &found.bottom_up,
+                    &self.find,
+                    &mut actions,
+                );
+            }
+            Shown::Names => {
+                let answer = self.table.ui(
+                    ui,
+                    scene,
+                    "flame names",
+                    &found.names,
+                    &mut actions,
+                    |_, _, _| {},
+                );
+                let row = answer.clicked.and_then(|row| found.names.rows.get(row));
+                if let Some(crate::gui::table::Cell::Text(name)) =
+                    row.and_then(|row| row.cells.first())
+                {
+                    actions.push(Action::Search(name_expression(name)));
+                }
+            }
+        }
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.asked.is_waiting()
+    }
+}
+
+impl FlamePane {
+    fn tools_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        found: Option<&Found>,
+        actions: &mut Vec<Action>,
+    ) {
+        for (shown, word, about) in [
+            (
+                Shown::Graph,
+                "Graph",
+                "Wide is long; what is called stands below its caller",
+            ),
+            (Shown::TopDown, "Top-down", "The call tree as a table"),
+            (
+                Shown::BottomUp,
+                "Bottom-up",
+                "What takes time of its own, with its callers",
+            ),
+            (Shown::Names, "Names", "Totals by name"),
+        ] {
+            let button = egui::Button::selectable(self.shown == shown, word);
+            if ui.add(button).on_hover_text(about).clicked() {
+                self.shown = shown;
+            }
+        }
+        ui.separator();
+        for (of, word, about) in [
+            (Of::Slices, "slices", "Nested slices of all tracks together"),
+            (
+                Of::Tracks,
+                "by track",
+                "Nested slices, each track by itself",
+            ),
+            (Of::Stacks, "stacks", "Call stacks that were recorded"),
+        ] {
+            let button = egui::Button::selectable(self.of == of, word);
+            if ui.add(button).on_hover_text(about).clicked() {
+                self.of = of;
+            }
+        }
+        ui.separator();
+        if self.shown == Shown::Names {
+            let none = Arc::new(TableData::default());
+            let names = found.map_or(&none, |found| &found.names);
+            self.table.tools_ui(ui, scene, names, actions);
+        } else {
+            let field = egui::TextEdit::singleline(&mut self.find)
+                .hint_text("Highlight")
+                .desired_width(110.0);
+            let response = ui.add(field);
+            response.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Highlight names")
+            });
+            if let Some(found) = found
+                && ui
+                    .button("Copy")
+                    .on_hover_text("Copy as folded stacks: path, total")
+                    .clicked()
+            {
+                actions.push(Action::Copy(folded(&found.top_down)));
+            }
+        }
+        if self.top != 0 && ui.button("Whole graph").clicked() {
+            self.top = 0;
+        }
+        if let Some(found) = found
+            && found.top_down.left_out > 0
+        {
+            let words = format!(
+                "{} did not fit and count as their callers' own",
+                found.top_down.left_out
+            );
+            ui.label(RichText::new(words).color(scene.palette.weak));
+        }
+    }
+
+    fn nothing_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
+        let words = match self.of {
+            Of::Slices | Of::Tracks => {
+                "No nested slices here. Select another range or other tracks, or try the recorded stacks."
+            }
+            Of::Stacks => {
+                "No call stacks were recorded here. trace-cmd records them with -T, function graphs nest as slices."
+            }
+        };
+        ui.add_space(8.0);
+        ui.label(RichText::new(words).color(scene.palette.weak));
+    }
+}
+
+/// The expression that means the slices of a name.
+fn name_expression(name: &str) -> String {
+    let name = name.replace('"', "\\\"");
+    format!("name == \"{name}\" && dur >= 0ns")
+}
+
+/// The node of `new` that is reached by the same names; the root if there is none.
+fn same_path(old: &Flame, node: u32, new: &Flame) -> u32 {
+    let mut at = 0_u32;
+    for name in old.path(node) {
+        let children = new
+            .nodes
+            .get(at as usize)
+            .map_or(&[][..], |node| &node.children);
+        match children.iter().find(|child| new.name(**child) == name) {
+            Some(child) => at = *child,
+            None => return 0,
+        }
+    }
+    at
+}
+
+/// `a;b;c total`, a line a path, as flame graph tools read it.
+fn folded(flame: &Flame) -> String {
+    let mut text = String::new();
+    for (id, node) in (0..).zip(&flame.nodes) {
+        if node.own > 0 && id != 0 {
+            text.push_str(&format!("{} {}\n", flame.path(id).join(";"), node.own));
+        }
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! A merged call tree as a table that opens row by row; and its totals by name.
+
+use egui::{RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+use rustc_hash::FxHashSet;
+
+use super::{name_expression, paint::amount};
+use crate::gui::pane::Scene;
+use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, Tint, column};
+use crate::query::flame::{Flame, Unit};
+use crate::view::{Action, ruler};
+
+/// Which rows are open.
+#[derive(Debug, Default)]
+pub struct TreeTable {
+    open: FxHashSet<u32>,
+    is_begun: bool,
+    /// The rows in order, with how deep they lie; made anew when `open` or the text changes.
+    rows: Option<(String, Vec<(u32, u32)>)>,
+}
+
+impl TreeTable {
+    /// Draws the tree; what holds `find` in its name is shown strong.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        name: &str,
+        flame: &Flame,
+        find: &str,
+        actions: &mut Vec<Action>,
+    ) {
+        if !self.is_begun {
+            self.is_begun = true;
+            self.open_widest(flame);
+        }
+        let wanted = find.to_lowercase();
+        if self.rows.as_ref().is_none_or(|(of, _)| *of != wanted) {
+            self.rows = Some((wanted.clone(), self.flat(flame)));
+        }
+        let rows = self.rows.take().map(|(_, rows)| rows).unwrap_or_default();
+        let mut toggled = None;
+        let whole = flame.nodes.first().map_or(1, |node| node.total).max(1);
+        TableBuilder::new(ui)
+            .id_salt(name)
+            .min_scrolled_height(0.0)
+            .striped(true)
+            .resizable(true)
+            .auto_shrink([false, false])
+            .sense(Sense::click())
+            .column(Column::initial(380.0).at_least(120.0).clip(true))
+            .columns(Column::initial(90.0).at_least(50.0).clip(true), 4)
+            .header(22.0, |mut header| {
+                for title in ["Name", "Total", "Of all", "Self", "Count"] {
+                    header.col(|ui| {
+                        ui.label(RichText::new(title).size(TEXT_SIZE).strong());
+                    });
+                }
+            })
+            .body(|body| {
+                body.rows(ROW_HEIGHT, rows.len(), |mut row| {
+                    let Some(&(id, depth)) = rows.get(row.index()) else {
+                        return;
+                    };
+                    let Some(node) = flame.nodes.get(id as usize) else {
+                        return;
+                    };
+                    let title = flame.name(id);
+                    row.col(|ui| {
+                        ui.add_space(depth.min(60) as f32 * 12.0);
+                        let mark = match (node.children.is_empty(), self.open.contains(&id)) {
+                            (true, _) => "   ",
+                            (false, true) => "⏷",
+                            (false, false) => "⏵",
+                        };
+                        ui.label(RichText::new(mark).size(10.0).monospace());
+                        let mut text = RichText::new(title).size(TEXT_SIZE);
+                        if !wanted.is_empty() && title.to_lowercase().contains(&wanted) {
+                            text = text.strong().color(scene.palette.accent);
+                        }
+                        ui.add(egui::Label::new(text).truncate().selectable(false));
+                    });
+                    let share = format!("{:.1} %", 100.0 * node.total as f64 / whole as f64);
+                    for text in [
+                        amount(flame, node.total, scene),
+                        share,
+                        amount(flame, node.own, scene),
+                        ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
+                    ] {
+                        row.col(|ui| {
+                            let layout = egui::Layout::right_to_left(egui::Align::Center);
+                            ui.with_layout(layout, |ui| {
+                                let text = RichText::new(text).size(TEXT_SIZE);
+                                ui.add(egui::Label::new(text).truncate().selectable(false));
+                            });
+                        });
+                    }
+                    let response = row.response();
+                    response.widget_info(|| {
+                        let words = format!("{title}, {}", amount(flame, node.total, scene));
+                        egui::WidgetInfo::labeled(egui::Role::Row, true, words)
+                    });
+                    if response.clicked() {
+                        toggled = Some(id);
+                    }
+                    response.context_menu(|ui| {
+                        if ui.button("Mark in the timeline").clicked() {
+                            actions.push(Action::Search(name_expression(title)));
+                            ui.close();
+                        }
+                        if ui.button("Copy the name").clicked() {
+                            actions.push(Action::Copy(title.to_owned()));
+                            ui.close();
+                        }
+                    });
+                });
+            });
+        match toggled {
+            Some(id) => {
+                if !self.open.remove(&id) {
+                    self.open.insert(id);
+                }
+            }
+            None => self.rows = Some((wanted, rows)),
+        }
+    }
+
+    /// Opens the way to what takes the most, until there are two of a size.
+    fn open_widest(&mut self, flame: &Flame) {
+        let mut at = 0_u32;
+        for _ in 0..12 {
+            let Some(node) = flame.nodes.get(at as usize) else {
+                return;
+            };
+            let Some(&first) = node.children.first() else {
+                return;
+            };
+            self.open.insert(at);
+            let total = flame.nodes.get(first as usize).map_or(0, |node| node.total);
+            if total * 4 < node.total * 3 {
+                return;
+            }
+            at = first;
+        }
+    }
+
+    fn flat(&self, flame: &Flame) -> Vec<(u32, u32)> {
+        let mut rows = Vec::new();
+        let mut stack: Vec<(u32, u32)> = Vec::new();
+        let children = |id: u32| {
+            flame
+                .nodes
+                .get(id as usize)
+                .map_or(&[][..], |node| &node.children)
+        };
+        stack.extend(children(0).iter().rev().map(|&id| (id, 0)));
+        while let Some((id, depth)) = stack.pop() {
+            rows.push((id, depth));
+            if self.open.contains(&id) {
+                stack.extend(children(id).iter().rev().map(|&id| (id, depth + 1)));
+            }
+        }
+        rows
+    }
+}
+
+/// Totals by name as a table.
+#[must_use]
+pub fn by_name(flame: &Flame) -> TableData {
+    let whole = flame.nodes.first().map_or(1, |node| node.total).max(1) as f64;
+    let amount = |value: i64| match flame.unit {
+        Unit::Nanos => Cell::Length(i128::from(value)),
+        Unit::Samples => Cell::Count(u64::try_from(value).unwrap_or(0)),
+    };
+    let row = |total: crate::query::flame::NameTotal| TableRow {
+        tint: Some(Tint::of_name(&total.name)),
+        cells: vec![
+            Cell::Text(total.name),
+            amount(total.own),
+            Cell::Share(total.own as f64 / whole),
+            amount(total.total),
+            Cell::Count(total.count),
+        ],
+        item: None,
+    };
+    TableData {
+        columns: vec![
+            column("Name", 260.0, "What it is called"),
+            column("Self", 90.0, "Without what it calls"),
+            column("Of all", 80.0, "Self, of everything"),
+            column(
+                "Total",
+                90.0,
+                "With all that it calls; recursion counts once",
+            ),
+            column("Count", 80.0, "How many"),
+        ],
+        rows: flame.by_name().into_iter().map(row).collect(),
+    }
+}
