@@ -80,7 +80,7 @@ pub fn graph_ui(
                 if rect.width() < LABEL_FROM && !ui.rect_contains_pointer(rect) {
                     continue;
                 }
-                let id = ui.id().with(("flame", node));
+                let id = ui.scope_id().with(("flame", node));
                 let response = ui.interact(rect, id, Sense::click());
                 response.widget_info(|| {
                     let words = format!("{} {}", name_of(flame, node), tells(flame, node, scene));
