@@ -2,6 +2,8 @@
 
 pub mod build;
 pub mod chain;
+pub mod compare;
+pub mod counters;
 pub mod details;
 pub mod durations;
 pub mod events;
@@ -66,6 +68,16 @@ pub const PANES: &[PaneRow] = &[
         name: "Flame graph",
         about: "Nested slices or recorded stacks, merged by their paths",
         make: flame::make,
+    },
+    PaneRow {
+        name: "Counters",
+        about: "Counters as plots over the visible time",
+        make: counters::make,
+    },
+    PaneRow {
+        name: "Compare",
+        about: "Two traces, or two parts of one, side by side",
+        make: compare::make,
     },
     PaneRow {
         name: "Process tree",

@@ -89,6 +89,8 @@ impl Pane for DurationsPane {
                 .resizable(true)
                 .default_size(width)
                 .show(ui, |ui| {
+                    // Else the panel would be as narrow as what it shows at first.
+                    ui.set_min_size(ui.available_size());
                     self.one.ui(ui, scene, &area, name, category, &mut actions);
                 });
         }

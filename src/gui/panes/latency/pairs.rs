@@ -227,6 +227,8 @@ impl PairsView {
             .resizable(true)
             .default_size(right)
             .show(ui, |ui| {
+                // Else the panel would be as narrow as what it shows at first.
+                ui.set_min_size(ui.available_size());
                 let curve = Curve {
                     name: "All pairs".to_owned(),
                     points: found.curve.clone(),

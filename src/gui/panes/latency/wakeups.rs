@@ -10,7 +10,7 @@ use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::{area_of, words};
-use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
+use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::area::{Lane, Lanes};
 use crate::query::distribution::Distribution;
@@ -104,6 +104,8 @@ impl WakeupsView {
             .resizable(true)
             .default_size(right)
             .show(ui, |ui| {
+                // Else the panel would be as narrow as what it shows at first.
+                ui.set_min_size(ui.available_size());
                 let height = ui.available_height();
                 let mut curves = Vec::new();
                 if chosen.is_some() {
@@ -118,19 +120,31 @@ impl WakeupsView {
                     points: shown.curve.clone(),
                     color: scene.palette.accent,
                 });
-                ui.label(RichText::new(&shown.name).strong());
-                let charts = egui::vec2(ui.available_width(), (height * 0.5 - 20.0).max(60.0));
-                ui.allocate_ui(charts, |ui| {
-                    curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
+                let is_low = height < 300.0;
+                let layout = if is_low {
+                    egui::Layout::left_to_right(egui::Align::Min)
+                } else {
+                    egui::Layout::top_down(egui::Align::Min)
+                };
+                let size = if is_low {
+                    egui::vec2(ui.available_width() * 0.5, height)
+                } else {
+                    egui::vec2(ui.available_width(), height * 0.5)
+                };
+                let mut answer = TableAnswer::default();
+                ui.with_layout(layout, |ui| {
+                    ui.allocate_ui(size, |ui| {
+                        ui.vertical(|ui| {
+                            ui.label(RichText::new(&shown.name).strong());
+                            curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
+                        });
+                    });
+                    ui.vertical(|ui| {
+                        let table = &mut self.worst;
+                        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+                        answer = table.ui(ui, scene, "worst wakeups", &shown.worst, actions, none);
+                    });
                 });
-                let answer = self.worst.ui(
-                    ui,
-                    scene,
-                    "worst wakeups",
-                    &shown.worst,
-                    actions,
-                    |_, _, _| {},
-                );
                 if let Some(sample) = answer.clicked.and_then(|at| shown.samples.get(at)) {
                     show(sample, actions);
                 }

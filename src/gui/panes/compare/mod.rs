@@ -1,0 +1,284 @@
+//! Two traces side by side, or two parts of one: names with counts and durations, the largest change first; of
+//! one name the distributions of both.
+
+mod rows;
+mod sides;
+
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
+
+use self::rows::{curve_of, table_of};
+use self::sides::{OtherFile, Side, resolve, sides};
+use crate::gui::asked::Asked;
+use crate::gui::chart::{Curve, curves_ui};
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::table::{Cell, DataTable, TableData};
+use crate::load::LoadedTrace;
+use crate::query::area::Area;
+use crate::query::compare::{CompareWhat, Compared, compare};
+use crate::view::Action;
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<ComparePane>::default()
+}
+
+const WHATS: [(CompareWhat, &str, &str); 4] = [
+    (CompareWhat::Slices, "Slices", "By name, with durations"),
+    (CompareWhat::Events, "Events", "By name, only counts"),
+    (
+        CompareWhat::Threads,
+        "CPU time",
+        "By the name of the thread",
+    ),
+    (CompareWhat::States, "Thread states", "Time in each state"),
+];
+
+/// A side as it was asked for: the trace by its address, and the part of it.
+type SideKey = (usize, u32, Area);
+type Key = (SideKey, SideKey, usize);
+type CurveKey = (SideKey, SideKey, String, String);
+
+struct ComparePane {
+    left: Option<Side>,
+    right: Option<Side>,
+    what: usize,
+    other: OtherFile,
+    asked: Asked<Key, Arc<TableData>>,
+    curves: Asked<CurveKey, [Vec<[f64; 2]>; 2]>,
+    name: Option<(String, String)>,
+    table: DataTable,
+}
+
+impl Default for ComparePane {
+    fn default() -> ComparePane {
+        ComparePane {
+            left: None,
+            right: None,
+            what: 0,
+            other: OtherFile::default(),
+            asked: Asked::default(),
+            curves: Asked::default(),
+            name: None,
+            table: DataTable::default(),
+        }
+    }
+}
+
+impl Pane for ComparePane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let had_other = self.other.loaded().is_some();
+        ui.horizontal_wrapped(|ui| self.other.ui(ui, scene));
+        let choices = sides(scene, &self.other);
+        if !had_other && self.other.loaded().is_some() {
+            self.right = Some(Side::Other);
+        }
+        self.hold(&choices);
+        let names = |side: &Option<Side>| {
+            let found = choices
+                .iter()
+                .find(|(choice, _)| Some(choice) == side.as_ref());
+            found.map_or_else(String::new, |(_, name)| name.clone())
+        };
+        let titles = [names(&self.left), names(&self.right)];
+        let data = self.asked.answer().cloned().unwrap_or_default();
+        ui.horizontal_wrapped(|ui| {
+            side_ui(ui, "left side", &mut self.left, &choices, &titles[0]);
+            ui.label("with");
+            side_ui(ui, "right side", &mut self.right, &choices, &titles[1]);
+            ui.separator();
+            for (at, (_, word, about)) in WHATS.iter().enumerate() {
+                let button = egui::Button::selectable(self.what == at, *word);
+                if ui.add(button).on_hover_text(*about).clicked() {
+                    self.what = at;
+                    self.name = None;
+                }
+            }
+            ui.separator();
+            self.table.tools_ui(ui, scene, &data, &mut actions);
+            if self.asked.is_waiting() {
+                ui.spinner();
+            }
+        });
+        let resolved = |side: &Option<Side>| resolve(side.as_ref()?, scene, &self.other);
+        let (Some(left), Some(right)) = (resolved(&self.left), resolved(&self.right)) else {
+            nothing_ui(ui, scene);
+            return actions;
+        };
+        if choices.len() < 2 || self.left == self.right {
+            nothing_ui(ui, scene);
+            return actions;
+        }
+        self.compare_ui(ui, scene, left, right, &titles, &mut actions);
+        actions
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.asked.is_waiting() || self.curves.is_waiting() || self.other.is_loading()
+    }
+}
+
+impl ComparePane {
+    /// Keeps the sides to what there is: at first the first two.
+    fn hold(&mut self, choices: &[(Side, String)]) {
+        let is_there =
+            |side: &Option<Side>| choices.iter().any(|(it, _)| Some(it) == side.as_ref());
+        if !is_there(&self.left) {
+            self.left = choices.first().map(|(side, _)| side.clone());
+        }
+        if !is_there(&self.right) || self.right == self.left {
+            let others = choices
+                .iter()
+                .find(|(side, _)| Some(side) != self.left.as_ref());
+            self.right = others.map(|(side, _)| side.clone()).or(self.right.clone());
+        }
+    }
+
+    fn compare_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        left: (Arc<LoadedTrace>, Area),
+        right: (Arc<LoadedTrace>, Area),
+        titles: &[String; 2],
+        actions: &mut Vec<Action>,
+    ) {
+        let what = WHATS
+            .get(self.what)
+            .map_or(CompareWhat::Slices, |row| row.0);
+        let key = (key_of(&left), key_of(&right), self.what);
+        let is_dragged = ui.input(|input| input.pointer.any_down());
+        if !is_dragged || self.asked.answer().is_none() {
+            let (left, right) = (left.clone(), right.clone());
+            self.asked.ask(ui.ctx(), key, move |job| {
+                let side = |(loaded, area): &'_ (Arc<LoadedTrace>, Area)| {
+                    (loaded.trace.clone(), area.clone())
+                };
+                let (left, right) = (side(&left), side(&right));
+                let compared = compare(
+                    Compared {
+                        trace: &left.0,
+                        area: &left.1,
+                    },
+                    Compared {
+                        trace: &right.0,
+                        area: &right.1,
+                    },
+                    what,
+                    job,
+                )?;
+                Ok(Arc::new(table_of(&compared, what)))
+            });
+        }
+        let Some(data) = self.asked.answer().cloned() else {
+            ui.spinner();
+            return;
+        };
+        if data.rows.is_empty() {
+            let words = "Neither side has any of these. Compare something else of them.";
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return;
+        }
+        if what == CompareWhat::Slices {
+            self.curves_ui(ui, scene, &left, &right, titles, &data);
+        }
+        let answer = self
+            .table
+            .ui(ui, scene, "compare", &data, actions, |_, _, _| {});
+        if let Some(row) = answer.clicked.and_then(|row| data.rows.get(row)) {
+            self.name = name_of(row);
+        }
+    }
+
+    fn curves_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        left: &(Arc<LoadedTrace>, Area),
+        right: &(Arc<LoadedTrace>, Area),
+        titles: &[String; 2],
+        data: &TableData,
+    ) {
+        let Some((name, category)) = self.name.clone().or_else(|| name_of(data.rows.first()?))
+        else {
+            return;
+        };
+        let key = (key_of(left), key_of(right), name.clone(), category.clone());
+        let (of_left, of_right) = (left.clone(), right.clone());
+        let title = name.clone();
+        self.curves.ask(ui.ctx(), key, move |job| {
+            let curve = |side: &(Arc<LoadedTrace>, Area)| {
+                curve_of(&side.0.trace, &side.1, &name, &category, job)
+            };
+            Ok([curve(&of_left)?, curve(&of_right)?])
+        });
+        let width = (ui.available_width() * 0.35).clamp(240.0, 900.0);
+        let Some(points) = self.curves.answer() else {
+            return;
+        };
+        let colors = [scene.palette.marks[0], scene.palette.accent];
+        egui::Panel::right("compared name")
+            .resizable(true)
+            .default_size(width)
+            .show(ui, |ui| {
+                ui.set_min_size(ui.available_size());
+                ui.horizontal_wrapped(|ui| {
+                    ui.label(RichText::new(&title).strong());
+                    for (name, color) in titles.iter().zip(colors) {
+                        ui.label(RichText::new(format!("— {name}")).color(color));
+                    }
+                });
+                let curves: Vec<Curve> = points
+                    .iter()
+                    .zip(titles)
+                    .zip(colors)
+                    .map(|((points, name), color)| Curve {
+                        name: name.clone(),
+                        points: points.clone(),
+                        color,
+                    })
+                    .collect();
+                curves_ui(ui, scene, "Percentiles of both", &curves);
+            });
+    }
+}
+
+fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
+    (
+        Arc::as_ptr(&side.0.trace) as usize,
+        side.0.generation,
+        side.1.clone(),
+    )
+}
+
+fn name_of(row: &crate::gui::table::TableRow) -> Option<(String, String)> {
+    match (row.cells.first()?, row.cells.get(1)?) {
+        (Cell::Text(name), Cell::Text(category)) => Some((name.clone(), category.clone())),
+        _ => None,
+    }
+}
+
+fn side_ui(
+    ui: &mut Ui,
+    id: &str,
+    side: &mut Option<Side>,
+    choices: &[(Side, String)],
+    title: &str,
+) {
+    egui::ComboBox::from_id_salt(id)
+        .selected_text(title)
+        .width(170.0)
+        .show_ui(ui, |ui| {
+            for (choice, name) in choices {
+                ui.selectable_value(side, Some(choice.clone()), name);
+            }
+        });
+}
+
+fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
+    let words = "Nothing to compare with yet. Open another trace above, add a file to the axis (File > Add), select a range, or set the markers A and B: any two of these are compared.";
+    ui.add_space(8.0);
+    ui.label(RichText::new(words).color(scene.palette.weak));
+}

@@ -1,0 +1,114 @@
+//! A comparison as a table, and the distributions of one name.
+
+use crate::base::{Cancelled, Job, StringId};
+use crate::gui::table::{Cell, TableData, TableRow, Tint, column};
+use crate::query::area::Area;
+use crate::query::compare::{CompareRow, CompareWhat, Side};
+use crate::query::durations::durations;
+use crate::trace::Trace;
+
+/// Points of a percentile curve.
+const CURVE_POINTS: usize = 160;
+
+/// The rows in their order: the largest change first.
+#[must_use]
+pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
+    let mut columns = vec![
+        column("Name", 180.0, "What it is called"),
+        column("Category", 100.0, "The category or system"),
+        column("Count left", 76.0, "How many on the left"),
+        column("Count right", 82.0, "How many on the right"),
+        column("Count change", 92.0, "Right against left"),
+    ];
+    if what != CompareWhat::Events {
+        columns.extend([
+            column("Total left", 86.0, "Together, on the left"),
+            column("Total right", 86.0, "Together, on the right"),
+            column("Difference", 86.0, "Right less left"),
+            column("Total change", 90.0, "Right against left"),
+            column("Mean left", 80.0, "Total divided by count, on the left"),
+            column("Mean right", 80.0, "Total divided by count, on the right"),
+        ]);
+    }
+    if what == CompareWhat::Slices {
+        columns.extend([
+            column("p50 left", 80.0, "Half are not longer, on the left"),
+            column("p50 right", 80.0, "Half are not longer, on the right"),
+            column("p95 left", 80.0, "95 of 100 are not longer, on the left"),
+            column("p95 right", 80.0, "95 of 100 are not longer, on the right"),
+        ]);
+    }
+    let row = |row: &CompareRow| {
+        let (left, right) = (row.left, row.right);
+        let count = |side: Option<Side>| side.map_or(0, |side| side.count);
+        let sum = |side: Option<Side>| side.map_or(0, |side| side.sum_ns);
+        let length = |ns: Option<i64>| ns.map_or(Cell::None, |ns| Cell::Length(i128::from(ns)));
+        let mut cells = vec![
+            Cell::Text(row.name.clone()),
+            Cell::Text(row.category.clone()),
+            Cell::Count(count(left)),
+            Cell::Count(count(right)),
+            change(count(left) as f64, count(right) as f64),
+        ];
+        if what != CompareWhat::Events {
+            cells.extend([
+                Cell::Length(sum(left)),
+                Cell::Length(sum(right)),
+                Cell::Length(sum(right) - sum(left)),
+                change(sum(left) as f64, sum(right) as f64),
+                length(left.map(|side| side.mean_ns())),
+                length(right.map(|side| side.mean_ns())),
+            ]);
+        }
+        if what == CompareWhat::Slices {
+            let of =
+                |side: Option<Side>, value: fn(Side) -> Option<i64>| length(side.and_then(value));
+            cells.extend([
+                of(left, |side| side.p50_ns),
+                of(right, |side| side.p50_ns),
+                of(left, |side| side.p95_ns),
+                of(right, |side| side.p95_ns),
+            ]);
+        }
+        TableRow {
+            cells,
+            item: None,
+            tint: Some(Tint::of_name(&row.name)),
+        }
+    };
+    TableData {
+        columns,
+        rows: rows.iter().map(row).collect(),
+    }
+}
+
+fn change(left: f64, right: f64) -> Cell {
+    if left == 0.0 {
+        return Cell::Change(if right == 0.0 { 0.0 } else { f64::INFINITY });
+    }
+    Cell::Change(right / left - 1.0)
+}
+
+/// The percentile curve of the slices of a name.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn curve_of(
+    trace: &Trace,
+    area: &Area,
+    name: &str,
+    category: &str,
+    job: &Job,
+) -> Result<Vec<[f64; 2]>, Cancelled> {
+    let wanted = trace
+        .slices
+        .labels
+        .iter()
+        .find(|label| trace.text(label.name) == name && trace.text(label.category) == category);
+    let Some(label) = wanted else {
+        return Ok(Vec::new());
+    };
+    let category: Option<StringId> = Some(label.category);
+    let found = durations(trace, area, label.name, category, job)?;
+    Ok(found.lengths.curve(CURVE_POINTS))
+}

@@ -1,0 +1,313 @@
+//! Counters as plots that share the timeline's time: chosen series, their values, changes or rates.
+
+mod series;
+
+use egui::{RichText, Ui};
+use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine};
+
+use self::series::{Mode, points};
+use crate::base::Timestamp;
+use crate::gui::chart::short_length;
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
+use crate::gui::table::number_text;
+use crate::gui::theme::hash_name;
+use crate::query::Item;
+use crate::trace::{CounterTrackId, Trace};
+use crate::view::scale::zoomed;
+use crate::view::{Action, ruler};
+
+/// Makes the pane.
+pub fn make() -> Box<dyn Pane> {
+    Box::<CountersPane>::default()
+}
+
+/// So many are shown below each other at most.
+const MOST: usize = 8;
+/// So many are chosen at first.
+const AT_FIRST: usize = 3;
+
+#[derive(Default)]
+struct CountersPane {
+    chosen: Vec<CounterTrackId>,
+    generation: Option<u32>,
+    filter: String,
+    mode: Mode,
+    /// A hundred thousand names are not made for every frame.
+    names: Vec<String>,
+}
+
+impl Pane for CountersPane {
+    fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let trace = &scene.loaded.trace;
+        if trace.counters.tracks.is_empty() {
+            let words = "This trace has no counters. They come from cpu_frequency, cpu_idle and other events with a numeric state, from counter events of FXT, and from C marks of atrace.";
+            ui.add_space(8.0);
+            ui.label(RichText::new(words).color(scene.palette.weak));
+            return actions;
+        }
+        if self.generation != Some(scene.loaded.generation) {
+            self.begin(scene);
+        }
+        ui.horizontal_wrapped(|ui| {
+            for (mode, word, about) in [
+                (Mode::Value, "Value", "The value as it was sampled"),
+                (Mode::Delta, "Change", "How much it changed from sample to sample, or from pixel to pixel where samples are denser"),
+                (Mode::Rate, "Rate", "Change by second"),
+            ] {
+                let button = egui::Button::selectable(self.mode == mode, word);
+                if ui.add(button).on_hover_text(about).clicked() {
+                    self.mode = mode;
+                }
+            }
+            ui.separator();
+            let copy = ui.button("Copy").on_hover_text("Copy the plotted points as tab-separated text");
+            if copy.clicked() {
+                actions.push(Action::Copy(self.text(scene)));
+            }
+            let words = format!(
+                "{} of {} counters. Drag a plot to pan, Ctrl+wheel to zoom: the timeline goes along.",
+                self.chosen.len(),
+                trace.counters.tracks.len()
+            );
+            ui.label(RichText::new(words).color(scene.palette.weak));
+        });
+        egui::Panel::left("choose counters")
+            .resizable(true)
+            .default_size(230.0)
+            .show(ui, |ui| {
+                ui.set_min_size(ui.available_size());
+                self.choose_ui(ui, scene);
+            });
+        if self.chosen.is_empty() {
+            ui.label(RichText::new("Choose counters at the left.").color(scene.palette.weak));
+            return actions;
+        }
+        let gaps = ui.spacing().item_spacing.y * self.chosen.len() as f32;
+        let height = ((ui.available_height() - gaps) / self.chosen.len() as f32).max(56.0);
+        let chosen = self.chosen.clone();
+        egui::ScrollArea::vertical()
+            .id_salt("counter plots")
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                let last = chosen.len() - 1;
+                for (at, id) in chosen.into_iter().enumerate() {
+                    self.plot_ui(ui, scene, id, height, at == last, &mut actions);
+                }
+            });
+        actions
+    }
+}
+
+impl CountersPane {
+    fn begin(&mut self, scene: &Scene<'_>) {
+        let trace = &scene.loaded.trace;
+        self.generation = Some(scene.loaded.generation);
+        let ids = (0..trace.counters.tracks.len() as u32).map(CounterTrackId);
+        self.names = ids.map(|id| full_name(trace, id)).collect();
+        // What changes says more than what stays.
+        let mut lively: Vec<u32> = (0..trace.counters.tracks.len() as u32).collect();
+        lively.sort_by_key(|&id| {
+            let track = trace.counters.tracks.get(id as usize);
+            let samples = track.map_or(0, |track| track.samples.len());
+            let is_flat = track.is_none_or(|track| track.range.0 >= track.range.1);
+            (is_flat, std::cmp::Reverse(samples), id)
+        });
+        let mut first: Vec<CounterTrackId> = lively
+            .into_iter()
+            .take(AT_FIRST)
+            .map(CounterTrackId)
+            .collect();
+        if let Some(Item::Sample(id, _)) = scene.state.selected
+            && !first.contains(&id)
+        {
+            first.insert(0, id);
+        }
+        self.chosen = first;
+    }
+
+    fn choose_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
+        let field = egui::TextEdit::singleline(&mut self.filter)
+            .hint_text("Filter counters")
+            .desired_width(f32::INFINITY);
+        let response = ui.add(field);
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter counters")
+        });
+        let wanted = self.filter.to_lowercase();
+        let names = self.names.iter().zip(0..);
+        let shown: Vec<u32> = names
+            .filter(|(name, _)| wanted.is_empty() || name.to_lowercase().contains(&wanted))
+            .map(|(_, id)| id)
+            .collect();
+        if shown.is_empty() {
+            ui.label(RichText::new("No counter is called so.").color(scene.palette.weak));
+        }
+        egui::ScrollArea::vertical()
+            .id_salt("counter names")
+            .auto_shrink([false, false])
+            .show_rows(ui, 18.0, shown.len(), |ui, rows| {
+                for &id in shown.get(rows).unwrap_or_default() {
+                    let Some(name) = self.names.get(id as usize) else {
+                        continue;
+                    };
+                    let id = CounterTrackId(id);
+                    let mut is_chosen = self.chosen.contains(&id);
+                    if ui.checkbox(&mut is_chosen, name).changed() {
+                        if is_chosen {
+                            self.chosen.push(id);
+                            let many = self.chosen.len().saturating_sub(MOST);
+                            self.chosen.drain(..many);
+                        } else {
+                            self.chosen.retain(|other| *other != id);
+                        }
+                    }
+                }
+            });
+    }
+
+    fn plot_ui(
+        &self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        id: CounterTrackId,
+        height: f32,
+        is_last: bool,
+        actions: &mut Vec<Action>,
+    ) {
+        let state = scene.state;
+        let span = state.span;
+        let origin = state.trace_span.start;
+        let columns = ui.available_width().clamp(50.0, 4000.0) as u32;
+        let points = points(scene.loaded, id, span, columns, origin.0, self.mode);
+        let name = self.names.get(id.0 as usize).cloned().unwrap_or_default();
+        let color = scene.palette.of_hash(hash_name(name.as_bytes()));
+        let x = |time: Timestamp| (time - origin).0 as f64;
+        let (left, right) = (x(span.start), x(span.end));
+        let unit = state.origins.unit;
+        let hover = state.hover.map(x);
+        let (accent, weak) = (scene.palette.accent, scene.palette.weak);
+        let range = state.range.map(|range| (x(range.start), x(range.end)));
+        let range_color = scene.palette.range;
+        let title = name.clone();
+        let (format, origins) = (state.time_format, state.origins);
+        let answer = Plot::new(("counter", id.0))
+            .height(height)
+            .allow_drag(false)
+            .allow_zoom(false)
+            .allow_scroll(false)
+            .allow_boxed_zoom(false)
+            .allow_axis_zoom_drag(false)
+            .allow_double_click_reset(false)
+            .show_axes([is_last, true])
+            .y_axis_min_width(64.0)
+            .grid_color(scene.palette.line)
+            .grid_fade(0.25)
+            .set_margin_fraction(egui::vec2(0.0, 0.1))
+            .x_axis_formatter(move |mark, _| short_length(mark.value, unit))
+            .y_axis_formatter(|mark, _| number_text(mark.value))
+            .label_formatter(move |at| match at {
+                HoverPosition::NearDataPoint {
+                    plot_name,
+                    position,
+                    ..
+                } if !plot_name.is_empty() => {
+                    let time = Timestamp(origin.0.saturating_add(position.x as i64));
+                    let time = ruler::full_text(time, format, origins);
+                    Some(format!(
+                        "{plot_name}\n{} at {time}",
+                        number_text(position.y)
+                    ))
+                }
+                _ => None,
+            })
+            .show(ui, |plot| {
+                plot.set_plot_bounds_x(left..=right);
+                if let Some((from, until)) = range {
+                    let span = egui_plot::Span::new("", from..=until);
+                    plot.span(span.fill(range_color).border_width(0.0));
+                }
+                let line = Line::new(title, PlotPoints::from(points));
+                plot.line(line.color(color).width(1.5));
+                if let Some(hover) = hover {
+                    plot.vline(VLine::new("", hover).color(weak).width(1.0));
+                }
+            });
+        let response = answer.response;
+        let label = name.clone();
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, label.clone()));
+        let corner = response.rect.left_top() + egui::vec2(6.0, 3.0);
+        let painter = ui.painter_at(response.rect);
+        let font = egui::FontId::proportional(12.0);
+        painter.text(
+            corner,
+            egui::Align2::LEFT_TOP,
+            &name,
+            font,
+            scene.palette.text,
+        );
+        if response.dragged() {
+            let per_point = (right - left) / f64::from(response.rect.width().max(1.0));
+            let by = (-f64::from(response.drag_delta().x) * per_point) as i64;
+            actions.push(Action::Drag(span.shifted(crate::base::Nanos(by))));
+        }
+        if let Some(pos) = response.hover_pos() {
+            let at = answer.transform.value_from_position(pos).x;
+            let time = Timestamp(origin.0.saturating_add(at as i64));
+            let zoom = ui.input(egui::InputState::zoom_delta);
+            if zoom != 1.0 {
+                actions.push(Action::Drag(zoomed(span, 1.0 / f64::from(zoom), time)));
+            }
+            painter.vline(
+                pos.x,
+                response.rect.y_range(),
+                egui::Stroke::new(1.0, accent),
+            );
+        }
+        if response.clicked()
+            && let Some(pos) = response.interact_pointer_pos()
+        {
+            let at = answer.transform.value_from_position(pos).x;
+            let time = origin.0.saturating_add(at as i64);
+            let trace = &scene.loaded.trace;
+            actions.extend(
+                sample_at(trace, id, time).map(|row| Action::Select(Item::Sample(id, row))),
+            );
+        }
+    }
+
+    fn text(&self, scene: &Scene<'_>) -> String {
+        let mut text = "counter\tts\tvalue\n".to_owned();
+        let start = scene.state.trace_span.start.0;
+        for &id in &self.chosen {
+            let name = self.names.get(id.0 as usize).cloned().unwrap_or_default();
+            for [at, value] in points(scene.loaded, id, scene.state.span, 2000, start, self.mode) {
+                let time = start.saturating_add(at as i64);
+                text.push_str(&format!("{name}\t{time}\t{value}\n"));
+            }
+        }
+        text
+    }
+}
+
+fn full_name(trace: &Trace, id: CounterTrackId) -> String {
+    let owner = owner_of_counter(trace, id);
+    let name = name_of_counter(trace, id);
+    if owner.is_empty() || name.contains(&owner) {
+        name
+    } else {
+        format!("{name} · {owner}")
+    }
+}
+
+/// The sample that is in force at a time.
+fn sample_at(trace: &Trace, id: CounterTrackId, time: i64) -> Option<u32> {
+    let track = trace.counters.tracks.get(id.0 as usize)?;
+    let times = trace
+        .counters
+        .times
+        .get(track.samples.start as usize..track.samples.end as usize)?;
+    let after = times.partition_point(|&at| at <= time);
+    Some(track.samples.start + after.checked_sub(1)? as u32)
+}

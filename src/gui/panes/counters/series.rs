@@ -1,0 +1,98 @@
+//! The points of a counter's plot: a bounded number, whatever lies in the span.
+
+use crate::base::TimeSpan;
+use crate::load::LoadedTrace;
+use crate::query::area::counters;
+use crate::trace::{CounterTrackId, Trace};
+
+/// What is plotted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// The value.
+    #[default]
+    Value,
+    /// How much it changed.
+    Delta,
+    /// How much it changed by second.
+    Rate,
+}
+
+/// About four points for each of `columns` at most: (ns since `origin`, value).
+pub fn points(
+    loaded: &LoadedTrace,
+    id: CounterTrackId,
+    span: TimeSpan,
+    columns: u32,
+    origin: i64,
+    mode: Mode,
+) -> Vec<[f64; 2]> {
+    if mode == Mode::Value {
+        return counters::points(&loaded.trace, &loaded.index, id, span, columns, origin);
+    }
+    let steps = changes(&loaded.trace, id, span, columns);
+    let mut points = Vec::with_capacity(steps.len() * 2);
+    for (start, end, change) in steps {
+        let value = match mode {
+            Mode::Rate => change / ((end - start).max(1) as f64 / 1e9),
+            Mode::Delta | Mode::Value => change,
+        };
+        // A change belongs to the time since the one before.
+        points.push([start.saturating_sub(origin) as f64, value]);
+        points.push([end.saturating_sub(origin) as f64, value]);
+    }
+    points
+}
+
+/// (from, until, change): from sample to sample; where there are more samples than columns, by column.
+fn changes(
+    trace: &Trace,
+    id: CounterTrackId,
+    span: TimeSpan,
+    columns: u32,
+) -> Vec<(i64, i64, f64)> {
+    let Some(track) = trace.counters.tracks.get(id.0 as usize) else {
+        return Vec::new();
+    };
+    let rows = track.samples.start as usize..track.samples.end as usize;
+    let (Some(times), Some(values)) = (
+        trace.counters.times.get(rows.clone()),
+        trace.counters.values.get(rows),
+    ) else {
+        return Vec::new();
+    };
+    let first = times
+        .partition_point(|&time| time <= span.start.0)
+        .saturating_sub(1);
+    let last = (times.partition_point(|&time| time < span.end.0) + 1).min(times.len());
+    let columns = (columns.max(1)) as usize;
+    let mut steps = Vec::new();
+    let mut push = |from: usize, until: usize| {
+        if let (Some(&start), Some(&end), Some(old), Some(new)) = (
+            times.get(from),
+            times.get(until),
+            values.get(from),
+            values.get(until),
+        ) && end > start
+        {
+            steps.push((start, end, new - old));
+        }
+    };
+    if last.saturating_sub(first) <= columns * 2 {
+        for at in first..last.saturating_sub(1) {
+            push(at, at + 1);
+        }
+        return steps;
+    }
+    let mut before = first;
+    for column in 1..=columns {
+        let edge = i128::from(span.start.0)
+            + i128::from(span.duration().0) * column as i128 / columns as i128;
+        let at = times[first..last].partition_point(|&time| i128::from(time) <= edge) + first;
+        let at = at.saturating_sub(1).max(before);
+        if at > before {
+            push(before, at);
+            before = at;
+        }
+    }
+    steps
+}
