@@ -68,17 +68,28 @@ pub fn short_length(ns: f64, unit: ClockUnit) -> String {
     format!("{value:.digits$} {word}")
 }
 
-/// Marks at 1, 10, 100 ... of an axis of logarithms.
+/// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms; evenly where it is too short for them.
 fn decades(input: GridInput) -> Vec<GridMark> {
     let (low, high) = input.bounds;
-    let first = low.floor().max(0.0) as i32;
-    let last = high.ceil().min(19.0) as i32;
-    (first..=last)
-        .map(|decade| GridMark {
-            value: (10_f64.powi(decade) + 1.0).log10(),
-            step_size: 1.0,
-        })
-        .collect()
+    let mut marks: Vec<GridMark> = Vec::new();
+    for decade in low.floor().max(0.0) as i32..=high.ceil().min(19.0) as i32 {
+        for (digit, step_size) in [(1.0, 1.0), (2.0, 0.25), (5.0, 0.25)] {
+            let value = (digit * 10_f64.powi(decade) + 1.0).log10();
+            if (low..=high).contains(&value) {
+                marks.push(GridMark { value, step_size });
+            }
+        }
+    }
+    if marks.len() < 3 {
+        let step_size = (high - low) / 4.0;
+        marks = (1..4)
+            .map(|at| GridMark {
+                value: low + step_size * f64::from(at),
+                step_size,
+            })
+            .collect();
+    }
+    marks
 }
 
 /// Draws a histogram; a drag over it chooses a range of durations, a click takes the choice away.
