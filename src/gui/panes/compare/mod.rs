@@ -267,7 +267,7 @@ fn side_ui(
     choices: &[(Side, String)],
     title: &str,
 ) {
-    egui::ComboBox::from_id_salt(id)
+    let answer = egui::ComboBox::from_id_salt(id)
         .selected_text(title)
         .width(170.0)
         .show_ui(ui, |ui| {
@@ -275,6 +275,10 @@ fn side_ui(
                 ui.selectable_value(side, Some(choice.clone()), name);
             }
         });
+    answer.response.widget_info(|| {
+        let words = format!("{id}: {title}");
+        egui::WidgetInfo::labeled(egui::Role::ComboBox, true, words)
+    });
 }
 
 fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {

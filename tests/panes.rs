@@ -1,0 +1,397 @@
+//! The analysis panes through their controls: what is selected is added up, filtered, compared, drawn and copied.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/window.rs"]
+mod support;
+
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::{NodeT, Queryable};
+use support::*;
+use threadline::base::{Nanos, TimeSpan};
+use threadline::query::Item;
+use threadline::query::wakeup_chain::chain;
+use threadline::trace::StateId;
+use threadline::view::{Action, Marker, ThemeChoice};
+
+/// The middle half of the trace.
+fn middle(window: &Window) -> TimeSpan {
+    let span = window.state().state().trace_span;
+    let quarter = Nanos(span.duration().0 / 4);
+    TimeSpan::new(span.start + quarter, span.end - quarter)
+}
+
+/// The first word of each row of a table, from top to bottom.
+fn rows(window: &Window) -> Vec<String> {
+    let rows = window.query_all_by_role(Role::Row);
+    rows.filter_map(|row| row.accesskit_node().label())
+        .collect()
+}
+
+fn type_into(window: &mut Window, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(Role::TextInput, field)
+        .type_text(text);
+    window.run_steps(2);
+    settle(window);
+}
+
+fn click(window: &mut Window, button: &str) {
+    window.get_by_role_and_label(Role::Button, button).click();
+    window.run_steps(2);
+    settle(window);
+}
+
+/// What the last frames put on the clipboard after `button` was clicked.
+fn copied_by(window: &mut Window, button: &str) -> String {
+    window.get_by_role_and_label(Role::Button, button).click();
+    for _ in 0..200 {
+        window.step();
+        let commands = &window.output().platform_output.commands;
+        for command in commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                return text.clone();
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("nothing was copied");
+}
+
+fn pictures(window: &mut Window, name: &str) {
+    for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
+        act(window, Action::SetTheme(theme));
+        window.snapshot(format!("{name}-{word}"));
+    }
+}
+
+#[test]
+fn the_selected_area_is_added_up_by_name_thread_and_cpu() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Selection"));
+    let visible = rows(&window);
+    assert!(visible[0].starts_with("read_in, fsio, 172"), "{visible:?}");
+    let range = middle(&window);
+    act(&mut window, Action::SelectRange(range));
+    let selected = rows(&window);
+    assert!(selected[0].starts_with("read_in") && selected != visible);
+    click(&mut window, "thread");
+    assert!(rows(&window).iter().all(|row| row.contains("hackbench")));
+    click(&mut window, "Thread states");
+    click(&mut window, "state");
+    assert!(
+        rows(&window)
+            .iter()
+            .any(|row| row.starts_with("Sleeping") || row.starts_with("sleeping"))
+    );
+    click(&mut window, "CPU use");
+    click(&mut window, "CPU");
+    let by_cpu = rows(&window);
+    assert!(
+        by_cpu.iter().any(|row| row.starts_with("CPU 3")),
+        "{by_cpu:?}"
+    );
+    let text = copied_by(&mut window, "Copy");
+    assert_eq!(text.lines().count(), by_cpu.len() + 1, "{text}");
+    assert!(text.starts_with("CPU\tCount\tTotal"), "{text}");
+    pictures(&mut window, "selection-cpu-use");
+}
+
+#[test]
+fn sums_follow_a_drag_before_it_ends() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Selection"));
+    let ruler = window.get_by_label("Ruler").rect();
+    let at = |x: f32| egui::pos2(ruler.left() + x, ruler.center().y);
+    window.hover_at(at(100.0));
+    window.drag_at(at(100.0));
+    window.run_steps(2);
+    window.hover_at(at(300.0));
+    window.run_steps(4);
+    let early = rows(&window);
+    window.hover_at(at(600.0));
+    window.run_steps(4);
+    let late = rows(&window);
+    assert!(window.state().state().range.is_some());
+    assert_ne!(early, late);
+    window.drop_at(at(600.0));
+    window.run_steps(2);
+    settle(&mut window);
+    // The exact sums have the same counts.
+    let count = |rows: &[String]| {
+        rows.first()
+            .and_then(|row| row.split(", ").nth(2).map(str::to_owned))
+    };
+    assert_eq!(count(&late), count(&rows(&window)));
+}
+
+#[test]
+fn a_table_is_sorted_by_its_headings_and_filtered() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    act(&mut window, Action::OpenPane("Selection"));
+    let first = rows(&window);
+    window.get_by_label("Sort by Count").click();
+    window.run_steps(3);
+    let sorted = rows(&window);
+    assert_ne!(first, sorted);
+    type_into(&mut window, "Filter rows", "wait4");
+    let filtered = rows(&window);
+    assert!(
+        filtered.len() == 1 && filtered[0].starts_with("wait4"),
+        "{filtered:?}"
+    );
+}
+
+#[test]
+fn events_are_filtered_by_an_expression_and_say_where_it_is_wrong() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Events"));
+    assert!(window.query_by_label("441 events").is_some());
+    type_into(&mut window, "Filter events", "sched_switch:");
+    let count = window.query_by_label_contains(" of 441 events");
+    let words = count.unwrap().accesskit_node().label().unwrap_or_default();
+    assert!(
+        rows(&window).iter().all(|row| row.contains("sched_switch")),
+        "{words}"
+    );
+    pictures(&mut window, "events-filtered");
+    type_into(&mut window, "Filter events", " next_prio <");
+    assert!(window.query_by_label_contains("(column").is_some());
+    window.snapshot("events-filter-error");
+}
+
+#[test]
+fn the_listed_events_are_saved_as_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switches.csv");
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Events"));
+    type_into(&mut window, "Filter events", "sched_switch:");
+    let count: usize = rows(&window).len();
+    assert!(count > 2);
+    click(&mut window, "Save…");
+    let field = "File for the events";
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(1);
+    type_into(&mut window, field, path.to_str().unwrap());
+    click(&mut window, "Write");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "Time,CPU,Thread,Event,What it says");
+    assert!(
+        lines[1..]
+            .iter()
+            .all(|line| line.contains(",sched_switch,"))
+    );
+    assert!(window.query_by_label_contains("Wrote ").is_some());
+    // It is not replaced unasked.
+    click(&mut window, "Write");
+    assert!(
+        window
+            .query_by_label("There is such a file already.")
+            .is_some()
+    );
+    let copied = copied_by(&mut window, "Copy");
+    assert_eq!(copied.lines().count(), lines.len());
+}
+
+#[test]
+fn a_row_of_events_shows_it_in_the_timeline_and_back() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Events"));
+    let third = rows(&window)[2].clone();
+    window.get_by_role_and_label(Role::Row, &third).click();
+    window.run_steps(3);
+    let Some(Item::Event(_)) = window.state().state().selected else {
+        panic!("{:?}", window.state().state().selected);
+    };
+    // The list goes along with what the timeline shows.
+    let late = middle(&window);
+    act(&mut window, Action::Show(late));
+    assert!(!rows(&window).contains(&third));
+}
+
+#[test]
+fn a_range_of_durations_is_dragged_out_of_the_histogram() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Durations"));
+    let chart = window.get_by_label("Histogram of durations").rect();
+    let at = |share: f32| {
+        egui::pos2(
+            chart.left() + 30.0 + share * (chart.width() - 40.0),
+            chart.center().y - 10.0,
+        )
+    };
+    window.hover_at(at(0.6));
+    window.drag_at(at(0.6));
+    window.run_steps(2);
+    window.hover_at(at(0.8));
+    window.run_steps(3);
+    window.drop_at(at(0.95));
+    window.run_steps(3);
+    settle(&mut window);
+    let search = window.state().state().search.text.clone();
+    assert!(
+        search.contains("name == \"read_in\" && dur >= "),
+        "{search}"
+    );
+    assert!(window.query_by_label_contains(" of 172 take ").is_some());
+    pictures(&mut window, "durations-range");
+}
+
+#[test]
+fn c_shows_why_a_thread_waited_as_a_table_and_as_a_path() {
+    let mut window = window(&hackbench());
+    let loaded = window.state().loaded().unwrap().clone();
+    let trace = &loaded.trace;
+    let states = (0..trace.states.len() as u32).map(StateId);
+    let chains = states.filter_map(|id| {
+        let chain = chain(trace, loaded.reader.as_ref(), id)?;
+        Some((id, chain.hops.len()))
+    });
+    let (wait, hops) = chains.max_by_key(|(_, hops)| *hops).unwrap();
+    assert!(hops > 2, "{hops}");
+    act(&mut window, Action::Reveal(Item::State(wait)));
+    key(&mut window, Modifiers::NONE, Key::C);
+    settle(&mut window);
+    assert!(window.query_by_label_contains(" waited ").is_some());
+    assert!(!rows(&window).is_empty());
+    assert!(window.state().state().path.len() > 2);
+    act(&mut window, Action::Focus);
+    pictures(&mut window, "wakeup-chain");
+    // A hop that is looked at does not begin another chain.
+    let path = window.state().state().path.clone();
+    let second = rows(&window)[1].clone();
+    window.get_by_role_and_label(Role::Row, &second).click();
+    window.run_steps(3);
+    settle(&mut window);
+    assert_eq!(window.state().state().path, path);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(window.state().state().path.is_empty());
+}
+
+#[test]
+fn latencies_are_listed_by_thread_and_between_any_two_events() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Latency"));
+    assert!(rows(&window).iter().any(|row| row.contains("hackbench")));
+    assert!(
+        window
+            .query_by_label("Percentiles of wakeup latency")
+            .is_some()
+    );
+    pictures(&mut window, "latency-wakeups");
+    click(&mut window, "Event to event");
+    assert!(
+        window
+            .query_by_label_contains("Say which event begins")
+            .is_some()
+    );
+    type_into(&mut window, "First event", "sched_waking:");
+    type_into(&mut window, "Second event", "sched_switch:");
+    click(&mut window, "field");
+    type_into(&mut window, "Field of the first", "pid");
+    type_into(&mut window, "Field of the second", "next_pid");
+    assert!(window.query_by_label_contains("unmatched: ").is_some());
+    window.snapshot("latency-pairs");
+    let longest = rows(&window).first().cloned();
+    if let Some(longest) = longest {
+        window.get_by_role_and_label(Role::Row, &longest).click();
+        window.run_steps(3);
+        assert!(window.state().state().range.is_some());
+    }
+}
+
+#[test]
+fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
+    let mut window = window(&file("sample-traces/function-graph.dat"));
+    act(&mut window, Action::OpenPane("Flame graph"));
+    let wide = window.get_by_label_contains("vfs_write ").rect().width();
+    window.get_by_label_contains("vfs_write ").click();
+    window.run_steps(3);
+    assert!(window.get_by_label_contains("vfs_write ").rect().width() > wide * 2.0);
+    pictures(&mut window, "flame-zoomed");
+    click(&mut window, "Whole graph");
+    type_into(&mut window, "Highlight names", "file");
+    window.snapshot("flame-highlight");
+    click(&mut window, "Top-down");
+    assert!(rows(&window).iter().any(|row| row.starts_with("vfs_read")));
+    click(&mut window, "Bottom-up");
+    window.snapshot("flame-bottom-up");
+    click(&mut window, "Names");
+    let text = copied_by(&mut window, "Copy");
+    assert!(text.starts_with("Name\tSelf"), "{text}");
+}
+
+#[test]
+fn counters_share_the_time_of_the_timeline() {
+    let mut window = window(&file("tests/golden/fxt/simple_trace.fxt"));
+    act(&mut window, Action::OpenPane("Counters"));
+    let before = window.state().state().span;
+    let plots = || ["Change", "Rate", "Value"];
+    for mode in plots() {
+        click(&mut window, mode);
+    }
+    pictures(&mut window, "counters");
+    let text = copied_by(&mut window, "Copy");
+    assert!(text.starts_with("counter\tts\tvalue"), "{text}");
+    let canvas = window
+        .query_all_by_role(Role::Canvas)
+        .last()
+        .unwrap()
+        .rect();
+    let half = middle(&window);
+    act(&mut window, Action::Show(half));
+    let zoomed = window.state().state().span;
+    assert_ne!(zoomed, before);
+    let from = canvas.center();
+    window.hover_at(from);
+    window.drag_at(from);
+    window.run_steps(2);
+    window.hover_at(from + egui::vec2(60.0, 0.0));
+    window.run_steps(2);
+    window.drop_at(from + egui::vec2(60.0, 0.0));
+    window.run_steps(3);
+    assert!(window.state().state().span.start < zoomed.start);
+}
+
+#[test]
+fn two_parts_of_a_trace_and_two_traces_are_compared() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Compare"));
+    assert!(
+        window
+            .query_by_label_contains("Nothing to compare with yet")
+            .is_some()
+    );
+    let range = middle(&window);
+    act(&mut window, Action::SelectRange(range));
+    assert!(
+        rows(&window)[0].starts_with("read_in, fsio, 172, "),
+        "{:?}",
+        rows(&window)
+    );
+    let span = window.state().state().trace_span;
+    act(&mut window, Action::Mark(Marker::A, span.start));
+    act(&mut window, Action::Mark(Marker::B, range.start));
+    let other = file("sample-traces/sched-irq-syscalls.dat");
+    type_into(
+        &mut window,
+        "Trace to compare with",
+        other.to_str().unwrap(),
+    );
+    click(&mut window, "Open for comparing");
+    assert!(
+        rows(&window)
+            .iter()
+            .any(|row| row.starts_with("pselect6, raw_syscalls, 0, 3, new"))
+    );
+    pictures(&mut window, "compare-two");
+    let absent = "no such trace";
+    type_into(&mut window, "Trace to compare with", absent);
+    click(&mut window, "Open for comparing");
+    assert!(window.query_by_label_contains(absent).is_some());
+}
