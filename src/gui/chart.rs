@@ -1,7 +1,9 @@
 //! Charts that several panes draw: a histogram of durations with a range that is dragged, percentile curves.
 
 use egui::{Color32, Stroke, Ui};
-use egui_plot::{Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Span};
+use egui_plot::{
+    AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Span,
+};
 
 use super::pane::Scene;
 use crate::base::Nanos;
@@ -138,12 +140,20 @@ pub fn histogram_ui(
         .grid_color(palette.line)
         .grid_fade(0.25)
         .set_margin_fraction(egui::vec2(0.01, 0.06))
-        .x_axis_formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit))
-        .y_axis_formatter(move |mark, _| match heights {
-            Heights::Linear if mark.value.fract() == 0.0 => short_count(mark.value),
-            Heights::Linear => String::new(),
-            Heights::Log => short_count((10_f64.powf(mark.value.min(18.0)) - 1.0).round()),
-        })
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label_spacing(30.0..=56.0)
+                .formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit)),
+        ])
+        .custom_y_axes(vec![
+            AxisHints::new_y()
+                .label_spacing(12.0..=20.0)
+                .formatter(move |mark, _| match heights {
+                    Heights::Linear if mark.value.fract() == 0.0 => short_count(mark.value),
+                    Heights::Linear => String::new(),
+                    Heights::Log => short_count((10_f64.powf(mark.value.min(18.0)) - 1.0).round()),
+                }),
+        ])
         .label_formatter(move |at| {
             let (HoverPosition::NearDataPoint { position, .. }
             | HoverPosition::Elsewhere { position }) = at;
@@ -255,7 +265,11 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
             }
         })
         .y_grid_spacer(decades)
-        .y_axis_formatter(move |mark, _| short_length(length_at(mark.value, Buckets::Log), unit))
+        .custom_y_axes(vec![
+            AxisHints::new_y()
+                .label_spacing(12.0..=20.0)
+                .formatter(move |mark, _| short_length(length_at(mark.value, Buckets::Log), unit)),
+        ])
         .label_formatter(move |at| match at {
             HoverPosition::NearDataPoint {
                 plot_name,
@@ -276,7 +290,7 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
                 .map(|[percent, ns]| [across(*percent), place(*ns, Buckets::Log)])
                 .collect();
             let line = Line::new(curve.name.clone(), PlotPoints::from(points));
-            plot.line(line.color(curve.color).width(1.8));
+            plot.line(line.color(curve.color).width(1.8).allow_band(false));
         }
     });
     let label = name.to_owned();

@@ -85,6 +85,7 @@ impl Pane for ComparePane {
         let titles = [names(&self.left), names(&self.right)];
         let data = self.asked.answer().cloned().unwrap_or_default();
         ui.horizontal_wrapped(|ui| {
+            ui.label("Compare");
             side_ui(ui, "left side", &mut self.left, &choices, &titles[0]);
             ui.label("with");
             side_ui(ui, "right side", &mut self.right, &choices, &titles[1]);

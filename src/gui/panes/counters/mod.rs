@@ -11,7 +11,6 @@ use crate::gui::chart::short_length;
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
 use crate::gui::table::number_text;
-use crate::gui::theme::hash_name;
 use crate::query::Item;
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
@@ -182,7 +181,7 @@ impl CountersPane {
         let columns = ui.available_width().clamp(50.0, 4000.0) as u32;
         let points = points(scene.loaded, id, span, columns, origin.0, self.mode);
         let name = self.names.get(id.0 as usize).cloned().unwrap_or_default();
-        let color = scene.palette.of_hash(hash_name(name.as_bytes()));
+        let color = scene.palette.counter.1;
         let x = |time: Timestamp| (time - origin).0 as f64;
         let (left, right) = (x(span.start), x(span.end));
         let unit = state.origins.unit;
@@ -229,7 +228,7 @@ impl CountersPane {
                     plot.span(span.fill(range_color).border_width(0.0));
                 }
                 let line = Line::new(title, PlotPoints::from(points));
-                plot.line(line.color(color).width(1.5));
+                plot.line(line.color(color).width(1.5).allow_band(false));
                 if let Some(hover) = hover {
                     plot.vline(VLine::new("", hover).color(weak).width(1.0));
                 }

@@ -102,23 +102,23 @@ fn cells_of(lengths: &Distribution) -> [Cell; 7] {
 }
 
 /// A row of the list of the longest.
-fn worst_row(sample: &Sample, first: String) -> TableRow {
+fn worst_row(sample: &Sample, whose: String) -> TableRow {
     TableRow {
         cells: vec![
-            Cell::Text(first),
             Cell::Length(i128::from(sample.length_ns)),
             Cell::Time(sample.start),
+            Cell::Text(whose),
         ],
         item: Some(sample.from),
         tint: None,
     }
 }
 
-fn worst_columns(first: &'static str) -> Vec<TableColumn> {
+fn worst_columns() -> Vec<TableColumn> {
     vec![
-        column(first, 120.0, "Which"),
-        column("Latency", 84.0, "How long it took"),
+        column("Latency", 84.0, "How long it took; the longest first"),
         column("Start", 120.0, "When it began"),
+        column("Thread", 130.0, "Whose it was"),
     ]
 }
 

@@ -263,7 +263,7 @@ fn found_of(trace: &Trace, pairs: EventPairs) -> Found {
         summary: cells_of(&pairs.lengths),
         curve: pairs.lengths.curve(CURVE_POINTS),
         worst: Arc::new(TableData {
-            columns: worst_columns("Thread"),
+            columns: worst_columns(),
             rows: rows.collect(),
         }),
         samples: pairs.worst,

@@ -256,7 +256,7 @@ fn of_samples(
         name,
         curve: lengths.curve(CURVE_POINTS),
         worst: Arc::new(TableData {
-            columns: worst_columns("Thread"),
+            columns: worst_columns(),
             rows: rows.collect(),
         }),
         samples,
