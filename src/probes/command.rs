@@ -125,9 +125,7 @@ fn command(words: &[Word<'_>]) -> Result<Command, Wrong> {
     };
     match first.as_bytes().first() {
         Some(b'-' | b'!') => within(at, removal(first)),
-        Some(b'p' | b'r' | b'e') if is_head(first) => {
-            define(words).map(|probe| Command::Define(probe))
-        }
+        Some(b'p' | b'r' | b'e') if is_head(first) => define(words).map(Command::Define),
         Some(b's' | b'f' | b't') if is_head(first) => Ok(Command::Other),
         _ => Err((at, Fault::UnknownCommand)),
     }

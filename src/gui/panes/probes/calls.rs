@@ -23,11 +23,16 @@ const WORDS_HEIGHT: f32 = 24.0;
 /// Rows are decoded in pages of this many.
 const PAGE: usize = 64;
 
+/// A trace and its definitions, and a probe's group and event.
+type ProbeKey = (Key, String, String);
+/// The first row of a page, and its lines.
+type Page = (usize, Vec<Line>);
+
 /// The events of the chosen probe, found off the window's thread, and the decoded ones of those in sight.
 #[derive(Default)]
 pub(super) struct Calls {
-    found: Later<(Key, String, String), Vec<EventId>>,
-    lines: Later<(Key, String, String, usize), (usize, Vec<Line>)>,
+    found: Later<ProbeKey, Vec<EventId>>,
+    lines: Later<(ProbeKey, usize), Page>,
     first_seen: usize,
     side: Side,
 }
@@ -117,7 +122,7 @@ impl Calls {
         let page = self.first_seen / PAGE * PAGE;
         let wanted: Vec<EventId> = events.iter().skip(page).take(2 * PAGE).copied().collect();
         let loaded = scene.loaded.clone();
-        let asked = (key, row.group.clone(), row.event.clone(), page);
+        let asked = ((key, row.group.clone(), row.event.clone()), page);
         let answer = self
             .lines
             .ask(&ctx, asked, move || (page, read(&loaded, &wanted)));
