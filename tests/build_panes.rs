@@ -1,4 +1,5 @@
 //! The panes for a traced build in a window without a screen: process tree, files and build on a real recording.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/window.rs"]
 mod support;

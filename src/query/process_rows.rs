@@ -345,7 +345,13 @@ mod tests {
     #[test]
     fn two_hundred_thousand_processes_take_a_moment() {
         let lives: Vec<_> = (0..200_000_u32)
-            .map(|id| ((id > 0).then(|| id / 3), i64::from(id), i64::from(id) + 50))
+            .map(|id| {
+                (
+                    (id > 0).then_some(id / 3),
+                    i64::from(id),
+                    i64::from(id) + 50,
+                )
+            })
             .collect();
         let trace = trace_of(&lives);
         let began = std::time::Instant::now();
