@@ -3,7 +3,8 @@
 //!     cargo run --release --example make-big-trace -- tracedat 1GiB /tmp/big.dat
 //!     THREADLINE_BENCH_FILE=/tmp/big.dat cargo bench --no-default-features --bench trace
 //!
-//! Without the variable, a trace of 64 MiB is made in a temporary folder first.
+//! The file may be of any format. Without the variable, a trace of 64 MiB is made in a temporary folder first.
+//! `hard_cases` needs no file: twice the count must take about twice the time.
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
@@ -17,11 +18,18 @@ use std::sync::LazyLock;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use rayon::prelude::*;
-use threadline::base::{Job, Nanos, TimeSpan};
+use threadline::base::{Job, Nanos, StringId, TimeSpan};
+use threadline::build::{PartColumns, build};
+use threadline::event::pairs::DURATIONS;
+use threadline::event::{
+    AsyncMark, AsyncOp, AsyncScope, Complete, Directory, EventKind, KindId, Label, Lane,
+    LaneColumns, Mark, MarkOp, Role, ThreadKey, TraceInfo,
+};
+use threadline::formats::ReportOptions;
 use threadline::load::{LoadedTrace, Reading, open, open_reader_only};
 use threadline::query::details::describe;
 use threadline::query::visible;
-use threadline::trace::{CpuId, ThreadId, TrackId};
+use threadline::trace::{CpuId, TrackId, TrackKind};
 
 /// The file that is measured, and the folder that keeps it alive.
 static FILE: LazyLock<(PathBuf, Option<tempfile::TempDir>)> =
@@ -70,7 +78,7 @@ fn bulk_pass(bencher: Bencher) {
 fn whole_load(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))
-        .bench(|| open(&FILE.0, &Job::default()).is_ok());
+        .bench(|| open(&FILE.0, &Job::default()));
 }
 
 /// Single events decoded in full, spread over the trace.
@@ -88,67 +96,177 @@ fn describe_events(bencher: Bencher) {
     });
 }
 
-/// The draw lists of a 1600-pixel frame with all CPUs and 40 threads, at four zooms (1 = the whole trace).
+/// All events as text, as the format's own tool prints them (formats that have one).
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn report(bencher: Bencher) {
+    let job = Job::default();
+    let reader =
+        open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
+    let Some(tool) = reader.report() else { return };
+    bencher
+        .counter(ItemsCount::new(LOADED.trace.events.len()))
+        .bench_local(|| {
+            tool.write(
+                &ReportOptions::default(),
+                &mut std::io::sink(),
+                &Job::default(),
+            )
+        });
+}
+
+/// How many rows of 18 points a window of 1080 points shows.
+const ROWS_ON_SCREEN: usize = 60;
+
+/// The draw lists of a full window 1600 pixels wide, at four zooms (1 = the whole trace): all CPUs, then
+/// threads with their states, instants and slices, until there is no more room.
 #[divan::bench(args = [1, 100, 10_000, 1_000_000])]
 fn frame_draw_lists(bencher: Bencher, zoom: i64) {
     let (trace, index) = (&LOADED.trace, &LOADED.index);
     let length = Nanos((trace.span.duration().0 / zoom).max(1600));
     let middle = trace.span.start + Nanos(trace.span.duration().0 / 2);
     let span = TimeSpan::new(middle, middle + length);
+    let span = if zoom == 1 { trace.span } else { span };
     let mut blocks = Vec::new();
     bencher.bench_local(|| {
-        let mut drawn = 0;
-        for cpu in 0..trace.cpus.len() as u32 {
+        let (mut drawn, mut rows) = (0, 0);
+        for cpu in 0..trace.cpus.len().min(ROWS_ON_SCREEN / 4) as u32 {
             visible::runs(trace, index, CpuId(cpu), span, 1600, &mut blocks);
             drawn += blocks.len();
+            rows += 1;
         }
-        for thread in 1..trace.threads.len().min(41) as u32 {
-            visible::states(trace, index, ThreadId(thread), span, 1600, &mut blocks);
+        for (number, track) in trace.tracks.iter().enumerate() {
+            if rows >= ROWS_ON_SCREEN {
+                break;
+            }
+            if let TrackKind::Thread(thread) = track.kind {
+                visible::states(trace, index, thread, span, 1600, &mut blocks);
+                drawn += blocks.len();
+                rows += 1;
+            }
+            let id = TrackId(number as u32);
+            visible::instants(trace, index, id, span, 1600, &mut blocks);
             drawn += blocks.len();
-        }
-        for (number, track) in trace.tracks.iter().enumerate().take(44) {
-            visible::instants(
-                trace,
-                index,
-                TrackId(number as u32),
-                span,
-                1600,
-                &mut blocks,
-            );
-            drawn += blocks.len();
+            rows += 1;
             for row in &trace.slices.rows[track.rows.start as usize..track.rows.end as usize] {
                 visible::slices(trace, index, row, span, 1600, &mut blocks);
                 drawn += blocks.len();
+                rows += 1;
             }
         }
         drawn
     });
 }
 
-/// The whole trace as FXT, to nowhere: what encoding costs, without a disk.
-#[divan::bench(sample_count = 3, sample_size = 1)]
-fn export_fxt(bencher: Bencher) {
-    let exporter = threadline::export::find("fxt").expect("an exporter");
-    let write = || {
-        let (all, job) = (threadline::export::Selection::all(), Job::default());
-        let mut size = Size(0);
-        let written = (exporter.write)(exporter, &LOADED, &all, &mut size, &job);
-        written.expect("an export");
-        size.0
-    };
-    bencher.counter(BytesCount::new(write())).bench(write);
+/// What is hard for `build`.
+#[derive(Clone, Copy, Debug)]
+enum Hard {
+    /// Asynchronous slices of one track that never end.
+    AsyncsWithoutEnd,
+    /// Complete slices that all start and end together.
+    EqualTimes,
+    /// Begins and ends 60 levels deep.
+    SixtyDeep,
+    /// Begins that never end, and ends that never began.
+    Unmatched,
 }
 
-/// Counts what is written, and forgets it.
-struct Size(u64);
+const HARD_CASES: [(Hard, u32); 8] = [
+    (Hard::AsyncsWithoutEnd, 50_000),
+    (Hard::AsyncsWithoutEnd, 100_000),
+    (Hard::EqualTimes, 2_000),
+    (Hard::EqualTimes, 4_000),
+    (Hard::SixtyDeep, 200_000),
+    (Hard::SixtyDeep, 400_000),
+    (Hard::Unmatched, 100_000),
+    (Hard::Unmatched, 200_000),
+];
 
-impl std::io::Write for Size {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
+/// The columns of a hard case with about `count` events of one thread.
+fn hard_case(hard: Hard, count: u32) -> LaneColumns {
+    let mut columns = LaneColumns::new(0);
+    let name = columns.strings.intern_text("slice");
+    for key in 1..=200 {
+        columns.labels.push(Label {
+            family: DURATIONS,
+            name,
+            category: StringId::EMPTY,
+            key,
+        });
     }
+    for i in 0..count {
+        let time = match hard {
+            Hard::EqualTimes => 5,
+            _ => i64::from(i),
+        };
+        let event = columns
+            .events
+            .push(time, u64::from(i), KindId(0), ThreadKey(7));
+        let depth = i % 120;
+        match hard {
+            Hard::AsyncsWithoutEnd => columns.asyncs.push(AsyncMark {
+                event,
+                op: AsyncOp::Begin,
+                scope: AsyncScope::Global,
+                id: u64::from(i),
+                name,
+                category: StringId::EMPTY,
+                group: name,
+            }),
+            Hard::EqualTimes => columns.completes.push(Complete {
+                event,
+                label: 0,
+                duration_ns: 10,
+            }),
+            Hard::SixtyDeep if depth < 60 => {
+                columns.marks.push(Mark::new(event, depth, MarkOp::Begin));
+            }
+            Hard::SixtyDeep => {
+                columns
+                    .marks
+                    .push(Mark::new(event, 119 - depth, MarkOp::End));
+            }
+            Hard::Unmatched if i < count / 2 => {
+                columns.marks.push(Mark::new(event, i % 100, MarkOp::Begin));
+            }
+            Hard::Unmatched => {
+                columns
+                    .marks
+                    .push(Mark::new(event, 100 + i % 100, MarkOp::End));
+            }
+        }
+    }
+    columns
+}
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+/// `build` of hard cases.
+#[divan::bench(args = HARD_CASES, sample_count = 5, sample_size = 1)]
+fn hard_cases(bencher: Bencher, (hard, count): (Hard, u32)) {
+    let lanes = [Lane {
+        name: String::new(),
+        cpu: None,
+    }];
+    let mut directory = Directory::default();
+    directory.kinds.push(EventKind {
+        name: StringId::EMPTY,
+        category: StringId::EMPTY,
+        role: Role::Consumed,
+    });
+    bencher
+        .counter(ItemsCount::new(count))
+        .with_inputs(|| {
+            vec![PartColumns {
+                part: 0,
+                lane: 0,
+                columns: hard_case(hard, count),
+            }]
+        })
+        .bench_values(|parts| {
+            build(
+                parts,
+                &lanes,
+                &directory,
+                TraceInfo::default(),
+                &Job::default(),
+            )
+        });
 }

@@ -51,6 +51,43 @@ pub struct Level {
     pub shift: u32,
     /// The entries, the last is a sentinel that ends the one before.
     pub entries: Vec<Entry>,
+    /// When each entry starts. Empty in the finest level, whose entries lie close to their items.
+    starts: Vec<i64>,
+    /// How long each is, in ns; longer ones are `u32::MAX`.
+    lengths: Vec<u32>,
+}
+
+impl Level {
+    /// When entry `at` of a row starts.
+    #[inline]
+    #[must_use]
+    pub fn start(&self, row: &impl Row, at: usize) -> i64 {
+        match self.starts.get(at) {
+            Some(&start) => start,
+            None => row.start(self.entries[at].first),
+        }
+    }
+
+    /// When entry `at` of a row starts and ends.
+    #[inline]
+    #[must_use]
+    pub fn span(&self, row: &impl Row, at: usize) -> (i64, i64) {
+        match (self.starts.get(at), self.lengths.get(at)) {
+            (Some(&start), Some(&length)) if length < u32::MAX => {
+                (start, start + i64::from(length))
+            }
+            _ => {
+                let (entry, next) = (self.entries[at], self.entries[at + 1]);
+                (row.start(entry.first), row.end(next.first - 1))
+            }
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.starts.capacity() * 8
+            + self.lengths.capacity() * 4
+    }
 }
 
 /// The levels of a row, finest first.
@@ -97,6 +134,10 @@ impl Lod {
             draft = next;
         }
         levels.push(draft.level);
+        if let Some(finest) = levels.first_mut() {
+            finest.starts = Vec::new();
+            finest.lengths = Vec::new();
+        }
         Lod { levels }
     }
 
@@ -120,7 +161,7 @@ impl Lod {
     pub fn memory_bytes(&self) -> u64 {
         self.levels
             .iter()
-            .map(|level| (level.entries.capacity() * size_of::<Entry>()) as u64)
+            .map(|level| level.memory_bytes() as u64)
             .sum()
     }
 }
@@ -197,27 +238,34 @@ impl DraftLevel {
             level: Level {
                 shift,
                 entries: Vec::with_capacity(count as usize + 1),
+                starts: Vec::with_capacity(count as usize),
+                lengths: Vec::with_capacity(count as usize),
             },
             leads: Vec::with_capacity(count as usize),
             open_bucket: None,
         }
     }
 
-    /// Adds an entry that starts at `start`; if it is short, to the one that is open in its bucket.
+    /// Adds an entry of a `length`; if it is short, to the one that is open in its bucket.
     #[inline]
-    fn push(&mut self, entry: Entry, lead: f32, start: i64, is_short: bool) {
-        let bucket = is_short.then_some(start >> self.level.shift);
+    fn push(&mut self, entry: Entry, lead: f32, (start, length): (i64, i64), is_short: bool) {
+        let level = &mut self.level;
+        let bucket = is_short.then_some(start >> level.shift);
         if is_short
             && bucket == self.open_bucket
-            && let (Some(open), Some(open_lead)) =
-                (self.level.entries.last_mut(), self.leads.last_mut())
+            && let (Some(open), Some(open_lead)) = (level.entries.last_mut(), self.leads.last_mut())
+            && let (Some(open_start), Some(open_length)) =
+                (level.starts.last(), level.lengths.last_mut())
         {
             open.busy += entry.busy;
+            *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
             vote((&mut open.label, open_lead), entry.label, lead);
             return;
         }
         self.open_bucket = bucket;
-        self.level.entries.push(entry);
+        level.entries.push(entry);
+        level.starts.push(start);
+        level.lengths.push(up_to_u32(length));
         self.leads.push(lead);
     }
 
@@ -227,7 +275,7 @@ impl DraftLevel {
         let busy = length as f32;
         let entry = Entry { first, label, busy };
         let is_short = length < 1 << self.level.shift;
-        self.push(entry, busy.max(1.0), start, is_short);
+        self.push(entry, busy.max(1.0), (start, length), is_short);
     }
 
     /// Ends the last entry.
@@ -239,6 +287,10 @@ impl DraftLevel {
         });
         self
     }
+}
+
+fn up_to_u32(length: i64) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 #[inline]
@@ -258,12 +310,17 @@ fn vote(winner: (&mut u32, &mut f32), label: u32, weight: f32) {
 fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
     let shift = finer.level.shift + 1;
     let mut draft = DraftLevel::new(shift, count);
-    for (pair, &lead) in finer.level.entries.windows(2).zip(&finer.leads) {
-        let entry = pair[0];
-        let start = row.start(entry.first);
-        let is_one = pair[1].first - entry.first == 1;
-        let is_short = !is_one || row.length(entry.first) < 1 << shift;
-        draft.push(entry, lead, start, is_short);
+    for (at, &lead) in finer.leads.iter().enumerate() {
+        let (start, end) = finer.level.span(row, at);
+        let length = end.saturating_sub(start);
+        let pair = &finer.level.entries[at..at + 2];
+        let is_one = pair[1].first - pair[0].first == 1;
+        draft.push(
+            pair[0],
+            lead,
+            (start, length),
+            !is_one || length < 1 << shift,
+        );
     }
     draft.close(row.len())
 }

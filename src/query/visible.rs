@@ -176,10 +176,10 @@ fn blocks<R: Row>(
             let entries = &level.entries;
             let runs = &entries[..entries.len().saturating_sub(1)];
             // Only the last entry that starts before the span can reach into it.
-            let after = runs.partition_point(|entry| row.start(entry.first) <= span.start.0);
+            let after = first_where(runs.len(), |at| level.start(row, at) > span.start.0);
             for at in after.saturating_sub(1)..runs.len() {
                 let (entry, next) = (entries[at], entries[at + 1]);
-                let (start, end) = (row.start(entry.first), row.end(next.first - 1));
+                let (start, end) = level.span(row, at);
                 if start >= span.end.0 {
                     break;
                 }
@@ -204,17 +204,25 @@ fn blocks<R: Row>(
     joiner.flush();
 }
 
-/// Items one by one; where a finest entry of the pyramid lies within one bucket, it is taken whole.
-fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut Joiner<'_>) {
-    let (mut low, mut high) = (0, row.len());
+/// The first number below `count` for which `is_past` holds, or `count`; from there on it holds for all.
+fn first_where(count: usize, is_past: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low.midpoint(high);
-        if row.end(middle) <= span.start.0 && row.start(middle) < span.start.0 {
-            low = middle + 1;
-        } else {
+        if is_past(middle) {
             high = middle;
+        } else {
+            low = middle + 1;
         }
     }
+    low
+}
+
+/// Items one by one; where a finest entry of the pyramid lies within one bucket, it is taken whole.
+fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut Joiner<'_>) {
+    let low = first_where(row.len() as usize, |at| {
+        row.end(at as u32) > span.start.0 || row.start(at as u32) >= span.start.0
+    }) as u32;
     let entries = lod
         .and_then(Lod::finest)
         .map_or(&[][..], |level| &level.entries);
@@ -269,6 +277,7 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
 /// Joins thin neighbours of one bucket.
 struct Joiner<'a> {
     width: i64,
+    /// The open piece, and where its bucket ends: dividing is slow, and most pieces come into an open bucket.
     open: Option<(i64, Piece)>,
     base: u32,
     out: &'a mut Vec<Block>,
@@ -277,10 +286,9 @@ struct Joiner<'a> {
 impl Joiner<'_> {
     fn push(&mut self, piece: Piece) {
         let is_thin = piece.end.saturating_sub(piece.start) < self.width;
-        let bucket = piece.start.div_euclid(self.width);
-        if let Some((open_bucket, open)) = &mut self.open
+        if let Some((bucket_end, open)) = &mut self.open
             && is_thin
-            && *open_bucket == bucket
+            && piece.start < *bucket_end
         {
             open.count += piece.count;
             open.end = open.end.max(piece.end);
@@ -297,7 +305,9 @@ impl Joiner<'_> {
         }
         self.flush();
         if is_thin {
-            self.open = Some((bucket, piece));
+            let bucket = piece.start.div_euclid(self.width);
+            let bucket_end = bucket.saturating_add(1).saturating_mul(self.width);
+            self.open = Some((bucket_end, piece));
         } else {
             self.emit(piece);
         }
