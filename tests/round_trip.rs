@@ -74,6 +74,10 @@ const CANNOT_SAY: &[(&str, &str)] = &[
         "FXT has it only for threads that are switched from",
     ),
     (
+        "bytes that are no UTF-8",
+        "texts of FXT are UTF-8: such a byte is written as \\xff",
+    ),
+    (
         "severity of logs",
         "log records have none: it stands before the message",
     ),
@@ -158,7 +162,17 @@ fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     table
         .write(loaded, &chosen, RowFormat::Tsv, &mut out)
         .unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text: String = out
+        .utf8_chunks()
+        .map(|chunk| {
+            let bad: Vec<String> = chunk
+                .invalid()
+                .iter()
+                .map(|byte| format!("\\\\x{byte:02x}"))
+                .collect();
+            format!("{}{}", chunk.valid(), bad.concat())
+        })
+        .collect();
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().unwrap().split('\t').collect();
     lines
