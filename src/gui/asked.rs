@@ -4,9 +4,11 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use crate::base::{Cancelled, Job};
 
+type Pending<K, T> = (K, Job, Receiver<Result<T, Cancelled>>);
+
 /// A question, the answer that is being worked out, and the last one there was.
 pub struct Asked<K, T> {
-    pending: Option<(K, Job, Receiver<Result<T, Cancelled>>)>,
+    pending: Option<Pending<K, T>>,
     answer: Option<(K, T)>,
 }
 

@@ -142,12 +142,14 @@ pub fn histogram_ui(
         .set_margin_fraction(egui::vec2(0.01, 0.06))
         .custom_x_axes(vec![
             AxisHints::new_x()
-                .label_spacing(30.0..=56.0)
+                .label_spacing(38.0..=40.0)
+                .tick_label_color(palette.weak)
                 .formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit)),
         ])
         .custom_y_axes(vec![
             AxisHints::new_y()
-                .label_spacing(12.0..=20.0)
+                .label_spacing(12.0..=14.0)
+                .tick_label_color(palette.weak)
                 .formatter(move |mark, _| match heights {
                     Heights::Linear if mark.value.fract() == 0.0 => short_count(mark.value),
                     Heights::Linear => String::new(),
@@ -267,7 +269,8 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
         .y_grid_spacer(decades)
         .custom_y_axes(vec![
             AxisHints::new_y()
-                .label_spacing(12.0..=20.0)
+                .label_spacing(12.0..=14.0)
+                .tick_label_color(scene.palette.weak)
                 .formatter(move |mark, _| short_length(length_at(mark.value, Buckets::Log), unit)),
         ])
         .label_formatter(move |at| match at {

@@ -13,8 +13,30 @@ pub struct FilterBox {
     error: Option<ExpressionError>,
 }
 
+/// What a typed text means.
+#[derive(Clone, Debug)]
+pub enum Typed {
+    /// There is none.
+    Nothing,
+    /// This.
+    Expression(Expression),
+    /// It is no expression; the box says why.
+    Wrong,
+}
+
+impl Typed {
+    /// The expression, if it is one.
+    #[must_use]
+    pub fn expression(self) -> Option<Expression> {
+        match self {
+            Typed::Expression(expression) => Some(expression),
+            Typed::Nothing | Typed::Wrong => None,
+        }
+    }
+}
+
 impl FilterBox {
-    /// Draws the field; if it was changed: the expression, `Ok(None)` if the field is empty, or that it is none.
+    /// Draws the field; if it was changed, what it means.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -22,7 +44,7 @@ impl FilterBox {
         name: &str,
         hint: &str,
         width: f32,
-    ) -> Option<Result<Option<Expression>, ()>> {
+    ) -> Option<Typed> {
         let error = self.error.clone();
         let (normal, bad) = (scene.palette.text, scene.palette.error);
         let mut layouter = move |ui: &Ui, buffer: &dyn egui::TextBuffer, _wrap: f32| {
@@ -44,16 +66,16 @@ impl FilterBox {
     }
 
     /// What the text means now.
-    pub fn read(&mut self) -> Result<Option<Expression>, ()> {
+    pub fn read(&mut self) -> Typed {
         self.error = None;
         if self.text.trim().is_empty() {
-            return Ok(None);
+            return Typed::Nothing;
         }
         match Expression::parse(&self.text) {
-            Ok(expression) => Ok(Some(expression)),
+            Ok(expression) => Typed::Expression(expression),
             Err(error) => {
                 self.error = Some(error);
-                Err(())
+                Typed::Wrong
             }
         }
     }

@@ -283,10 +283,7 @@ impl DataTable {
             );
             return answer;
         }
-        let is_text = |column: usize| {
-            let cell = data.rows.first().and_then(|row| row.cells.get(column));
-            cell.is_none_or(Cell::is_text)
-        };
+        let sample = |column: usize| data.rows.first()?.cells.get(column);
         egui::ScrollArea::horizontal()
             .id_salt((name, "across"))
             .auto_shrink([false, false])
@@ -308,7 +305,7 @@ impl DataTable {
                 let body = table.header(22.0, |mut header| {
                     for (at, column) in data.columns.iter().enumerate() {
                         header.col(|ui| {
-                            let layout = layout_of(is_text(at));
+                            let layout = layout_of(sample(at));
                             ui.with_layout(layout, |ui| self.heading_ui(ui, scene, at, column));
                         });
                     }
@@ -328,7 +325,7 @@ impl DataTable {
                             let cell = shown.cells.get(at).unwrap_or(&Cell::None);
                             let tint = shown.tint.filter(|_| at == 0);
                             row.col(|ui| {
-                                ui.with_layout(layout_of(is_text(at)), |ui| {
+                                ui.with_layout(layout_of(sample(at)), |ui| {
                                     cell_ui(ui, scene, cell, tint);
                                 });
                             });
@@ -433,8 +430,9 @@ impl DataTable {
     }
 }
 
-fn layout_of(is_text: bool) -> Layout {
-    if is_text {
+/// Names stand at the left of their column, numbers at the right.
+fn layout_of(cell: Option<&Cell>) -> Layout {
+    if cell.is_none_or(Cell::is_text) {
         Layout::left_to_right(Align::Center)
     } else {
         Layout::right_to_left(Align::Center)

@@ -40,6 +40,7 @@ type SideKey = (usize, u32, Area);
 type Key = (SideKey, SideKey, usize);
 type CurveKey = (SideKey, SideKey, String, String);
 
+#[derive(Default)]
 struct ComparePane {
     left: Option<Side>,
     right: Option<Side>,
@@ -49,21 +50,6 @@ struct ComparePane {
     curves: Asked<CurveKey, [Vec<[f64; 2]>; 2]>,
     name: Option<(String, String)>,
     table: DataTable,
-}
-
-impl Default for ComparePane {
-    fn default() -> ComparePane {
-        ComparePane {
-            left: None,
-            right: None,
-            what: 0,
-            other: OtherFile::default(),
-            asked: Asked::default(),
-            curves: Asked::default(),
-            name: None,
-            table: DataTable::default(),
-        }
-    }
 }
 
 impl Pane for ComparePane {

@@ -26,11 +26,13 @@ pub enum Side {
     Other,
 }
 
+type Loading = (PathBuf, Job, Receiver<Result<LoadedTrace, LoadError>>);
+
 /// The other file.
 #[derive(Default)]
 pub struct OtherFile {
     path: String,
-    loading: Option<(PathBuf, Job, Receiver<Result<LoadedTrace, LoadError>>)>,
+    loading: Option<Loading>,
     loaded: Option<Arc<LoadedTrace>>,
     dialog: Option<Receiver<Option<PathBuf>>>,
     problem: Option<String>,

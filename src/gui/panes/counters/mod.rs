@@ -26,6 +26,13 @@ const MOST: usize = 8;
 /// So many are chosen at first.
 const AT_FIRST: usize = 3;
 
+/// Whether a plot has times below it: only the last has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Shown,
+    Hidden,
+}
+
 #[derive(Default)]
 struct CountersPane {
     chosen: Vec<CounterTrackId>,
@@ -92,7 +99,12 @@ impl Pane for CountersPane {
             .show(ui, |ui| {
                 let last = chosen.len() - 1;
                 for (at, id) in chosen.into_iter().enumerate() {
-                    self.plot_ui(ui, scene, id, height, at == last, &mut actions);
+                    let times = if at == last {
+                        Times::Shown
+                    } else {
+                        Times::Hidden
+                    };
+                    self.plot_ui(ui, scene, id, height, times, &mut actions);
                 }
             });
         actions
@@ -172,7 +184,7 @@ impl CountersPane {
         scene: &Scene<'_>,
         id: CounterTrackId,
         height: f32,
-        is_last: bool,
+        times: Times,
         actions: &mut Vec<Action>,
     ) {
         let state = scene.state;
@@ -199,7 +211,7 @@ impl CountersPane {
             .allow_boxed_zoom(false)
             .allow_axis_zoom_drag(false)
             .allow_double_click_reset(false)
-            .show_axes([is_last, true])
+            .show_axes([times == Times::Shown, true])
             .y_axis_min_width(64.0)
             .grid_color(scene.palette.line)
             .grid_fade(0.25)

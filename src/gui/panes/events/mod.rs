@@ -177,7 +177,7 @@ impl EventsPane {
             if let Some(typed) = typed {
                 self.searching = None;
                 // While it is none, the list stays as it was without it.
-                self.expression = typed.unwrap_or_default();
+                self.expression = typed.expression();
             }
             let is_range = self.within == Within::Range;
             let button = egui::Button::selectable(is_range, "In the range");

@@ -13,6 +13,15 @@ const ROW: f32 = 20.0;
 /// Bars from here on have nodes for screen readers and tests.
 const LABEL_FROM: f32 = 30.0;
 
+/// How a bar is set off from others.
+#[derive(Clone, Copy)]
+enum Look {
+    Plain,
+    /// A caller of what is looked at, or not what is looked for.
+    Dim,
+    Found,
+}
+
 /// What a number of a graph says.
 #[must_use]
 pub fn amount(flame: &Flame, value: i64, scene: &Scene<'_>) -> String {
@@ -75,8 +84,12 @@ pub fn graph_ui(
                 }
                 let is_found =
                     !wanted.is_empty() && flame.name(node).to_lowercase().contains(wanted);
-                let is_dim = is_caller || (!wanted.is_empty() && !is_found);
-                paint_bar(ui, scene, flame, node, rect, is_dim, is_found);
+                let look = match (is_caller, wanted.is_empty(), is_found) {
+                    (true, ..) | (_, false, false) => Look::Dim,
+                    (_, _, true) => Look::Found,
+                    _ => Look::Plain,
+                };
+                paint_bar(ui, scene, flame, node, rect, look);
                 if rect.width() < LABEL_FROM && !ui.rect_contains_pointer(rect) {
                     continue;
                 }
@@ -156,20 +169,11 @@ fn tells(flame: &Flame, node: u32, scene: &Scene<'_>) -> String {
     )
 }
 
-fn paint_bar(
-    ui: &Ui,
-    scene: &Scene<'_>,
-    flame: &Flame,
-    node: u32,
-    rect: Rect,
-    is_dim: bool,
-    is_found: bool,
-) {
+fn paint_bar(ui: &Ui, scene: &Scene<'_>, flame: &Flame, node: u32, rect: Rect, look: Look) {
     let palette = scene.palette;
-    let fill = match (node, is_dim, is_found) {
-        (_, true, _) => palette.group,
-        (_, _, true) => palette.marks[0],
-        (0, ..) => palette.group,
+    let fill = match (node, look) {
+        (_, Look::Found) => palette.marks[0],
+        (_, Look::Dim) | (0, _) => palette.group,
         _ => palette.of_hash(hash_name(flame.name(node).as_bytes())),
     };
     let painter = ui.painter();

@@ -105,8 +105,8 @@ impl PairsView {
                     egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Field of the second")
                 });
             }
-            from = self.from.read().ok().flatten();
-            to = self.to.read().ok().flatten();
+            from = self.from.read().expression();
+            to = self.to.read().expression();
         });
         self.from.error_ui(ui, scene);
         self.to.error_ui(ui, scene);

@@ -101,6 +101,13 @@ impl Shown {
     }
 }
 
+/// Whether the selection is under the hand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Dragged,
+    Rests,
+}
+
 type Key = (u32, Area, Shown, GroupBy);
 
 #[derive(Default)]
@@ -120,8 +127,13 @@ impl Pane for SelectionPane {
         let (area, from) = area_of(scene.state, trace);
         let grouping = self.grouping();
         let key = (scene.loaded.generation, area, self.shown, grouping);
-        let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
-        let data = self.data(ui.ctx(), scene, &key, is_dragged);
+        let is_down = ui.input(|input| input.pointer.any_down());
+        let pace = if is_down && scene.state.range.is_some() {
+            Pace::Dragged
+        } else {
+            Pace::Rests
+        };
+        let data = self.data(ui.ctx(), scene, &key, pace);
         ui.horizontal_wrapped(|ui| {
             for (shown, word, about) in Shown::ALL {
                 let is_on = self.shown == shown;
@@ -197,11 +209,13 @@ impl SelectionPane {
         ctx: &egui::Context,
         scene: &Scene<'_>,
         key: &Key,
-        is_dragged: bool,
+        pace: Pace,
     ) -> Arc<TableData> {
         let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
         let (_, area, shown, by) = key.clone();
-        if is_dragged && let Some(what) = shown.what() {
+        if pace == Pace::Dragged
+            && let Some(what) = shown.what()
+        {
             if let Some(table) = self.live_data(&trace, key, what) {
                 self.drawn = Some(table);
             } else {
