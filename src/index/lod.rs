@@ -224,6 +224,22 @@ impl EntryCounter {
     }
 }
 
+/// Whether an item is shorter than a level is wide, so that it may share an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Short,
+    Long,
+}
+
+impl Size {
+    fn of(length: i64, shift: u32) -> Size {
+        match length < 1 << shift {
+            true => Size::Short,
+            false => Size::Long,
+        }
+    }
+}
+
 /// A level while coarser ones are made of it.
 struct DraftLevel {
     level: Level,
@@ -248,7 +264,8 @@ impl DraftLevel {
 
     /// Adds an entry of a `length`; if it is short, to the one that is open in its bucket.
     #[inline]
-    fn push(&mut self, entry: Entry, lead: f32, (start, length): (i64, i64), is_short: bool) {
+    fn push(&mut self, entry: Entry, lead: f32, (start, length): (i64, i64), size: Size) {
+        let is_short = size == Size::Short;
         let level = &mut self.level;
         let bucket = is_short.then_some(start >> level.shift);
         if is_short
@@ -274,8 +291,8 @@ impl DraftLevel {
     fn add(&mut self, first: u32, start: i64, length: i64, label: u32) {
         let busy = length as f32;
         let entry = Entry { first, label, busy };
-        let is_short = length < 1 << self.level.shift;
-        self.push(entry, busy.max(1.0), (start, length), is_short);
+        let size = Size::of(length, self.level.shift);
+        self.push(entry, busy.max(1.0), (start, length), size);
     }
 
     /// Ends the last entry.
@@ -319,7 +336,11 @@ fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
             pair[0],
             lead,
             (start, length),
-            !is_one || length < 1 << shift,
+            if is_one {
+                Size::of(length, shift)
+            } else {
+                Size::Short
+            },
         );
     }
     draft.close(row.len())
