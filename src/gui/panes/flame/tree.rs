@@ -48,12 +48,18 @@ impl TreeTable {
             .resizable(true)
             .auto_shrink([false, false])
             .sense(Sense::click())
+            .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
             .column(Column::initial(380.0).at_least(120.0).clip(true))
             .columns(Column::initial(90.0).at_least(50.0).clip(true), 4)
             .header(22.0, |mut header| {
                 for title in ["Name", "Total", "Of all", "Self", "Count"] {
                     header.col(|ui| {
-                        ui.label(RichText::new(title).size(TEXT_SIZE).strong());
+                        let text = RichText::new(title).size(TEXT_SIZE).strong();
+                        let layout = match title {
+                            "Name" => egui::Layout::left_to_right(egui::Align::Center),
+                            _ => egui::Layout::right_to_left(egui::Align::Center),
+                        };
+                        ui.with_layout(layout, |ui| ui.label(text));
                     });
                 }
             })
