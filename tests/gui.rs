@@ -2,6 +2,8 @@
 //! drops do what the list of keys says. Pictures are drawn by the program's own rasteriser, so they are the
 //! same on every machine; `UPDATE_SNAPSHOTS=1` writes those that changed.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 #[path = "support/window.rs"]
 mod support;
 

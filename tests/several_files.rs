@@ -1,6 +1,8 @@
 //! Several files on one axis, as a user of the window has them: dropped, added, moved, taken away; and loads that
 //! come to nothing.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 #[path = "support/window.rs"]
 mod support;
 

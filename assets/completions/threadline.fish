@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_threadline_global_optspecs
-    string join \n h/help V/version
+    string join \n date= read-as= h/help V/version
 end
 
 function __fish_threadline_needs_command
@@ -24,24 +24,38 @@ function __fish_threadline_using_subcommand
     contains -- $cmd[1] $argv
 end
 
+complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
 complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
 complete -c threadline -n "__fish_threadline_needs_command" -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
 complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_needs_command" -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_needs_command" -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
+complete -c threadline -n "__fish_threadline_needs_command" -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
+complete -c threadline -n "__fish_threadline_needs_command" -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a PNG picture, without a window'
 complete -c threadline -n "__fish_threadline_needs_command" -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only this CPU (may be given several times)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l filter -d 'Only events that this text, /regex/ or expression means (see search); lines then have no latency-flags column' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
@@ -53,7 +67,15 @@ complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it is there'
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
@@ -71,8 +93,101 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l limit -
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole, runs and states with what lies in the range' -r -f -a "slices\t''
+runs\t''
+states\t''
+counters\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What makes a group (of states, name is the state)' -r -f -a "name\t''
+thread\t''
+process\t''
+cpu\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The events where it begins: a name, or an expression as in search; without, wakeups of threads' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The events where it ends' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l worst -d 'Print the N longest one by one instead of the sums' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: callers before what they call; bottom-up: turned over; names: one row a name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
+bottom-up\t''
+names\t''
+folded\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l limit -d 'Print only the first N rows' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l until -d 'Only what happens before T' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l of -d 'What to compare; threads by their time on CPUs' -r -f -a "slices\t''
+events\t''
+threads\t''
+states\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Whose change comes first [default: sum, of events count]' -r -f -a "sum\t''
+count\t''
+mean\t''
+p95\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
+complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
@@ -82,16 +197,23 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
 dark\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending, else fxt]' -r -f -a "fxt\t''
 chrome-json\t''
 csv\t''
 json\t''
-compile-commands\t''"
+compile-commands\t''
+process-tree-json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l table -d 'Which table csv and json write [default: slices]' -r -f -a "slices\t''
 instants\t''
 counters\t''
@@ -103,27 +225,57 @@ threads\t''
 files\t''
 events\t''
 logs\t''
-diagnostics\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+diagnostics\t''
+blobs\t''
+process_times\t''
+file_uses\t''
+file_list\t''
+file_dependencies\t''
+programs\t''
+critical_chain\t''
+failed\t''
+parallelism\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it is there'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l definitions -d 'kprobe_events, uprobe_events or dynamic_events, or a kernel command line' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l profile -d 'kprobe_profile or uprobe_profile' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l script -d 'Write a script that records these probes with trace-cmd; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l event -d 'Only this probe (EVENT or GROUP/EVENT)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format -d 'How to write it' -r -f -a "tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
 bash\t''
 zsh\t''
 fish\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "table" -d 'Print one of the trace\'s tables'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "render" -d 'Draw a trace to a PNG picture, without a window'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "formats" -d 'List the formats that can be opened'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table search render export formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a PNG picture, without a window'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "formats" -d 'List the formats that can be opened'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,11 +1,13 @@
 //! "Go to": a time as anybody writes it, in any of the formats that the window prints, to a point or a span.
 //!
-//!     1.5s  250ms  12us  2:30       since the trace's start
-//!     +20ms  -3us                   from the middle of what is seen
-//!     @123456789                    nanoseconds on the trace's clock
-//!     5094.123456                   seconds on the trace's clock, where that lies in the trace; else since its start
-//!     2026-11-18 11:06:40.25Z       wall clock (UTC), where the file says how to get there; 11:06:40 the same day
-//!     1.5s .. 1.6s                  a span: both ends in any of these
+//! ```text
+//! 1.5s  250ms  12us  2:30       since the trace's start
+//! +20ms  -3us                   from the middle of what is seen
+//! @123456789                    nanoseconds on the trace's clock
+//! 5094.123456                   seconds on the trace's clock, where that lies in the trace; else since its start
+//! 2026-11-18 11:06:40.25Z       wall clock (UTC), where the file says how to get there; 11:06:40 the same day
+//! 1.5s .. 1.6s                  a span: both ends in any of these
+//! ```
 
 use super::ruler::Origins;
 use crate::base::time::TimeArg;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::base::strings::text_of;
 use crate::event::{FieldRef, ValueRef};
 use crate::formats::EventRef;
 
@@ -30,12 +31,12 @@ impl<'f, O: Order> Texts<'f, O> {
     /// The text; a number in words if its index was never registered.
     pub fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
         match text {
-            TextRef::Inline(bytes) => String::from_utf8_lossy(bytes),
+            TextRef::Inline(bytes) => text_of(bytes),
             TextRef::Index(0) => Cow::Borrowed(""),
             TextRef::Index(index) => {
                 let place = self.scan.tables.string_at(self.slot, index, self.place);
                 match place.and_then(|place| string_bytes(self.file, place)) {
-                    Some(bytes) => String::from_utf8_lossy(bytes),
+                    Some(bytes) => text_of(bytes),
                     None => Cow::Owned(unresolved_text(index)),
                 }
             }
