@@ -238,6 +238,8 @@ fn rules(merged: &Merged) -> Vec<Rule> {
             family: number as u8,
             can_end: match (family.matching, family.open) {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
+                // The file itself calls it a duration: without an end it is one that did not end.
+                (Matching::Innermost, OpenBegin::Unfinished) => true,
                 _ => merged.family_has_end[number],
             },
             can_begin: has.begin,

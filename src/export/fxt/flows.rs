@@ -78,10 +78,15 @@ impl FlowMarks {
             if !is_inside || !is_chosen {
                 continue;
             }
-            let number = match mark_of.get(&(flow.from.event, flow.key)) {
-                Some(&known) => {
-                    found.marks[known].sort = FlowStepSort::Step;
-                    found.marks[known].flow
+            // Only one arrow goes on from where another arrived: the others that leave there are flows of their own.
+            let arrived = mark_of
+                .get(&(flow.from.event, flow.key))
+                .and_then(|&known| found.marks.get_mut(known))
+                .filter(|mark| mark.sort == FlowStepSort::End);
+            let number = match arrived {
+                Some(mark) => {
+                    mark.sort = FlowStepSort::Step;
+                    mark.flow
                 }
                 None => {
                     ids.push(flow.key);

@@ -51,8 +51,9 @@ fn order_of(event: u32) -> u64 {
     u64::from(event) << 2 | 1
 }
 
-/// The place of a whole slice: before all else of its time, and those around it first. So they nest when read
-/// back by [`Ties::First`](crate::event::Ties); whether they nest in time does not matter.
+/// The place of a whole slice, and of an unfinished one among such: before all else of its time, and those around
+/// it first. So they nest when read back by [`Ties::First`](crate::event::Ties); whether they nest in time does not
+/// matter.
 fn order_of_whole(depth: u32) -> u64 {
     u64::from(depth)
 }
@@ -427,8 +428,8 @@ impl<'a> Items<'a> {
             };
             list.push(Item {
                 time: slices.starts[index],
-                order: match what {
-                    What::Whole => order_of_whole(depth),
+                order: match (what, form) {
+                    (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
                     _ => order_of(slices.begins[index]),
                 },
                 what,

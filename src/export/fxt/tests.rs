@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::records::{Arg, ArgValue, EventType, Head, Side};
 use super::*;
@@ -9,7 +10,8 @@ use crate::base::TimeSpan;
 use crate::event::Field;
 use crate::export::{self, Overwrite};
 use crate::load::open;
-use crate::trace::SliceId;
+use crate::trace::flows::FlowPoint;
+use crate::trace::{Flow, Flows, SliceId};
 
 fn tables() -> FixedTables {
     FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
@@ -444,4 +446,67 @@ fn only_the_tracks_and_counters_that_were_chosen_are_written() {
             "{name} in {names:?}"
         );
     }
+}
+
+#[test]
+fn begins_of_a_file_without_ends_are_unfinished_slices() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    for (event_type, time, name, end) in [
+        (EventType::Begin, 0, "outer", None),
+        (EventType::Complete, 0, "whole", Some(50)),
+        (EventType::Begin, 100, "inner", None),
+    ] {
+        let name = out.name(name);
+        let base = head(event_type, time, 11);
+        out.event(Head { name, ..base }, &[], end);
+    }
+    let path = folder.path().join("open.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let expected = [("inner", 100, -1), ("outer", 0, -1), ("whole", 0, 50)]
+        .map(|(name, start, end)| (name.to_owned(), 11, start, end));
+    assert_eq!(slices(&source), expected);
+    assert!(
+        source
+            .trace
+            .tracks
+            .iter()
+            .all(|track| track.instants.is_empty())
+    );
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(slices(&again), expected);
+}
+
+#[test]
+fn arrows_that_go_on_from_one_event_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = sample(folder.path());
+    let trace = Arc::get_mut(&mut source.trace).unwrap();
+    let times = |trace: &Trace| -> Vec<(i64, i64)> {
+        let rows = trace.flows.rows.iter();
+        let mut times: Vec<_> = rows.map(|row| (row.from.time.0, row.to.time.0)).collect();
+        times.sort_unstable();
+        times
+    };
+    assert_eq!(times(trace), [(150, 650), (650, 850)]);
+    // As a file that one event read and wrote, and two others read: the same id goes on twice from there, and twice
+    // from where it began.
+    let mut rows = trace.flows.rows.clone();
+    let (first, second) = (rows[0], rows[1]);
+    let late = FlowPoint {
+        time: Timestamp(880),
+        ..first.from
+    };
+    rows.extend([second.from, first.from].map(|from| Flow {
+        from,
+        to: late,
+        ..second
+    }));
+    trace.flows = Flows::new(rows);
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let expected = [(150, 650), (150, 880), (650, 850), (650, 880)];
+    assert_eq!(times(&again.trace), expected);
 }
