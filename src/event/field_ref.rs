@@ -1,4 +1,4 @@
-//! Fields as exporters read them: the same as [`Field`](super::Field), borrowed from the file as far as it goes.
+//! Fields as exporters read them: the same as [`Field`], borrowed from the file as far as it goes.
 
 use std::borrow::Cow;
 
