@@ -25,6 +25,7 @@ impl Timeline {
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
         self.labels.clear();
+        self.told.clear();
         self.edge = None;
         self.has_nodes = ui
             .ctx()
@@ -118,7 +119,7 @@ impl Timeline {
                 Stroke::new(1.0, palette.line),
             );
             if let RowKind::Cpu(cpu) = row.kind {
-                paint_gaps(&painter, area, &draw.scale, draw.scene, cpu);
+                paint_gaps(&painter, area, &draw.scale, draw.scene, cpu, &mut self.told);
             }
         }
         hit
@@ -143,13 +144,13 @@ impl Timeline {
                 String::new()
             };
             if !text.is_empty() {
-                painter.with_clip_rect(clip).text(
-                    label.rect.center(),
-                    Align2::CENTER_CENTER,
-                    text,
-                    font.clone(),
-                    label.color,
-                );
+                let galley = painter.layout_no_wrap(text, font.clone(), label.color);
+                let place = Align2::CENTER_CENTER.anchor_size(label.rect.center(), galley.size());
+                // Where a gap says how much is missing, names of what lies under it would run into its words.
+                if !self.told.iter().any(|told| told.intersects(place)) {
+                    let clipped = painter.with_clip_rect(clip);
+                    clipped.galley(place.min, galley, label.color);
+                }
             }
             if self.has_nodes && number < MAX_NODES {
                 let node = ui.interact(clip, canvas.id.with(("block", number)), Sense::click());

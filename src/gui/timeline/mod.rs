@@ -55,6 +55,8 @@ pub struct Timeline {
     moving: Option<sources::Moving>,
     /// Labels and nodes of the frame being drawn.
     labels: Vec<Label>,
+    /// Where gaps tell in words how much is missing.
+    told: Vec<Rect>,
     /// Whether anybody reads the nodes.
     has_nodes: bool,
     /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.

@@ -129,6 +129,7 @@ pub(super) fn paint_gaps(
     scale: &Scale,
     scene: &Scene<'_>,
     cpu: crate::trace::CpuId,
+    told: &mut Vec<Rect>,
 ) {
     let trace = &scene.loaded.trace;
     for gap in trace.gaps_of(cpu) {
@@ -156,7 +157,7 @@ pub(super) fn paint_gaps(
             let text = gap.lost.map_or("events lost".to_owned(), |lost| {
                 format!("{} events lost", ruler::grouped(lost as i64))
             });
-            tag(&clipped, rect.center(), &text, color);
+            told.push(tag(&clipped, rect.center(), &text, color));
         }
     }
 }

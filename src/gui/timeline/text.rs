@@ -27,11 +27,12 @@ pub(super) fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f
     String::new()
 }
 
-pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) {
+pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) -> Rect {
     let font = FontId::proportional(11.5);
     let color = Palette::text_on(fill);
     let galley = painter.layout_no_wrap(text.to_owned(), font, color);
     let rect = Rect::from_center_size(at, galley.size() + vec2(10.0, 4.0));
     painter.rect_filled(rect, 3, fill);
     painter.galley(rect.min + vec2(5.0, 2.0), galley, color);
+    rect
 }
