@@ -17,6 +17,7 @@ use super::notices::{Mood, Notices};
 use super::opening::Dialog;
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
+use super::samples::{Sample, samples};
 use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
@@ -44,6 +45,7 @@ pub struct App {
     pub(super) dialog: Option<Dialog>,
     /// What was shown before the load that is under way.
     pub(super) shown_before: Option<Arc<LoadedTrace>>,
+    pub(super) samples: Vec<Sample>,
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
@@ -88,6 +90,7 @@ impl App {
             memory_bytes: 0,
             dialog: None,
             shown_before: None,
+            samples: samples(),
             saved,
             saved_path,
             timeline: Timeline::default(),

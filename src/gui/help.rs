@@ -13,6 +13,7 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
         let room = (ui.ctx().content_rect().height() - 130.0).max(120.0);
         egui::ScrollArea::vertical()
             .max_height(room)
+            .min_scrolled_height(room)
             .show(ui, |ui| key_lists_ui(ui, palette));
         ui.add_space(6.0);
         if ui.button("Close").clicked() {

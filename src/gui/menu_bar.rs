@@ -26,7 +26,7 @@ impl App {
                         ui.label("None yet");
                     }
                     for recent in &self.saved.recent {
-                        let facts = format!("{}  {}", recent.format, recent.length);
+                        let facts = recent.facts();
                         let text = recent.path.display().to_string();
                         let button = egui::Button::new(text).shortcut_text(facts);
                         if ui.add(button).clicked() {

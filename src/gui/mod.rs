@@ -16,6 +16,7 @@ pub mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod samples;
 mod save_blob;
 mod search_bar;
 mod settings;
@@ -143,33 +144,6 @@ fn prefer_x11(options: &mut eframe::NativeOptions) {
 
 #[cfg(not(target_os = "linux"))]
 fn prefer_x11(_options: &mut eframe::NativeOptions) {}
-
-/// The sample traces that are there: beside the program's source, or installed.
-#[must_use]
-pub fn samples() -> Vec<PathBuf> {
-    let folders = [
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/sample-traces")),
-        PathBuf::from("/usr/share/threadline/sample-traces"),
-    ];
-    for folder in folders {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            continue;
-        };
-        let mut found: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                // Notes and facts about the samples lie beside them.
-                let is_about = |ending: &std::ffi::OsStr| ending == "md" || ending == "json";
-                path.is_file() && path.extension().is_some_and(|ending| !is_about(ending))
-            })
-            .collect();
-        found.sort();
-        if !found.is_empty() {
-            return found;
-        }
-    }
-    Vec::new()
-}
 
 /// What `render` draws.
 #[derive(Clone, Debug)]

@@ -45,24 +45,15 @@ impl App {
                                 .size(12.0),
                         );
                         ui.add_space(22.0);
-                        let width = 560.0_f32.min(ui.available_width() - 40.0);
+                        let width = 860.0_f32.min(ui.available_width() - 40.0);
                         let lines = egui::Layout::top_down(egui::Align::Min);
                         ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
-                            let samples = super::samples();
-                            if !samples.is_empty() {
-                                ui.label(RichText::new("Sample traces").strong());
-                                for path in samples {
-                                    file_row(ui, &path, "", palette, actions);
-                                }
-                            }
-                            if !self.saved.recent.is_empty() {
-                                ui.add_space(10.0);
-                                ui.label(RichText::new("Recent").strong());
-                                for recent in self.saved.recent.iter().take(6) {
-                                    let facts = format!("{}  {}", recent.format, recent.length);
-                                    file_row(ui, &recent.path, &facts, palette, actions);
-                                }
-                            }
+                            let recent = self.saved.recent.iter().take(6);
+                            let recent = recent.map(|it| (it.path.as_path(), it.facts()));
+                            files_ui(ui, "Recent", recent, palette, actions);
+                            let samples = self.samples.iter();
+                            let samples = samples.map(|it| (it.path.as_path(), it.about.clone()));
+                            files_ui(ui, "Sample traces", samples, palette, actions);
                         });
                     })
                 });
@@ -109,25 +100,34 @@ impl App {
     }
 }
 
-pub(super) fn file_row(
+/// A list of files to open, with a line of words for each; nothing where there is none.
+fn files_ui<'a>(
     ui: &mut Ui,
-    path: &Path,
-    facts: &str,
+    title: &str,
+    files: impl Iterator<Item = (&'a Path, String)>,
     palette: &theme::Palette,
     actions: &mut Vec<Action>,
 ) {
-    ui.horizontal(|ui| {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        if ui
-            .link(name)
-            .on_hover_text(path.display().to_string())
-            .clicked()
-        {
-            actions.push(Action::Open(vec![path.to_path_buf()]));
-        }
-        ui.label(RichText::new(facts).color(palette.weak).size(12.0));
-    });
+    let mut files = files.peekable();
+    if files.peek().is_none() {
+        return;
+    }
+    ui.label(RichText::new(title).strong());
+    egui::Grid::new(title)
+        .num_columns(2)
+        .min_col_width(160.0)
+        .spacing([18.0, 4.0])
+        .show(ui, |ui| {
+            for (path, facts) in files {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let link = ui.link(name).on_hover_text(path.display().to_string());
+                if link.clicked() {
+                    actions.push(Action::Open(vec![path.to_path_buf()]));
+                }
+                let facts = RichText::new(facts).color(palette.weak).size(12.0);
+                ui.add(egui::Label::new(facts).truncate());
+                ui.end_row();
+            }
+        });
+    ui.add_space(14.0);
 }

@@ -68,6 +68,14 @@ pub struct RecentFile {
     pub length: String,
 }
 
+impl RecentFile {
+    /// What it was and how long, in a line.
+    #[must_use]
+    pub fn facts(&self) -> String {
+        format!("{} · {}", self.format, self.length)
+    }
+}
+
 impl Saved {
     /// Where it is kept: `$XDG_STATE_HOME/threadline/window.json`, else `~/.local/state/...`.
     #[must_use]

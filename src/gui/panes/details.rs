@@ -23,11 +23,7 @@ impl Pane for DetailsPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let Some(item) = scene.state.selected else {
-            ui.add_space(8.0);
-            ui.label(
-                RichText::new("Nothing is selected. Click a slice, a run, a state or a track.")
-                    .color(scene.palette.weak),
-            );
+            nothing_ui(ui, scene, &mut actions);
             return actions;
         };
         let loaded = scene.loaded.clone();
@@ -107,4 +103,23 @@ impl Pane for DetailsPane {
     fn is_waiting(&self) -> bool {
         self.later.is_waiting()
     }
+}
+
+/// What there is to say while no item is selected.
+fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let weak = |text| RichText::new(text).color(scene.palette.weak);
+    ui.add_space(8.0);
+    if scene.state.range.is_none() && scene.state.area_rows.is_none() {
+        ui.label(weak(
+            "Nothing is selected. Click a slice, a run, a state or a track.",
+        ));
+        return;
+    }
+    ui.horizontal(|ui| {
+        ui.label(weak("A range is selected."));
+        if ui.link("Add up what is in it").clicked() {
+            actions.push(Action::OpenPane("Selection"));
+        }
+        ui.label(weak("or click an item to see all of its fields."));
+    });
 }

@@ -1,0 +1,82 @@
+//! The sample traces that the welcome screen offers: the files of the samples' folder, each with what the
+//! folder's README says is in it (`sample-traces/README.md`, the second column of its table).
+
+use std::path::{Path, PathBuf};
+
+/// A trace to try the program with.
+pub struct Sample {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What is in it, in words; empty where nobody says.
+    pub about: String,
+}
+
+/// The samples that are there: beside the program's source, or installed. Reads the folder.
+#[must_use]
+pub fn samples() -> Vec<Sample> {
+    let folders = [
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/sample-traces")),
+        Path::new("/usr/share/threadline/sample-traces"),
+    ];
+    folders
+        .into_iter()
+        .map(samples_in)
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+fn samples_in(folder: &Path) -> Vec<Sample> {
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Sample> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            // Notes and facts about the samples lie beside them.
+            let is_about = |ending: &std::ffi::OsStr| ending == "md" || ending == "json";
+            path.is_file() && path.extension().is_some_and(|ending| !is_about(ending))
+        })
+        .map(|path| {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            let about = name.and_then(|name| about(&readme, &name));
+            Sample {
+                about: about.unwrap_or_default(),
+                path,
+            }
+        })
+        .collect();
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// The second cell of the row whose first is the file's name.
+fn about(readme: &str, name: &str) -> Option<String> {
+    readme.lines().find_map(|line| {
+        let mut cells = line.strip_prefix('|')?.split(" | ");
+        let first = cells.next()?.trim().trim_matches('`');
+        let second = cells.next()?.trim().replace(['`', '\\'], "");
+        (first == name).then_some(second)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_says_what_is_in_it() {
+        let found = samples();
+        assert!(found.len() > 5);
+        for sample in &found {
+            assert!(!sample.about.is_empty(), "{}", sample.path.display());
+        }
+    }
+
+    #[test]
+    fn the_row_of_another_file_says_nothing() {
+        let readme = "| `a.dat` | threads | made |\n| `b.dat` | `x \\| y` | made |\n";
+        assert_eq!(about(readme, "a.dat").as_deref(), Some("threads"));
+        assert_eq!(about(readme, "c.dat"), None);
+    }
+}
