@@ -52,8 +52,12 @@ pub const COMMAND: Command = Command {
                     .value_parser(["light", "dark"]),
             )
             .arg(
-                word("pane", "NAME", "Open this pane, e.g. info or process-tree")
-                    .action(ArgAction::Append),
+                word(
+                    "pane",
+                    "NAME",
+                    "Open this pane, e.g. info or process-tree; several stand side by side",
+                )
+                .action(ArgAction::Append),
             )
     },
     run: render,
@@ -97,10 +101,10 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
         } else {
             ThemeChoice::Dark
         },
-        pane: matches
+        panes: matches
             .get_many::<String>("pane")
-            .and_then(|mut panes| panes.next_back())
-            .cloned(),
+            .map(|panes| panes.cloned().collect())
+            .unwrap_or_default(),
     };
     let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
     let png = picture.png().map_err(CliError::Input)?;

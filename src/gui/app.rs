@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use egui::{Panel, Ui};
 
+use super::dock::DockTiles;
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
 use super::keeping::Keeping;
@@ -56,7 +57,7 @@ pub struct App {
     pub(super) keeping: Keeping,
     tips: Tips,
     pub(super) panes: Vec<Box<dyn Pane>>,
-    pub(super) open_pane: usize,
+    pub(super) tiles: DockTiles,
     began: Instant,
     pub(super) frame_ms: f32,
     /// Whether the same view must give the same picture: then nothing measured is shown.
@@ -72,14 +73,10 @@ impl App {
             theme: saved.theme,
             time_format: saved.time_format,
             settings: saved.settings.held(),
-            is_dock_hidden: saved.is_dock_hidden,
+            dock: saved.dock.clone().held(),
             layouts: saved.layouts.clone(),
             ..ViewState::default()
         };
-        let open_pane = PANES
-            .iter()
-            .position(|row| row.name == saved.pane)
-            .unwrap_or(0);
         let keeping = Keeping::beside(saved_path.as_deref());
         App {
             state,
@@ -101,7 +98,7 @@ impl App {
             keeping,
             tips: Tips::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
-            open_pane,
+            tiles: DockTiles::default(),
             began: Instant::now(),
             frame_ms: 0.0,
             is_still: false,
@@ -138,10 +135,7 @@ impl App {
             || self.export.is_busy()
             || self.text_file.is_busy()
             || self.search.is_busy()
-            || self
-                .panes
-                .get(self.open_pane)
-                .is_some_and(|pane| pane.is_waiting())
+            || self.tiles.is_waiting(&self.panes)
     }
 
     /// Carries out an action.
@@ -190,12 +184,6 @@ impl App {
                 }
             }
             Effect::Copy(text) => ctx.copy_text(text),
-            Effect::OpenPane(name) => {
-                self.open_pane = PANES
-                    .iter()
-                    .position(|row| row.name == name)
-                    .unwrap_or(self.open_pane);
-            }
             Effect::SaveSession(path) => self.save_session(&path),
             Effect::StepMatch(direction) => {
                 if let Some(action) = self.search.next(&self.state, direction) {

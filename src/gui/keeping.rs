@@ -3,7 +3,6 @@
 
 use super::app::App;
 use super::notices::Mood;
-use super::panes::PANES;
 use crate::load::LoadedTrace;
 use crate::load::background::Request;
 use crate::load::together::members_of;
@@ -160,10 +159,9 @@ impl App {
                 is_maximized: info.maximized.unwrap_or(false),
             });
         }
-        self.saved.is_dock_hidden = self.state.is_dock_hidden;
-        self.saved.pane = PANES
-            .get(self.open_pane)
-            .map_or(String::new(), |row| row.name.to_owned());
+        if self.saved.dock != self.state.dock {
+            self.saved.dock.clone_from(&self.state.dock);
+        }
         if now - self.keeping.looked_at > EVERY {
             self.keeping.looked_at = now;
             self.keep_session();

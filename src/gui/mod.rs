@@ -4,6 +4,7 @@ pub mod app;
 pub mod asked;
 pub mod chart;
 mod dock;
+mod dock_tabs;
 mod export_panel;
 pub mod filter_box;
 mod finder;
@@ -16,6 +17,7 @@ pub mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod render;
 mod samples;
 mod save_blob;
 mod search_bar;
@@ -31,15 +33,11 @@ mod view_menu;
 mod welcome;
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use crate::base::TimeSpan;
-use crate::load::{LoadedTrace, Reading};
+use crate::load::Reading;
 use crate::view::saved::Saved;
-use crate::view::{Action, ThemeChoice};
 use app::App;
-use soft::{Picture, Soft};
+pub use render::{RenderOptions, draw_app, render};
 
 struct Window {
     app: App,
@@ -144,111 +142,3 @@ fn prefer_x11(options: &mut eframe::NativeOptions) {
 
 #[cfg(not(target_os = "linux"))]
 fn prefer_x11(_options: &mut eframe::NativeOptions) {}
-
-/// What `render` draws.
-#[derive(Clone, Debug)]
-pub struct RenderOptions {
-    /// Width and height in pixels.
-    pub size: [u32; 2],
-    /// Pixels a point; larger makes everything larger.
-    pub scale: f32,
-    /// The visible span; `None`: the whole trace.
-    pub span: Option<TimeSpan>,
-    /// Dark or light.
-    pub theme: ThemeChoice,
-    /// The pane to open; `None`: panes are hidden.
-    pub pane: Option<String>,
-}
-
-/// How long `render` waits for panes to have their answers.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Draws the view of a trace to a picture, with no display and no driver; the same every time.
-///
-/// # Errors
-/// In words for the user: there is no such pane, or the size is none.
-pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, String> {
-    let pane = match &options.pane {
-        None => None,
-        Some(wanted) => {
-            let name = wanted.to_lowercase().replace('-', " ");
-            let row = panes::PANES
-                .iter()
-                .find(|row| row.name.to_lowercase() == name);
-            let names = || {
-                panes::PANES
-                    .iter()
-                    .map(|row| row.name)
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            };
-            Some(
-                row.ok_or_else(|| format!("there is no pane '{wanted}'; there are {}", names()))?
-                    .name,
-            )
-        }
-    };
-    let mut app = App::new(None);
-    let ctx = egui::Context::default();
-    theme::install(&ctx);
-    app.show(Arc::new(loaded.clone()));
-    app.act(&ctx, Action::SetTheme(options.theme));
-    match pane {
-        Some(name) => app.act(&ctx, Action::OpenPane(name)),
-        None => app.act(&ctx, Action::ToggleDock),
-    }
-    if let Some(span) = options.span {
-        app.act(&ctx, Action::Show(span));
-    }
-    draw_app(&ctx, &mut app, options.size, options.scale)
-}
-
-/// Draws the window as it is, once it has settled.
-///
-/// # Errors
-/// If the size is none.
-pub fn draw_app(
-    ctx: &egui::Context,
-    app: &mut App,
-    size: [u32; 2],
-    scale: f32,
-) -> Result<Picture, String> {
-    let [width, height] = size;
-    if width == 0 || height == 0 || width > 16_384 || height > 16_384 {
-        return Err(format!(
-            "a picture of {width} x {height} pixels cannot be drawn; each side is 1 to 16384"
-        ));
-    }
-    let mut soft = Soft::default();
-    app.hold_still();
-    let began = Instant::now();
-    let mut settled = 0;
-    loop {
-        let points = egui::vec2(width as f32 / scale, height as f32 / scale);
-        let mut input = egui::RawInput {
-            screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, points)),
-            time: Some(f64::from(settled)),
-            focused: true,
-            ..Default::default()
-        };
-        if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {
-            viewport.native_pixels_per_point = Some(scale);
-        }
-        let mut output = ctx.run_ui(input, |ui| app.ui(ui));
-        soft.take_textures(&mut output.textures_delta);
-        if app.is_busy() && began.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(2));
-            continue;
-        }
-        settled += 1;
-        if settled >= 4 {
-            let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
-            return Ok(soft.draw(
-                &primitives,
-                width as usize,
-                height as usize,
-                output.pixels_per_point,
-            ));
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! The View menu: moving, tracks, colours, times, theme.
 
+use super::dock_tabs::{PANE_COMMANDS, pane_menu};
 use super::keys;
 use crate::view::{
     Action, Arrange, ColorBy, FlowsShown, GroupBy, Settings, SortBy, ThemeChoice, TimeFormat,
@@ -96,7 +97,14 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
         actions.push(Action::SetTheme(it));
     });
     ui.separator();
-    for about in ["Show or hide the panes", "Settings", "Find a command"] {
+    ui.menu_button("Panes", |ui| {
+        pane_menu(ui, &state.dock, &[], actions);
+        ui.separator();
+        for about in PANE_COMMANDS {
+            command(ui, about, state, actions);
+        }
+    });
+    for about in ["Settings", "Find a command"] {
         command(ui, about, state, actions);
     }
 }

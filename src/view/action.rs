@@ -1,5 +1,6 @@
 //! Everything that a user can do, as values: menus, keys, mouse, CLI flags and tests all speak these.
 
+use super::dock::Docking;
 use super::export_order::ExportOrder;
 use super::flags::Flagging;
 use super::highlight::Highlight;
@@ -191,6 +192,8 @@ pub enum Action {
     OpenPane(&'static str),
     /// Show or hide the panes.
     ToggleDock,
+    /// Do something to the panes.
+    Dock(Docking),
     /// Go to the place before.
     Back,
     /// Go to the place after.

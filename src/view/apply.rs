@@ -3,6 +3,7 @@
 use super::action::{Action, Direction, Marker, Purpose};
 use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row, show_lane};
+use super::dock::Docking;
 use super::export_order::ExportOrder;
 use super::flags;
 use super::history::Step;
@@ -52,8 +53,6 @@ pub enum Effect {
     CopySelection,
     /// Put a text on the clipboard.
     Copy(String),
-    /// Bring a pane to the front.
-    OpenPane(&'static str),
     /// Select the next or previous match.
     StepMatch(Direction),
     /// Write the session to a file.
@@ -239,11 +238,9 @@ fn carry_out(
         Action::CloseFinder => state.finder = None,
         Action::Highlight(what) => state.highlight = what,
         Action::ShowPath(path) => state.path = path,
-        Action::OpenPane(name) => {
-            state.is_dock_hidden = false;
-            return Some(Effect::OpenPane(name));
-        }
-        Action::ToggleDock => state.is_dock_hidden = !state.is_dock_hidden,
+        Action::OpenPane(name) => state.dock.change(Docking::Open(name)),
+        Action::ToggleDock => state.dock.change(Docking::Toggle),
+        Action::Dock(what) => state.dock.change(what),
         Action::Back => {
             if let Some(place) = state.history.back(state.place()) {
                 arrive(state, place);

@@ -62,7 +62,8 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             state.active = None;
         }
         Arrange::Save(name) => {
-            let saved = layout.saved(&state.outline, &name);
+            let mut saved = layout.saved(&state.outline, &name);
+            saved.dock = Some(state.dock.clone());
             state.layouts.retain(|other| other.name != name);
             state.layouts.push(saved);
         }
@@ -75,6 +76,9 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
                 state.outline = Outline::arranged(trace, saved.group_by, saved.sort_by);
             }
             state.layout = Layout::from_saved(saved, &state.outline, FoundBy::Name);
+            if let Some(dock) = &saved.dock {
+                state.dock = dock.clone().held();
+            }
         }
         Arrange::Forget(name) => state.layouts.retain(|other| other.name != name),
     }

@@ -1,6 +1,7 @@
 //! What the user did to the tracks: opened, hid, pinned, moved, renamed, made higher; and the same written
 //! down by names, so that it can be applied to another trace.
 
+use super::dock::Dock;
 use super::grouping::{GroupBy, SortBy};
 use super::outline::{Node, Outline};
 use super::rows::{Fold, RowKey};
@@ -111,6 +112,9 @@ pub struct SavedLayout {
     pub sort_by: SortBy,
     /// The tracks that something was done to.
     pub tracks: Vec<SavedTrack>,
+    /// The panes beside them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dock: Option<Dock>,
 }
 
 /// How the tracks of a kept layout are found again.
@@ -159,6 +163,7 @@ impl Layout {
             group_by: self.group_by,
             sort_by: self.sort_by,
             tracks,
+            dock: None,
         }
     }
 

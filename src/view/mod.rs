@@ -5,6 +5,7 @@ pub mod active;
 pub mod anchor;
 pub mod apply;
 pub mod arrange;
+pub mod dock;
 pub mod export_order;
 pub mod flags;
 pub mod fuzzy;
@@ -26,6 +27,7 @@ pub mod text_order;
 
 pub use action::{Action, Direction, Finder, Level, Marker, Pointed};
 pub use apply::{Effect, apply};
+pub use dock::{Dock, DockSide, Docking};
 pub use export_order::{Existing, ExportOrder};
 pub use flags::{Flag, Flagging};
 pub use grouping::{GroupBy, SortBy};

@@ -1,5 +1,6 @@
 //! What is kept from one start to the next: recent files and a few choices, as one small JSON file.
 
+use super::dock::Dock;
 use super::layout::SavedLayout;
 use super::ruler::TimeFormat;
 use super::settings::Settings;
@@ -26,12 +27,8 @@ pub struct Saved {
     pub layouts: Vec<SavedLayout>,
     /// Where the window was.
     pub window: Option<WindowPlace>,
-    /// The pane that was at the front.
-    pub pane: String,
-    /// How high the panes were, in points.
-    pub dock_height: Option<f32>,
-    /// Whether they were hidden.
-    pub is_dock_hidden: bool,
+    /// The panes and how they were arranged.
+    pub dock: Dock,
 }
 
 /// Where a window is on the screen, in points.

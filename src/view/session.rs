@@ -95,6 +95,10 @@ impl Session {
             written_by: self.written_by.clone(),
             traces: self.traces.clone(),
             offsets: self.offsets.clone(),
+            layout: SavedLayout {
+                dock: self.layout.dock.clone(),
+                ..SavedLayout::default()
+            },
             ..Session::default()
         };
         *self == plain
@@ -142,7 +146,10 @@ impl ViewState {
             filter: self.filter.clone(),
             search: self.search.text.clone(),
             isolation: self.search.isolation,
-            layout: self.layout.saved(&self.outline, ""),
+            layout: SavedLayout {
+                dock: Some(self.dock.clone()),
+                ..self.layout.saved(&self.outline, "")
+            },
         }
     }
 
@@ -151,6 +158,9 @@ impl ViewState {
         let saved = &session.layout;
         self.outline = Outline::arranged(trace, saved.group_by, saved.sort_by);
         self.layout = Layout::from_saved(saved, &self.outline, FoundBy::Key);
+        if let Some(dock) = &saved.dock {
+            self.dock = dock.clone().held();
+        }
         self.filter.clone_from(&session.filter);
         self.search.text.clone_from(&session.search);
         self.search.isolation = session.isolation;

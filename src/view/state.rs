@@ -2,6 +2,7 @@
 
 use super::action::Finder;
 use super::anchor::Anchor;
+use super::dock::Dock;
 use super::flags::Flag;
 use super::highlight::Highlight;
 use super::history::History;
@@ -133,8 +134,8 @@ pub struct ViewState {
     pub finder: Option<Finder>,
     /// Whether the choices are shown.
     pub is_settings_open: bool,
-    /// Whether panes are shown.
-    pub is_dock_hidden: bool,
+    /// The panes and how they are arranged.
+    pub dock: Dock,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
     /// Whether the export panel is shown.

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use egui_kittest::{Harness, TestRenderer};
 use threadline::base::Job;
 use threadline::gui::app::App;
+use threadline::gui::panes::PANES;
 use threadline::gui::soft::Soft;
 use threadline::gui::theme;
 use threadline::load;
 use threadline::view::Action;
+use threadline::view::dock::{Docking, Tile};
 
 /// The program's rasteriser as egui_kittest's.
 #[derive(Default)]
@@ -66,8 +68,18 @@ pub fn window_of(app: App) -> Window {
         .build_ui_state(|ui, app: &mut App| app.ui(ui), app)
 }
 
-/// A window that shows `path`.
+/// A window that shows `path`; all its panes are tabs over the whole width.
 pub fn window(path: &Path) -> Window {
+    let mut window = window_at_first(path);
+    let panes = PANES.iter().map(|row| row.name.to_owned()).collect();
+    let tabs = Tile::Tabs { panes, front: 0 };
+    act(&mut window, Action::Dock(Docking::Tiles(Some(tabs))));
+    act(&mut window, Action::Dock(Docking::Share(0.46)));
+    window
+}
+
+/// A window that shows `path`, its panes arranged as at first.
+pub fn window_at_first(path: &Path) -> Window {
     let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut window = empty_window();
     window.state_mut().show(Arc::new(loaded));

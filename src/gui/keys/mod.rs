@@ -113,6 +113,11 @@ pub const GESTURES: &[(&str, &str)] = &[
     ("Alt while dragging", "Do not snap to edges"),
     ("Drag a header", "Move the track"),
     ("Drag in the overview", "Move the visible span"),
+    (
+        "Drag a pane's tab",
+        "Put it elsewhere, or beside the others",
+    ),
+    ("Ctrl+Tab over panes", "The next tab"),
 ];
 
 /// The actions that this frame's keys ask for.

@@ -2,7 +2,9 @@
 
 use super::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, row};
 use crate::view::action::Purpose;
-use crate::view::{Action, Finder, Settings, ThemeChoice, TimeFormat, ViewState};
+use crate::view::{
+    Action, DockSide, Docking, Finder, Settings, ThemeChoice, TimeFormat, ViewState,
+};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
@@ -29,6 +31,15 @@ pub(super) const ROWS: &[KeyRow] = &[
     ),
     row(&[(NONE, Key::Q)], "Q", "Show or hide the panes", |_| {
         Some(Action::ToggleDock)
+    }),
+    row(&[], "", "Panes at the bottom", |_| {
+        Some(Action::Dock(Docking::Side(DockSide::Bottom)))
+    }),
+    row(&[], "", "Panes at the right", |_| {
+        Some(Action::Dock(Docking::Side(DockSide::Right)))
+    }),
+    row(&[], "", "Arrange the panes as at first", |_| {
+        Some(Action::Dock(Docking::Reset))
     }),
     row(
         &[(CTRL, Key::C)],

@@ -207,7 +207,8 @@ impl EventsPane {
                 self.save.is_open = !self.save.is_open;
             }
             let words = self.count_words(scene, span, &wanted.listed);
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            let words = RichText::new(words).color(scene.palette.weak);
+            ui.add(egui::Label::new(words).extend());
             let progress = self.searching.as_ref().filter(|it| !it.is_over());
             if let Some((done, total)) = progress.map(Searching::progress) {
                 let share = done as f32 / total.max(1) as f32;

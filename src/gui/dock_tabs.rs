@@ -1,0 +1,298 @@
+//! How a pane and its tab are drawn, and what can be done to them.
+
+use super::pane::{Pane, Scene};
+use super::panes::PANES;
+use super::view_menu::command;
+use crate::view::dock::{Beside, Docking};
+use crate::view::{Action, Dock};
+use egui::{Align2, CursorIcon, Frame, Id, Margin, Response, RichText, Sense, Stroke, Ui};
+use egui::{UiBuilder, Visuals, WidgetInfo, WidgetText, vec2};
+use egui_tiles::{SimplificationOptions, TabState, TileId, Tiles, UiResponse};
+
+/// How high a row of tabs is.
+const TAB_HEIGHT: f32 = 27.0;
+/// Space at both sides of a tab's title.
+const TAB_MARGIN: f32 = 9.0;
+/// The cross that closes the tab in front.
+const CROSS: f32 = 16.0;
+
+/// The panes of a frame.
+pub(super) struct Panes<'a, 's> {
+    pub(super) panes: &'a mut [Box<dyn Pane>],
+    pub(super) scene: &'a Scene<'s>,
+    pub(super) actions: &'a mut Vec<Action>,
+    pub(super) shown: &'a mut Vec<usize>,
+    /// Whether the tabs in front are to be scrolled to.
+    pub(super) brings_front: bool,
+}
+
+/// Where a pane has less room than this it scrolls sideways.
+fn least_width(name: &str) -> f32 {
+    match name {
+        "Details" | "Matches" | "Info" => 170.0,
+        "Events" | "Marks" | "Counters" => 300.0,
+        _ => 480.0,
+    }
+}
+
+fn title(index: usize) -> &'static str {
+    PANES.get(index).map_or("", |row| row.name)
+}
+
+impl Panes<'_, '_> {
+    fn close(&mut self, index: usize) {
+        let name = title(index).to_owned();
+        self.actions.push(Action::Dock(Docking::Close(name)));
+    }
+
+    fn tab_menu(&mut self, response: &Response, index: usize) {
+        response.context_menu(|ui| {
+            let name = || title(index).to_owned();
+            let choices = [
+                ("Close", Docking::Close(name())),
+                ("Close the others", Docking::CloseOthers(name())),
+                (
+                    "Put at the right of the others",
+                    Docking::Split(name(), Beside::Right),
+                ),
+                (
+                    "Put below the others",
+                    Docking::Split(name(), Beside::Below),
+                ),
+            ];
+            for (text, what) in choices {
+                if ui.button(text).clicked() {
+                    self.actions.push(Action::Dock(what));
+                }
+            }
+            ui.separator();
+            let state = self.scene.state;
+            for about in PANE_COMMANDS {
+                command(ui, about, state, self.actions);
+            }
+        });
+    }
+
+    fn cross_ui(&mut self, ui: &Ui, tab: &Response, index: usize) {
+        let place = Align2::RIGHT_CENTER
+            .align_size_within_rect(vec2(CROSS, CROSS), tab.rect.shrink2(vec2(4.0, 0.0)));
+        let cross = ui
+            .interact(place, tab.id.with("close"), Sense::click())
+            .on_hover_text(format!("Close {}", title(index)));
+        cross.widget_info(|| {
+            WidgetInfo::labeled(egui::Role::Button, true, format!("Close {}", title(index)))
+        });
+        let palette = self.scene.palette;
+        if cross.hovered() {
+            ui.painter().rect_filled(place, 3, palette.line);
+        }
+        let inner = place.shrink(5.0);
+        let color = if cross.hovered() {
+            palette.text
+        } else {
+            palette.weak
+        };
+        let stroke = Stroke::new(1.2, color);
+        let painter = ui.painter();
+        painter.line_segment([inner.left_top(), inner.right_bottom()], stroke);
+        painter.line_segment([inner.right_top(), inner.left_bottom()], stroke);
+        if cross.clicked() || tab.clicked_by(egui::PointerButton::Middle) {
+            self.close(index);
+        }
+    }
+}
+
+/// What all panes together are told, in menus.
+pub(super) const PANE_COMMANDS: [&str; 4] = [
+    "Panes at the bottom",
+    "Panes at the right",
+    "Arrange the panes as at first",
+    "Show or hide the panes",
+];
+
+/// A menu of all panes: those that are open come to the front, the others are opened among `among`.
+pub(super) fn pane_menu(ui: &mut Ui, dock: &Dock, among: &[String], actions: &mut Vec<Action>) {
+    let open = dock.panes();
+    for row in PANES {
+        let is_open = open.contains(&row.name);
+        let button = egui::Button::selectable(is_open, row.name);
+        if ui.add(button).on_hover_text(row.about).clicked() {
+            let what = Docking::OpenAmong(row.name, among.to_vec());
+            actions.push(Action::Dock(what));
+            ui.close();
+        }
+    }
+}
+
+impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _id: TileId, pane: &mut usize) -> UiResponse {
+        let index = *pane;
+        let Some(pane) = self.panes.get_mut(index) else {
+            return UiResponse::None;
+        };
+        self.shown.push(index);
+        let palette = self.scene.palette;
+        ui.painter().rect_filled(ui.max_rect(), 0, palette.panel);
+        Frame::new()
+            .inner_margin(Margin::symmetric(8, 5))
+            .show(ui, |ui| {
+                // Where a pane stands does not change what it remembers: widths of columns, what is typed.
+                let inner = UiBuilder::new()
+                    .scope_id(Id::unique(("pane", title(index))))
+                    .accessibility_role(egui::accesskit::Role::TabPanel)
+                    .accessibility_label(title(index));
+                ui.scope_builder(inner, |ui| {
+                    ui.set_min_size(ui.available_size());
+                    let least = least_width(title(index));
+                    if ui.available_width() >= least {
+                        self.actions.extend(pane.ui(ui, self.scene));
+                        return;
+                    }
+                    egui::ScrollArea::horizontal()
+                        .id_salt("narrow")
+                        .auto_shrink([false, false])
+                        .show(ui, |ui| {
+                            ui.set_min_width(least);
+                            ui.set_max_width(least);
+                            self.actions.extend(pane.ui(ui, self.scene));
+                        });
+                });
+            });
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &usize) -> WidgetText {
+        title(*pane).into()
+    }
+
+    fn tab_ui(
+        &mut self,
+        tiles: &mut Tiles<usize>,
+        ui: &mut Ui,
+        id: Id,
+        tile_id: TileId,
+        state: &TabState,
+    ) -> Response {
+        let index = match tiles.get(tile_id) {
+            Some(egui_tiles::Tile::Pane(index)) => Some(*index),
+            _ => None,
+        };
+        let palette = self.scene.palette;
+        let color = if state.active {
+            palette.text
+        } else {
+            palette.weak
+        };
+        let text = self.tab_title_for_tile(tiles, tile_id);
+        let text = RichText::new(text.text()).size(13.0).color(color);
+        let galley = WidgetText::from(text).into_galley(
+            ui,
+            Some(egui::TextWrapMode::Extend),
+            f32::INFINITY,
+            egui::TextStyle::Button,
+        );
+        let cross = if state.active { CROSS - 2.0 } else { 0.0 };
+        let size = vec2(galley.size().x + 2.0 * TAB_MARGIN + cross, TAB_HEIGHT);
+        let (_, rect) = ui.allocate_space(size);
+        let response = ui
+            .interact(rect, id, Sense::click_and_drag())
+            .on_hover_cursor(CursorIcon::Default);
+        response.widget_info(|| {
+            WidgetInfo::selected(egui::Role::Button, true, state.active, galley.text())
+        });
+        if state.active && self.brings_front {
+            response.scroll_to_me(None);
+        }
+        if ui.is_rect_visible(rect) && !state.is_being_dragged {
+            let painter = ui.painter();
+            if state.active {
+                painter.rect_filled(rect, 0, palette.panel);
+                let line = rect.with_max_y(rect.top() + 2.0);
+                painter.rect_filled(line, 0, palette.accent);
+            } else if response.hovered() {
+                painter.rect_filled(rect, 0, palette.line);
+            }
+            painter.vline(
+                rect.right() - 0.5,
+                rect.shrink2(vec2(0.0, 6.0)).y_range(),
+                Stroke::new(1.0, palette.line),
+            );
+            let at = Align2::LEFT_CENTER
+                .align_size_within_rect(galley.size(), rect.shrink2(vec2(TAB_MARGIN, 0.0)));
+            painter.galley(at.min, galley, color);
+        }
+        let Some(index) = index else {
+            return response;
+        };
+        if state.active {
+            self.cross_ui(ui, &response, index);
+        } else if response.clicked_by(egui::PointerButton::Middle) {
+            self.close(index);
+        }
+        self.tab_menu(&response, index);
+        match PANES.get(index) {
+            Some(row) => response.on_hover_text(row.about),
+            None => response,
+        }
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<usize>,
+        ui: &mut Ui,
+        _tile_id: TileId,
+        tabs: &egui_tiles::Tabs,
+        _scroll_offset: &mut f32,
+    ) {
+        let among: Vec<String> = tabs
+            .children
+            .iter()
+            .filter_map(|id| tiles.get_pane(id))
+            .map(|index| title(*index).to_owned())
+            .collect();
+        ui.add_space(4.0);
+        let button = egui::Button::new(RichText::new("+").size(16.0)).frame_when_inactive(false);
+        let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, |ui| {
+            pane_menu(ui, &self.scene.state.dock, &among, self.actions)
+        });
+        let names = among.join(", ");
+        response.widget_info(|| {
+            WidgetInfo::labeled(
+                egui::Role::Button,
+                true,
+                format!("Open a pane beside {names}"),
+            )
+        });
+        response.on_hover_text("Open a pane here");
+    }
+
+    fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
+        TAB_HEIGHT
+    }
+
+    fn tab_bar_color(&self, _visuals: &Visuals) -> egui::Color32 {
+        self.scene.palette.group
+    }
+
+    fn tab_bar_hline_stroke(&self, _visuals: &Visuals) -> Stroke {
+        Stroke::new(1.0, self.scene.palette.line)
+    }
+
+    fn resize_stroke(&self, _style: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
+        match state {
+            egui_tiles::ResizeState::Idle => Stroke::new(1.0, self.scene.palette.line),
+            _ => Stroke::new(2.0, self.scene.palette.accent),
+        }
+    }
+
+    fn min_size(&self) -> f32 {
+        90.0
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions {
+            all_panes_must_have_tabs: true,
+            ..SimplificationOptions::default()
+        }
+    }
+}

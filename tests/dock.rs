@@ -1,0 +1,163 @@
+//! The panes: dragged, split, closed, opened again, sized, put at the other side, and kept.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/window.rs"]
+mod support;
+
+use egui_kittest::kittest::Queryable;
+use std::sync::Arc;
+use support::*;
+use threadline::base::Job;
+use threadline::gui::app::App;
+use threadline::load;
+use threadline::view::dock::Tile;
+use threadline::view::{Action, Arrange, Dock, DockSide, Docking, RowKey};
+
+fn dock(window: &Window) -> &Dock {
+    &window.state().state().dock
+}
+
+fn tab(window: &Window, name: &str) -> egui::Rect {
+    window
+        .get_by_role_and_label(egui::Role::Button, name)
+        .rect()
+}
+
+fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
+    window.hover_at(from);
+    window.run_steps(2);
+    window.drag_at(from);
+    window.run_steps(2);
+    for step in 1..=4 {
+        window.hover_at(from + (until - from) * (step as f32 / 4.0));
+        window.run_steps(2);
+    }
+    window.drop_at(until);
+    window.run_steps(4);
+    settle(window);
+}
+
+fn parts(tile: &Option<Tile>) -> &[(f32, Tile)] {
+    match tile {
+        Some(Tile::Row(parts) | Tile::Column(parts)) => parts,
+        _ => panic!("{tile:?}"),
+    }
+}
+
+#[test]
+fn a_tab_is_dragged_beside_the_others_and_among_others() {
+    let mut window = window_at_first(&hackbench());
+    assert_eq!(parts(&dock(&window).tiles).len(), 2);
+    let canvas = window.get_by_label("Timeline").rect();
+    // To the right edge of the panes: a column of its own.
+    let from = tab(&window, "Durations").center();
+    drag(&mut window, from, egui::pos2(canvas.right() - 6.0, 470.0));
+    let row = parts(&dock(&window).tiles);
+    assert_eq!(row.len(), 3, "{:?}", dock(&window).tiles);
+    assert_eq!(row[2].1, Tile::tab("Durations"));
+    // All three are seen at once.
+    let role = egui::accesskit::Role::TabPanel;
+    for name in ["Details", "Events", "Durations"] {
+        window.get_by_role_and_label(role, name);
+    }
+    window.snapshot("dock-split");
+    // Onto the tab of Details: among its tabs.
+    let (from, until) = (tab(&window, "Durations"), tab(&window, "Details"));
+    drag(&mut window, from.center(), until.center());
+    let row = parts(&dock(&window).tiles);
+    assert_eq!(row.len(), 2, "{:?}", dock(&window).tiles);
+    assert!(matches!(&row[0].1, Tile::Tabs { panes, .. } if panes.len() == 2));
+}
+
+#[test]
+fn panes_are_closed_and_opened_by_hand() {
+    let mut window = window_at_first(&hackbench());
+    window.get_by_label("Close Details").click();
+    settle(&mut window);
+    assert!(!dock(&window).panes().contains(&"Details"));
+    window.get_by_label_contains("Open a pane beside").click();
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(egui::Role::Button, "Details")
+        .click();
+    settle(&mut window);
+    let last = dock(&window).panes().last().copied();
+    assert_eq!(last, Some("Details"));
+    tab(&window, "Details");
+    // From the tab's menu: below the others.
+    let details = window.get_by_role_and_label(egui::Role::Button, "Details");
+    details.click_secondary();
+    window.run_steps(2);
+    window.get_by_label("Put below the others").click();
+    settle(&mut window);
+    assert!(matches!(&dock(&window).tiles, Some(Tile::Column(parts)) if parts.len() == 2));
+    // The last one that is closed leaves the whole window to the timeline; Q brings panes back.
+    for name in ["Details", "Events"] {
+        let only = Docking::CloseOthers(name.to_owned());
+        act(&mut window, Action::Dock(only));
+        if let Some(close) = window.query_by_label(&format!("Close {name}")) {
+            close.click();
+            settle(&mut window);
+        }
+    }
+    assert!(dock(&window).tiles.is_none());
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Q);
+    assert_eq!(dock(&window).panes().len(), 9);
+}
+
+#[test]
+fn the_panes_are_sized_and_put_at_the_right() {
+    let mut window = window_at_first(&hackbench());
+    let before = window.get_by_label("Timeline").rect();
+    let grip = window.get_by_label("Size of the panes").rect().center();
+    drag(&mut window, grip, grip - egui::vec2(0.0, 90.0));
+    let after = window.get_by_label("Timeline").rect();
+    assert!((before.height() - after.height() - 90.0).abs() < 3.0);
+    act(&mut window, Action::Dock(Docking::Side(DockSide::Right)));
+    let beside = window.get_by_label("Timeline").rect();
+    assert!(beside.height() > before.height() && beside.width() < before.width() * 0.7);
+    window.snapshot("dock-right");
+}
+
+fn window_keeping(settings: &std::path::Path) -> Window {
+    let mut app = App::new(Some(settings.to_path_buf()));
+    app.hold_still();
+    window_of(app)
+}
+
+fn show(window: &mut Window, path: &std::path::Path) {
+    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
+    window.state_mut().show(Arc::new(loaded));
+    settle(window);
+}
+
+#[test]
+fn the_arrangement_comes_back_with_the_window_the_session_and_the_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("window.json");
+    let mut first = window_keeping(&settings);
+    show(&mut first, &hackbench());
+    act(&mut first, Action::OpenPane("Marks"));
+    act(&mut first, Action::Dock(Docking::Side(DockSide::Right)));
+    act(&mut first, Action::Dock(Docking::Share(0.5)));
+    act(&mut first, Action::Arrange(Arrange::Save("mine".into())));
+    let kept = dock(&first).clone();
+    first.state_mut().close();
+    // The settings: a window that shows nothing yet.
+    let mut second = window_keeping(&settings);
+    assert_eq!(*dock(&second), kept);
+    // The session: work on a trace, and panes that are its own.
+    show(&mut second, &hackbench());
+    act(&mut second, Action::Arrange(Arrange::Pin(RowKey::Cpu(1))));
+    act(&mut second, Action::Dock(Docking::Reset));
+    act(&mut second, Action::OpenPane("Files"));
+    let of_trace = dock(&second).clone();
+    second.state_mut().close();
+    let mut third = window_keeping(&settings);
+    act(&mut third, Action::Dock(Docking::Reset));
+    show(&mut third, &hackbench());
+    assert_eq!(*dock(&third), of_trace);
+    // The layout.
+    act(&mut third, Action::Arrange(Arrange::Use("mine".into())));
+    assert_eq!(*dock(&third), kept);
+}
