@@ -144,6 +144,8 @@ pub enum Action {
     ScrollBy(f32),
     /// Do something to the tracks.
     Arrange(Arrange),
+    /// Give a track another name by typing; `None`: no longer.
+    StartRename(Option<RowKey>),
     /// Bring a row into view, opening what it lies in.
     RevealRow(RowKey),
     /// Keep what is seen as place 1 to 9.

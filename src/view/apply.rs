@@ -179,6 +179,7 @@ fn carry_out(
             state.scroll = (state.scroll + points).clamp(0.0, state.max_scroll());
         }
         Action::Arrange(what) => arrange(state, what, trace),
+        Action::StartRename(key) => state.renaming = key,
         Action::RevealRow(key) => reveal_row(state, key),
         Action::SavePlace(number) => {
             let place = state.place();

@@ -31,13 +31,54 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
                 layout.hidden.extend(keys);
             }
         }
-        Arrange::Move { key, before } => layout.move_row(&state.outline, key, before),
+        Arrange::Move { key, before } => match (layout.group_of(key).map(|it| it.id), trace) {
+            (Some(group), Some(trace)) => {
+                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                layout.join(&natural, key, RowKey::Made(group), before);
+                is_regathered = true;
+            }
+            _ => layout.move_row(&state.outline, key, before),
+        },
+        Arrange::Rename(key, name) if layout.group(key).is_some() => {
+            let group = layout
+                .groups
+                .iter_mut()
+                .find(|group| RowKey::Made(group.id) == key);
+            if let (Some(group), false) = (group, name.trim().is_empty()) {
+                group.name = name.trim().to_owned();
+                is_regathered = true;
+            }
+        }
         Arrange::Rename(key, name) if name.trim().is_empty() => drop(layout.names.remove(&key)),
         Arrange::Rename(key, name) => drop(layout.names.insert(key, name.trim().to_owned())),
         Arrange::Height(key, 100) => drop(layout.heights.remove(&key)),
         Arrange::Height(key, percent) => {
             let percent = percent.clamp(*HEIGHTS.start(), *HEIGHTS.end());
             layout.heights.insert(key, percent);
+        }
+        Arrange::Group(keys) => {
+            if let Some(trace) = trace {
+                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                let made = layout.make_group(&state.outline, &natural, &keys);
+                state.renaming = made;
+                state.area_rows = made.map(|key| vec![key]);
+                is_regathered = true;
+            }
+        }
+        Arrange::Join { key, into, before } => {
+            if let Some(trace) = trace {
+                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                layout.join(&natural, key, into, before);
+                is_regathered = true;
+            }
+        }
+        Arrange::TakeOut(key) => {
+            layout.take_out(key);
+            is_regathered = true;
+        }
+        Arrange::Ungroup(key) => {
+            layout.ungroup(key);
+            is_regathered = true;
         }
         Arrange::GroupBy(group_by) => {
             is_regathered = layout.group_by != group_by;
@@ -73,9 +114,8 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             };
             let saved = &state.layouts[at];
             if let Some(trace) = trace {
-                state.outline = Outline::arranged(trace, saved.group_by, saved.sort_by);
+                (state.layout, state.outline) = Layout::taken_up(saved, trace, FoundBy::Name);
             }
-            state.layout = Layout::from_saved(saved, &state.outline, FoundBy::Name);
             if let Some(dock) = &saved.dock {
                 state.dock = dock.clone().held();
             }
@@ -84,7 +124,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
     }
     if let (true, Some(trace)) = (is_regathered, trace) {
         let layout = &state.layout;
-        state.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
+        state.outline = Outline::laid_out(trace, layout);
         state.active = None;
     }
     state.rebuild_rows();

@@ -3,8 +3,10 @@
 
 use super::dock::Dock;
 use super::grouping::{GroupBy, SortBy};
+use super::groups::{TrackGroup, found_again};
 use super::outline::{Node, Outline};
 use super::rows::{Fold, RowKey};
+use crate::trace::Trace;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,8 @@ pub struct Layout {
     pub group_by: GroupBy,
     /// What they are sorted by.
     pub sort_by: SortBy,
+    /// Groups that the user made.
+    pub groups: Vec<TrackGroup>,
 }
 
 /// Something done to the tracks.
@@ -56,6 +60,21 @@ pub enum Arrange {
     Rename(RowKey, String),
     /// Make a track as high as this, in percent.
     Height(RowKey, u16),
+    /// Make a group of these tracks.
+    Group(Vec<RowKey>),
+    /// Put a track into a group that the user made, before another of its tracks or last.
+    Join {
+        /// Which.
+        key: RowKey,
+        /// Into which group.
+        into: RowKey,
+        /// Before which.
+        before: Option<RowKey>,
+    },
+    /// Take a track out of the group that it was put in.
+    TakeOut(RowKey),
+    /// Take a group apart that the user made.
+    Ungroup(RowKey),
     /// Gather tracks by this.
     GroupBy(GroupBy),
     /// Sort tracks by this.
@@ -110,6 +129,8 @@ pub struct SavedLayout {
     pub group_by: GroupBy,
     /// What they are sorted by.
     pub sort_by: SortBy,
+    /// Groups that the user made.
+    pub groups: Vec<TrackGroup>,
     /// The tracks that something was done to.
     pub tracks: Vec<SavedTrack>,
     /// The panes beside them.
@@ -162,12 +183,25 @@ impl Layout {
             name: name.to_owned(),
             group_by: self.group_by,
             sort_by: self.sort_by,
+            groups: self.groups.clone(),
             tracks,
             dock: None,
         }
     }
 
-    /// The layout that `saved` means for the tracks of `outline`, which is gathered and sorted as it says.
+    /// The layout that `saved` means for the tracks of `trace`, and their outline.
+    #[must_use]
+    pub fn taken_up(saved: &SavedLayout, trace: &Trace, found_by: FoundBy) -> (Layout, Outline) {
+        let natural = Outline::arranged(trace, saved.group_by, saved.sort_by);
+        let groups = found_again(&saved.groups, &natural, found_by);
+        let outline = natural.grouped(&groups);
+        let mut layout = Layout::from_saved(saved, &outline, found_by);
+        layout.groups = groups;
+        (layout, outline)
+    }
+
+    /// The layout that `saved` means for the tracks of `outline`, which is gathered and sorted as it says; without
+    /// groups.
     #[must_use]
     pub fn from_saved(saved: &SavedLayout, outline: &Outline, found_by: FoundBy) -> Layout {
         let mut layout = Layout {

@@ -10,6 +10,7 @@ pub mod export_order;
 pub mod flags;
 pub mod fuzzy;
 pub mod grouping;
+pub mod groups;
 pub mod highlight;
 pub mod history;
 pub mod jump;

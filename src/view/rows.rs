@@ -39,6 +39,8 @@ pub enum RowKey {
     Counter(u64),
     /// A group of threads of one name, by a hash of it.
     Named(u64),
+    /// A group that the user made, by its number in the layout.
+    Made(u32),
 }
 
 /// What a row is of.
@@ -147,6 +149,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// How high it is without its lanes, and how high these are unless the user says otherwise.
+    #[must_use]
+    pub fn natural_heights(&self) -> (f32, f32) {
+        let gaps = self.lanes.len().saturating_sub(1) as f32 * LANE_GAP;
+        let lanes = self.lanes.iter().map(|lane| lane.kind.height()).sum();
+        (gaps + 2.0 * PADDING, lanes)
+    }
+
     /// Where it ends.
     #[must_use]
     pub fn bottom(&self) -> f32 {

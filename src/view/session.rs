@@ -4,7 +4,6 @@
 use super::anchor::{Anchor, find};
 use super::flags::Flag;
 use super::layout::{FoundBy, Layout, SavedLayout};
-use super::outline::Outline;
 use super::rows::RowKey;
 use super::scale::held_within;
 use super::settings::Motion;
@@ -156,8 +155,7 @@ impl ViewState {
     /// Takes up a session where it was left.
     pub fn resume(&mut self, trace: &Trace, session: &Session) {
         let saved = &session.layout;
-        self.outline = Outline::arranged(trace, saved.group_by, saved.sort_by);
-        self.layout = Layout::from_saved(saved, &self.outline, FoundBy::Key);
+        (self.layout, self.outline) = Layout::taken_up(saved, trace, FoundBy::Key);
         if let Some(dock) = &saved.dock {
             self.dock = dock.clone().held();
         }

@@ -152,6 +152,8 @@ pub struct ViewState {
     pub layouts: Vec<SavedLayout>,
     /// The tracks where something happens in what is seen, while only those are shown; with the span it is true of.
     pub active: Option<(TimeSpan, FxHashSet<RowKey>)>,
+    /// The track that is being given another name.
+    pub renaming: Option<RowKey>,
     /// What is set off from the rest.
     pub highlight: Option<Highlight>,
     /// Places 1 to 9.
@@ -193,8 +195,7 @@ impl ViewState {
             unix_offset: trace.info.wall_clock_zero_ns.map(i128::from),
             unit: trace.info.clock_unit,
         };
-        let layout = &self.layout;
-        self.outline = Outline::arranged(trace, layout.group_by, layout.sort_by);
+        self.outline = Outline::laid_out(trace, &self.layout);
         self.find_selected(trace);
         self.highlight = None;
         self.path.clear();

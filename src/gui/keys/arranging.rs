@@ -1,6 +1,7 @@
 //! What tracks are shown and how.
 
-use super::{CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, row};
+use super::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, row};
+use crate::view::layout::HEIGHTS;
 use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Settings, ViewState};
 use egui::Key;
 
@@ -33,6 +34,25 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(SHIFT, Key::H)], "Shift+H", "Show hidden tracks", |_| {
         Some(Action::Arrange(Arrange::UnhideAll))
     }),
+    row(&[(NONE, Key::G)], "G", "Group the selected tracks", |s| {
+        let chosen = s.area_rows.clone();
+        let keys = chosen.or_else(|| Some(vec![s.track_at_hand()?]))?;
+        Some(Action::Arrange(Arrange::Group(keys)))
+    }),
+    row(&[(SHIFT, Key::G)], "Shift+G", "Ungroup", |s| {
+        let key = s.track_at_hand()?;
+        let is_group = s.layout.group(key).is_some();
+        let what = if is_group {
+            Arrange::Ungroup(key)
+        } else {
+            s.layout.group_of(key)?;
+            Arrange::TakeOut(key)
+        };
+        Some(Action::Arrange(what))
+    }),
+    row(&[(NONE, Key::F2)], "F2", "Rename the track", |s| {
+        s.track_at_hand().map(|key| Action::StartRename(Some(key)))
+    }),
     row(&[(NONE, Key::E)], "E", "Fold or unfold the track", |s| {
         s.track_at_hand().map(Action::Toggle)
     }),
@@ -41,6 +61,24 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(&[], "", "Fold all", |_| Some(Action::FoldAll)),
     row(&[], "", "Unfold all", |_| Some(Action::UnfoldAll)),
+    row(
+        &[(ALT, Key::Plus), (ALT, Key::Equals)],
+        "Alt++",
+        "Make the track higher",
+        |s| height(s, 25),
+    ),
+    row(&[(ALT, Key::Minus)], "Alt+-", "Make the track lower", |s| {
+        height(s, -25)
+    }),
+    row(
+        &[(ALT, Key::Num0)],
+        "Alt+0",
+        "Make the track as high as at first",
+        |s| {
+            let key = s.track_at_hand()?;
+            Some(Action::Arrange(Arrange::Height(key, 100)))
+        },
+    ),
     row(
         &[(CTRL_ALT, Key::Plus), (CTRL_ALT, Key::Equals)],
         "Ctrl+Alt++",
@@ -83,6 +121,15 @@ pub(super) const ROWS: &[KeyRow] = &[
 
 fn group(by: GroupBy) -> Option<Action> {
     Some(Action::Arrange(Arrange::GroupBy(by)))
+}
+
+/// The track at hand, so many percent higher.
+fn height(state: &ViewState, by: i32) -> Option<Action> {
+    let key = state.track_at_hand()?;
+    let own = state.layout.heights.get(&key).copied().unwrap_or(100);
+    let held = i32::from(*HEIGHTS.start())..=i32::from(*HEIGHTS.end());
+    let percent = (i32::from(own) + by).clamp(*held.start(), *held.end());
+    Some(Action::Arrange(Arrange::Height(key, percent as u16)))
 }
 
 fn rows(state: &ViewState, percent: i32) -> Option<Action> {

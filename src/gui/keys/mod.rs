@@ -111,7 +111,12 @@ pub const GESTURES: &[(&str, &str)] = &[
     ("Double click", "Select and zoom to it"),
     ("Right click", "What can be done there"),
     ("Alt while dragging", "Do not snap to edges"),
-    ("Drag a header", "Move the track"),
+    ("Drag a header", "Move the track, into a group or out of it"),
+    (
+        "Drag a header's lower edge",
+        "Make the track higher or lower",
+    ),
+    ("Ctrl+click, Shift+click a header", "Select several tracks"),
     ("Drag in the overview", "Move the visible span"),
     (
         "Drag a pane's tab",

@@ -2,12 +2,12 @@
 
 use super::Timeline;
 use super::headers::item_of_row;
-use crate::view::rows::{Fold, Row};
+use crate::view::rows::{Fold, Row, RowKey};
 use crate::view::{Action, Arrange, ViewState};
 
 impl Timeline {
     pub(super) fn header_menu(
-        &mut self,
+        &self,
         response: &egui::Response,
         row: &Row,
         state: &ViewState,
@@ -42,7 +42,42 @@ impl Timeline {
                     }
                 }
             });
-            ui.menu_button("Rename", |ui| self.rename_ui(ui, row, state, actions));
+            let mut offer = |ui: &mut egui::Ui, text: &str, action: Action| {
+                if ui.button(text).clicked() {
+                    actions.push(action);
+                }
+            };
+            offer(ui, "Rename…", Action::StartRename(Some(key)));
+            if state.layout.names.contains_key(&key) {
+                let own = Arrange::Rename(key, String::new());
+                offer(ui, "Its own name again", Action::Arrange(own));
+            }
+            let chosen = state.area_rows.as_deref().unwrap_or_default();
+            if chosen.len() > 1 && chosen.contains(&key) {
+                let text = format!("Group these {} tracks", chosen.len());
+                offer(ui, &text, Action::Arrange(Arrange::Group(chosen.to_vec())));
+            } else {
+                offer(ui, "Group", Action::Arrange(Arrange::Group(vec![key])));
+            }
+            if state.layout.group(key).is_some() {
+                offer(ui, "Ungroup", Action::Arrange(Arrange::Ungroup(key)));
+            }
+            if let Some(group) = state.layout.group_of(key) {
+                let text = format!("Take out of '{}'", group.name);
+                offer(ui, &text, Action::Arrange(Arrange::TakeOut(key)));
+            }
+            let others = || state.layout.groups.iter().map(|it| RowKey::Made(it.id));
+            if others().any(|other| other != key) {
+                ui.menu_button("Put into group", |ui| {
+                    for group in &state.layout.groups {
+                        let into = RowKey::Made(group.id);
+                        if into != key && ui.button(&group.name).clicked() {
+                            let before = None;
+                            actions.push(Action::Arrange(Arrange::Join { key, into, before }));
+                        }
+                    }
+                });
+            }
             ui.separator();
             if ui.button("Copy name").clicked() {
                 actions.push(Action::Copy(row.title.to_string()));
@@ -54,42 +89,5 @@ impl Timeline {
                 }
             }
         });
-    }
-
-    fn rename_ui(
-        &mut self,
-        ui: &mut egui::Ui,
-        row: &Row,
-        state: &ViewState,
-        actions: &mut Vec<Action>,
-    ) {
-        let is_same = self
-            .renaming
-            .as_ref()
-            .is_some_and(|(key, _)| *key == row.key);
-        if !is_same {
-            self.renaming = Some((row.key, row.title.to_string()));
-        }
-        let Some((key, text)) = &mut self.renaming else {
-            return;
-        };
-        let edit = egui::TextEdit::singleline(text).desired_width(180.0);
-        let response = ui.add(edit);
-        response.widget_info(|| {
-            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "New name of the track")
-        });
-        if !is_same {
-            response.request_focus();
-        }
-        let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
-        if ui.button("Rename").clicked() || is_entered {
-            actions.push(Action::Arrange(Arrange::Rename(*key, text.clone())));
-            self.renaming = None;
-            ui.close();
-        }
-        if state.layout.names.contains_key(&row.key) && ui.button("Its own name").clicked() {
-            actions.push(Action::Arrange(Arrange::Rename(row.key, String::new())));
-            self.renaming = None;
-        }
     }
 }

@@ -6,8 +6,8 @@ use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::query::Item;
-use crate::view::rows::{Fold, Row, RowKey, RowKind};
-use crate::view::{Action, Arrange, ruler};
+use crate::view::rows::{Fold, Row, RowKind};
+use crate::view::{Action, ruler};
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2};
 
 impl Timeline {
@@ -39,7 +39,7 @@ impl Timeline {
                 );
             }
         }
-        self.drop_row_ui(ui, rect, draw, actions);
+        self.header_drag_ui(ui, rect, draw, actions);
         self.wheel_ui(ui, rect, None, draw, actions);
     }
 
@@ -79,7 +79,11 @@ impl Timeline {
         }
         paint_header(&painter, area, row, palette);
         let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
-        if response.clicked() {
+        let modifiers = ui.input(|input| input.modifiers);
+        if response.clicked() && (modifiers.command || modifiers.shift) {
+            actions.push(self.choose(row, section.rows, modifiers, draw));
+        } else if response.clicked() {
+            self.chosen_from = Some(row.key);
             let on_fold = ui
                 .input(|i| i.pointer.interact_pos())
                 .is_some_and(|pos| pos.x < fold_end);
@@ -95,6 +99,12 @@ impl Timeline {
             self.drag = Some(Drag::Row(row.key));
         }
         self.header_menu(&response, row, state, actions);
+        if section.stack == Stack::Body {
+            self.height_ui(ui, row, area.intersect(clip), draw, actions);
+        }
+        if state.renaming == Some(row.key) && section.stack == Stack::Body {
+            self.rename_ui(ui, row, area.intersect(clip), actions);
+        }
         if response.hovered() {
             let text = if row.note.is_empty() {
                 row.title.to_string()
@@ -102,53 +112,6 @@ impl Timeline {
                 format!("{}  {}", row.title, row.note)
             };
             response.on_hover_text(text);
-        }
-    }
-
-    /// While a header is dragged: a line where its track would go; when it is let go, the move.
-    fn drop_row_ui(&mut self, ui: &Ui, rect: Rect, draw: &Draw<'_>, actions: &mut Vec<Action>) {
-        let Some(Drag::Row(key)) = self.drag else {
-            return;
-        };
-        let (pointer, is_down) = ui.input(|i| (i.pointer.interact_pos(), i.pointer.primary_down()));
-        let state = draw.scene.state;
-        let Some(section) = draw.sections.iter().find(|it| it.stack == Stack::Body) else {
-            return;
-        };
-        let family: Vec<RowKey> = state
-            .outline
-            .family(key)
-            .map(|(_, nodes)| nodes.iter().map(|node| node.key).collect())
-            .unwrap_or_default();
-        let siblings = || section.rows.iter().filter(|row| family.contains(&row.key));
-        let target = pointer.map(|pos| {
-            siblings().find(|row| {
-                // A row with open ones below it ends where its last one ends.
-                section.row_rect(row).center().y > pos.y
-            })
-        });
-        if is_down {
-            if let Some(target) = target {
-                let y = match target {
-                    Some(row) => section.row_rect(row).top(),
-                    None => siblings()
-                        .next_back()
-                        .map_or(rect.bottom(), |row| section.row_rect(row).bottom()),
-                };
-                let y = y.clamp(section.rect.top() + 1.0, section.rect.bottom() - 1.0);
-                ui.painter_at(rect).hline(
-                    rect.x_range(),
-                    y,
-                    Stroke::new(2.0, draw.scene.palette.accent),
-                );
-                ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
-            }
-            return;
-        }
-        self.drag = None;
-        if let Some(target) = target {
-            let before = target.map(|row| row.key);
-            actions.push(Action::Arrange(Arrange::Move { key, before }));
         }
     }
 }

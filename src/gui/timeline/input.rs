@@ -80,7 +80,7 @@ impl Timeline {
                 Drag::Edge { from } => {
                     actions.push(move_edge(state.area_rows.clone(), span_between(from, time)));
                 }
-                Drag::Mark(_) | Drag::Brush(_) | Drag::Row(_) => {}
+                Drag::Mark(_) | Drag::Brush(_) | Drag::Row(_) | Drag::Height(_) => {}
             }
         }
         if response.drag_stopped() {
@@ -146,7 +146,7 @@ impl Timeline {
                     let by = draw.scale.nanos_from_points(-response.drag_delta().x);
                     actions.push(Action::Drag(draw.scene.state.span.shifted(by)));
                 }
-                Drag::Brush(_) | Drag::Row(_) => {}
+                Drag::Brush(_) | Drag::Row(_) | Drag::Height(_) => {}
             }
         }
         if response.drag_stopped() {

@@ -7,7 +7,9 @@ mod colors;
 mod counters;
 mod flows;
 mod glide;
+mod header_drag;
 mod header_menu;
+mod header_rename;
 mod headers;
 mod input;
 mod item_menu;
@@ -67,6 +69,8 @@ pub struct Timeline {
     menu_of: Option<(Option<Item>, Timestamp)>,
     /// The row that is given another name, and what has been typed.
     renaming: Option<(RowKey, String)>,
+    /// The header that was clicked last: where a choice of several begins.
+    chosen_from: Option<RowKey>,
 }
 
 #[derive(Clone, Copy)]
@@ -87,6 +91,8 @@ enum Drag {
     Brush(BrushPart),
     /// Moving a row to another place.
     Row(RowKey),
+    /// Moving the lower edge of a row.
+    Height(header_drag::Edge),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
