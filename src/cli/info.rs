@@ -8,6 +8,7 @@ use serde_json::json;
 use super::command::{CliError, Command, files_arguments, load};
 use crate::base::Nanos;
 use crate::load::LoadedTrace;
+use crate::view::ruler;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -145,10 +146,7 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     row("lost events", trace.lost_events().to_string())?;
     let full = Nanos(i64::try_from(loaded.timings.full.as_nanos()).unwrap_or(i64::MAX));
     row("loaded in", full.to_string())?;
-    row(
-        "memory",
-        format!("{:.1} MB", loaded.memory_bytes() as f64 / 1e6),
-    )?;
+    row("memory", ruler::size_text(loaded.memory_bytes()))?;
     for source in &trace.sources {
         row(
             "on the axis",

@@ -278,6 +278,7 @@ impl App {
         Panel::bottom("status").show(ui, |ui| self.status_ui(ui, &palette, &mut actions));
         match self.loaded.clone() {
             Some(loaded) => self.trace_ui(ui, &loaded, &palette, &mut actions),
+            None if self.loading.is_some() => self.opening_ui(ui, &palette),
             None => self.welcome_ui(ui, &palette, &mut actions),
         }
         if self.state.is_export_open

@@ -4,6 +4,7 @@ use super::app::App;
 use super::view_menu::{command, view_menu};
 use crate::view::Action;
 use crate::view::action::Purpose;
+use crate::view::ruler;
 use egui::{RichText, Ui};
 
 impl App {
@@ -79,15 +80,11 @@ impl App {
                 } else {
                     done as f32 / total as f32
                 };
-                let name = loading
-                    .path()
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default();
                 let text = format!(
-                    "{name}  {:.0} of {:.0} MB",
-                    done as f64 / 1e6,
-                    total as f64 / 1e6
+                    "{}  {} of {}",
+                    loading.name(),
+                    ruler::size_text(done),
+                    ruler::size_text(total)
                 );
                 ui.add(
                     egui::ProgressBar::new(share)

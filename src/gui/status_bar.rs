@@ -19,7 +19,9 @@ impl App {
         ui.horizontal(|ui| {
             let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
             let Some(loaded) = &self.loaded else {
-                ui.label(weak("No trace is open".to_owned()));
+                if self.loading.is_none() {
+                    ui.label(weak("No trace is open".to_owned()));
+                }
                 return;
             };
             let state = &self.state;
@@ -67,8 +69,7 @@ impl App {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
                     ui.separator();
                 }
-                let megabytes = self.memory_bytes as f64 / 1e6;
-                ui.label(weak(format!("{megabytes:.0} MB")))
+                ui.label(weak(ruler::size_text(self.memory_bytes)))
                     .on_hover_text("Memory that this trace takes; the file itself is not counted");
                 let odd = loaded.trace.diagnostics.rows();
                 if odd.iter().any(|row| row.severity != Severity::Info) {

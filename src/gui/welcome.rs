@@ -60,6 +60,20 @@ impl App {
         });
     }
 
+    /// While the first file is read and there is nothing of it to see yet.
+    pub(super) fn opening_ui(&self, ui: &mut Ui, palette: &theme::Palette) {
+        let frame = egui::Frame::new().fill(palette.canvas);
+        egui::CentralPanel::default().frame(frame).show(ui, |ui| {
+            let Some(loading) = &self.loading else {
+                return;
+            };
+            ui.centered_and_justified(|ui| {
+                let words = format!("Opening {}", loading.name());
+                ui.label(RichText::new(words).size(16.0).color(palette.weak));
+            });
+        });
+    }
+
     pub(super) fn drop_target_ui(&self, ui: &Ui, palette: &theme::Palette) {
         let hovered: Vec<String> = ui.input(|input| {
             let name = |path: &Path| {

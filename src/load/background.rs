@@ -171,6 +171,15 @@ impl Loading {
         self.is_over
     }
 
+    /// The file's name without its folder, in words.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let path = first_path(&self.request);
+        let name = path.file_name();
+        name.map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
     /// Bytes done, bytes in all (0 while that is not known).
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {

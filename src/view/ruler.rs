@@ -160,6 +160,19 @@ fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
     }
 }
 
+/// An amount of bytes in three digits: `640 B`, `1.2 MB`, `27.4 GB`.
+#[must_use]
+pub fn size_text(bytes: u64) -> String {
+    let (amount, unit) = match bytes {
+        ..1_000 => return format!("{bytes} B"),
+        ..1_000_000 => (bytes as f64 / 1e3, "kB"),
+        ..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
+        _ => (bytes as f64 / 1e9, "GB"),
+    };
+    let digits = if amount < 100.0 { 1 } else { 0 };
+    format!("{amount:.digits$} {unit}")
+}
+
 /// A whole number with thin groups of three digits: `1 234 567`.
 #[must_use]
 pub fn grouped(number: i64) -> String {
@@ -284,6 +297,14 @@ mod tests {
             unix_offset: Some(1_795_000_000 * 1_000_000_000),
             unit: ClockUnit::Nanoseconds,
         }
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        assert_eq!(size_text(640), "640 B");
+        assert_eq!(size_text(1_234_567), "1.2 MB");
+        assert_eq!(size_text(944_000_000), "944 MB");
+        assert_eq!(size_text(27_400_000_000), "27.4 GB");
     }
 
     #[test]

@@ -60,11 +60,10 @@ impl Pane for InfoPane {
                 ui.add_space(8.0);
                 ui.label(RichText::new("File").strong());
                 self.reading.ui(ui, scene, &mut actions);
-                let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
                 let mut facts = vec![
                     ("file".to_owned(), file_name(&loaded.path)),
                     ("format".to_owned(), trace.info.format.clone()),
-                    ("size".to_owned(), megabytes(loaded.file_bytes)),
+                    ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
                     ("clock".to_owned(), trace.info.clock.clone()),
                     (
                         "events".to_owned(),
@@ -78,7 +77,7 @@ impl Pane for InfoPane {
                         "lost events".to_owned(),
                         ruler::grouped(trace.lost_events() as i64),
                     ),
-                    ("memory".to_owned(), megabytes(loaded.memory_bytes())),
+                    ("memory".to_owned(), ruler::size_text(loaded.memory_bytes())),
                     (
                         "loaded in".to_owned(),
                         format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
