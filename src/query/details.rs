@@ -479,11 +479,14 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     // What every event has is looked at last.
     let is_common = |field: &&Field| field.name.starts_with("common_");
     let (common, own): (Vec<_>, Vec<_>) = detail.fields.iter().partition(is_common);
-    for field in own.into_iter().chain(common) {
+    for field in own {
         fields.row(&field.name, field.text());
     }
     if !detail.text.is_empty() {
         fields.row("as text", detail.text.clone());
+    }
+    for field in common {
+        fields.row(&field.name, field.text());
     }
     if !fields.rows.is_empty() {
         sections.push(fields);
