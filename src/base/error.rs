@@ -151,6 +151,8 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.problem, self.at) {
             (Problem::Cancelled, _) => f.write_str("stopped"),
+            // Of the file as a whole there is no place to tell.
+            (_, Location::Byte(0)) if self.item == "file" => self.problem.fmt(f),
             (Problem::Io(_), Location::Byte(0)) => write!(f, "{}: {}", self.item, self.problem),
             _ => write!(f, "{} at {}: {}", self.item, self.at, self.problem),
         }

@@ -147,7 +147,7 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
     let read = |path: &Path| {
         std::fs::read(path)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .map_err(|error| CliError::Input(format!("{error} ({})", path.display())))
+            .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))
     };
     let mut text = String::new();
     for path in definitions {

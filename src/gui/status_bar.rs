@@ -69,7 +69,8 @@ impl App {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
                     ui.separator();
                 }
-                ui.label(weak(ruler::size_text(self.memory_bytes)))
+                let megabytes = self.memory_bytes as f64 / 1e6;
+                ui.label(weak(format!("{megabytes:.0} MB")))
                     .on_hover_text("Memory that this trace takes; the file itself is not counted");
                 let odd = loaded.trace.diagnostics.rows();
                 if odd.iter().any(|row| row.severity != Severity::Info) {

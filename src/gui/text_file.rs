@@ -71,6 +71,6 @@ fn carry_out(order: TextOrder) -> Outcome {
     match written {
         Ok(()) => Ok(Some(path)),
         Err(FileError::Exists) => Err(format!("there is a file {} already", path.display())),
-        Err(FileError::Io(error)) => Err(format!("{error} ({})", path.display())),
+        Err(FileError::Io(error)) => Err(format!("{}: {error}", path.display())),
     }
 }

@@ -109,7 +109,7 @@ impl LoadedTrace {
     }
 }
 
-/// Why a file could not be opened: the error first, the path last.
+/// Why a file could not be opened: the path, then the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
     /// Which file.
@@ -120,7 +120,7 @@ pub struct LoadError {
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.error, self.path.display())
+        write!(f, "{}: {}", self.path.display(), self.error)
     }
 }
 
