@@ -2,23 +2,26 @@
 //! ftrace, so a trace.dat of the same time has its lines beside scheduler events.
 //!
 //! The recording is read as it is; after its own parts comes one more, which goes through the texts of all CPUs in
-//! time order and reads them as one etrace text. Tasks are the recording's own, by their pids, and times are those of
+//! time order and reads them as one etrace text (`ftrace_text` does the same with the lines of a text). Tasks are the
+//! recording's own, by their pids (where upids have no pid in them, by whose line it was), and times are those of
 //! the print events: the recording's clock need not be the one in the lines. Both the print event and the call that
 //! its text belongs to are events.
 
 use std::sync::OnceLock;
 
+use rustc_hash::FxHashMap;
+
+use super::describe;
 use super::emit;
 use super::file::File;
 use super::kinds::Kinds;
 use super::line::parse_line;
 use super::upids::{Form, Upids};
-use super::{describe, file};
-use crate::base::{Diagnostics, Job, ReadError};
+use crate::base::{Diagnostics, Job, ReadError, Strings, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, TraceInfo,
-    Value,
+    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
+    ThreadKey, TraceInfo, Value,
 };
 use crate::formats::format::BoxedReader;
 use crate::formats::{EventRef, Input, Reader, Report};
@@ -32,7 +35,7 @@ struct WithEtrace {
     first_kind: u16,
     lanes: Vec<Lane>,
     parts: Vec<Part>,
-    text: OnceLock<File>,
+    text: OnceLock<Lines>,
 }
 
 /// `inner` with the calls that the texts of its events of kinds `prints` hold. Its directory must be known already.
@@ -65,9 +68,8 @@ impl WithEtrace {
     }
 
     /// The lines of all print events in time order, as an etrace text of its own.
-    fn collect(&self, job: &Job) -> Result<File, ReadError> {
-        let mut found: Vec<(i64, Vec<u8>)> = Vec::new();
-        let mut form = Form::Plain;
+    fn collect(&self, job: &Job) -> Result<Lines, ReadError> {
+        let mut found = Found::default();
         let mut line = Vec::new();
         for (part, about) in (0..self.own_part()).zip(&self.parts) {
             job.check()?;
@@ -87,45 +89,117 @@ impl WithEtrace {
                     thread: row.thread,
                 };
                 self.inner.push_text(event, &mut line);
-                let text = line.trim_ascii_end();
-                let Some(payload) = parse_line(text) else {
-                    continue;
-                };
-                if Upids::form_of(payload.upid) == Form::SerialAndPid {
-                    form = Form::SerialAndPid;
-                }
-                let at = (payload.tag.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-                let (seconds, nanos) = (
-                    row.time.0.div_euclid(1_000_000_000).max(0),
-                    row.time.0.rem_euclid(1_000_000_000),
-                );
-                let head = format!("0: {},{},{seconds},{nanos}!", payload.upid, payload.cpu);
-                let body = text.get(at..).unwrap_or(&[]);
-                found.push((row.time.0, [head.as_bytes(), body].concat()));
+                found.add(&line, row.time, row.thread);
             }
             job.advance(about.size_bytes);
         }
-        // Equal times keep the order of the CPUs.
-        found.sort_by_key(|line| line.0);
-        let mut text = Vec::with_capacity(found.iter().map(|line| line.1.len() + 1).sum());
-        for (_, line) in found {
+        Ok(found.lines())
+    }
+
+    /// What describes the events of the last part; empty as long as that was not read.
+    fn own(&self, event: EventRef) -> Option<&Lines> {
+        self.text.get().filter(|_| event.part == self.own_part())
+    }
+}
+
+/// Lines of etrace while they are found in another recording.
+#[derive(Debug, Default)]
+pub struct Found {
+    lines: Vec<(i64, Vec<u8>)>,
+    has_pids: bool,
+    /// Who wrote the first line of each upid.
+    writers: FxHashMap<i64, (i64, ThreadKey)>,
+}
+
+impl Found {
+    /// Takes in `line`, which `thread` wrote at `time`, if there is an event in it.
+    pub fn add(&mut self, line: &[u8], time: Timestamp, thread: ThreadKey) {
+        let text = line.trim_ascii_end();
+        let Some(payload) = parse_line(text) else {
+            return;
+        };
+        self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
+        self.note_writer(payload.upid, (time.0, thread));
+        let at = (payload.tag.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let (seconds, nanos) = (
+            time.0.div_euclid(1_000_000_000).max(0),
+            time.0.rem_euclid(1_000_000_000),
+        );
+        let head = format!("0: {},{},{seconds},{nanos}!", payload.upid, payload.cpu);
+        let body = text.get(at..).unwrap_or(&[]);
+        self.lines.push((time.0, [head.as_bytes(), body].concat()));
+    }
+
+    fn note_writer(&mut self, upid: i64, writer: (i64, ThreadKey)) {
+        let known = self.writers.entry(upid).or_insert(writer);
+        *known = writer.min(*known);
+    }
+
+    /// Takes in what was found elsewhere.
+    pub fn append(&mut self, mut other: Found) {
+        self.lines.append(&mut other.lines);
+        self.has_pids |= other.has_pids;
+        for (upid, writer) in other.writers {
+            self.note_writer(upid, writer);
+        }
+    }
+
+    /// All of them in order of time; those of equal times in the order in which they were found.
+    #[must_use]
+    pub fn lines(mut self) -> Lines {
+        self.lines.sort_by_key(|line| line.0);
+        let mut text = Vec::with_capacity(self.lines.iter().map(|line| line.1.len() + 1).sum());
+        for (_, line) in self.lines {
             text.extend_from_slice(&line);
             text.push(b'\n');
         }
-        let cuts = vec![0, text.len()];
-        Ok(File {
+        let upids = if self.has_pids {
+            Upids::of_pids(Form::SerialAndPid, FxHashMap::default())
+        } else {
+            let writers = self.writers.into_iter();
+            let known = writers.map(|(upid, (_, thread))| (upid, thread.0));
+            Upids::of_pids(Form::Plain, known.collect())
+        };
+        Lines(File {
+            cuts: vec![0, text.len()],
             input: Input::from_vec(text, "etrace lines"),
-            upids: Upids::of_pids(form),
+            upids,
             kinds: Kinds::default(),
-            cuts,
             first_lines: OnceLock::new(),
             pieces: None,
         })
     }
+}
 
-    /// The file whose events those of the last part are; empty as long as that was not read.
-    fn own(&self, event: EventRef) -> Option<&file::File> {
-        self.text.get().filter(|_| event.part == self.own_part())
+/// The lines of etrace of another recording, as a text of their own.
+#[derive(Debug)]
+pub struct Lines(File);
+
+impl Lines {
+    /// The calls in them. Their kinds are numbers in [`Lines::kinds`].
+    ///
+    /// # Errors
+    /// Only if the job was cancelled.
+    pub fn columns(&self) -> Result<LaneColumns, ReadError> {
+        emit::emit(&self.0, (0, self.0.text().len()), &Job::default())
+    }
+
+    /// The kinds of calls.
+    #[must_use]
+    pub fn kinds(&self, strings: &mut Strings) -> Vec<EventKind> {
+        self.0.kinds.list(strings)
+    }
+
+    /// One call in full.
+    #[must_use]
+    pub fn describe(&self, event: EventRef) -> EventDetail {
+        describe::describe(self.0.text(), &self.0.upids, event)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.0.text().len() as u64
     }
 }
 
@@ -151,8 +225,7 @@ impl Reader for WithEtrace {
             return self.inner.read_part(part, job);
         }
         let read = self.collect(job)?;
-        let file = self.text.get_or_init(|| read);
-        let mut columns = emit::emit(file, (0, file.text().len()), &Job::default())?;
+        let mut columns = self.text.get_or_init(|| read).columns()?;
         for index in 0..columns.events.len() as u32 {
             let kind = columns.events.kind(index).0;
             let kind = self.first_kind.saturating_add(kind);
@@ -164,8 +237,8 @@ impl Reader for WithEtrace {
     fn directory(&self) -> Directory {
         let mut directory = self.inner.directory();
         directory.derive = Derive::Programs;
-        if let Some(file) = self.text.get() {
-            let kinds = file.kinds.list(&mut directory.strings);
+        if let Some(lines) = self.text.get() {
+            let kinds = lines.kinds(&mut directory.strings);
             directory.kinds.extend(kinds);
         }
         directory
@@ -177,7 +250,7 @@ impl Reader for WithEtrace {
 
     fn describe(&self, event: EventRef) -> EventDetail {
         match self.own(event) {
-            Some(file) => describe::describe(file.text(), &file.upids, event),
+            Some(lines) => lines.describe(event),
             None => self.inner.describe(event),
         }
     }
@@ -228,7 +301,6 @@ impl Reader for WithEtrace {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let text = self.text.get().map_or(0, |file| file.text().len() as u64);
-        self.inner.memory_bytes() + text
+        self.inner.memory_bytes() + self.text.get().map_or(0, Lines::memory_bytes)
     }
 }

@@ -39,11 +39,10 @@ use crate::formats::format::Together;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
-use line::parse_line;
 use upids::{Form, Upids};
 
-pub use embedded::with_etrace;
-pub use line::{Payload, Word, parse_payload};
+pub use embedded::{Found, Lines, with_etrace};
+pub use line::{Payload, Word, parse_line, parse_payload};
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {

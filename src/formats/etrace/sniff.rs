@@ -1,27 +1,34 @@
 //! Whether bytes are an etrace file: its first lines are events, with or without what ftrace puts before them.
 
 use crate::formats::Sniff;
+use crate::formats::ftrace_text::is_event_line;
 
 use super::line::{parse_line, parse_lost};
 
 /// How many lines are looked at.
-const MOST_LINES: usize = 64;
+const MOST_LINES: usize = 1000;
 
 /// Whether the head of a file is etrace: surely if most of its first lines are events.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
     let is_named = head.starts_with(b"INITCWD=");
-    let (mut events, mut others) = (0, 0);
-    let mut lines = head.split(|&byte| byte == b'\n').peekable();
-    for (index, line) in lines.by_ref().take(MOST_LINES).enumerate() {
+    let (mut events, mut mixed, mut others) = (0, 0, 0);
+    let lines = head.split(|&byte| byte == b'\n');
+    for (index, line) in lines.take(MOST_LINES).enumerate() {
         if line.is_empty() || (index == 0 && is_named) || line.starts_with(b"#") {
             continue;
         }
         if parse_line(line).is_some() || parse_lost(line).is_some() {
             events += 1;
+        } else if is_event_line(line) {
+            mixed += 1;
         } else {
             others += 1;
         }
+    }
+    if mixed > 0 && !is_named {
+        // A text of ftrace; its reader reads these lines as well.
+        return Sniff::No;
     }
     match (events, others) {
         // The last line may be cut.
@@ -53,6 +60,7 @@ mod tests {
             "# tracer: nop\n",
             "<idle>-0 [000] 1.0: sched_switch: x\n",
             "{\"a\":1}",
+            "  sh-9 [002] ...1. 105.251041: 0: 1,2,105,286274460!SchedFork|pid=2\n  sh-9 [002] d..1. 105.252000: sched_waking: comm=a pid=7 prio=120 target_cpu=002\n",
         ] {
             assert_eq!(sniff(head.as_bytes()), Sniff::No, "{head}");
         }

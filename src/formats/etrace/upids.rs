@@ -46,6 +46,8 @@ pub struct Upids {
     form: Form,
     root: Option<i64>,
     names: Names,
+    /// Pids that upids do not say.
+    pids: FxHashMap<i64, u32>,
     shared: Mutex<Shared>,
 }
 
@@ -64,16 +66,18 @@ impl Upids {
             form,
             root,
             names: Names::Serials,
+            pids: FxHashMap::default(),
             shared: Mutex::default(),
         }
     }
 
-    /// For lines within a recording that knows tasks by their pids. (Where upids have no pid in them, tasks get
-    /// keys of their own.)
+    /// For lines within a recording that knows tasks by their pids. `pids` are those of upids that have none in
+    /// them; who is not there gets a key of its own.
     #[must_use]
-    pub fn of_pids(form: Form) -> Upids {
+    pub fn of_pids(form: Form, pids: FxHashMap<i64, u32>) -> Upids {
         Upids {
             names: Names::Pids,
+            pids,
             ..Upids::new(form, None)
         }
     }
@@ -100,7 +104,7 @@ impl Upids {
     pub fn pid(&self, upid: i64) -> u64 {
         match self.form {
             Form::SerialAndPid => (upid & PID_MASK) as u64,
-            Form::Plain => upid as u64,
+            Form::Plain => self.pids.get(&upid).map_or(upid as u64, |&pid| pid.into()),
         }
     }
 
@@ -112,6 +116,9 @@ impl Upids {
         }
         if (self.names, self.form) == (Names::Pids, Form::SerialAndPid) {
             return ThreadKey((upid & PID_MASK) as u32);
+        }
+        if let Some(&pid) = self.pids.get(&upid) {
+            return ThreadKey(pid);
         }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&key) = shared.keys.get(&upid) {

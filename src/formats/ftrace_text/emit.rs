@@ -14,6 +14,7 @@ use super::fields::{
 use super::graph::{self, Step};
 use super::line::{Body, Plain, Prefix, classify, plain, split_prefix};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::pairs::{
@@ -247,6 +248,11 @@ impl<'a> Emitter<'a> {
                     b"kernel_stack"
                 };
                 let kind = self.kind_by_name(name).1;
+                self.push(&mut now, prefix.time, line.offset, kind);
+            }
+            // What it says is told by a part of its own (`with_etrace`).
+            Body::Text if is_call(prefix.body) => {
+                let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
             Body::Text => match tracer_text(prefix.body) {

@@ -23,6 +23,7 @@ mod graph;
 mod line;
 mod recipe;
 mod sniff;
+mod with_etrace;
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -40,16 +41,27 @@ use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use emit::{Emitter, Last, Layout};
-use line::{Plain, plain, split_prefix};
+use line::{Body, Plain, classify, plain, split_prefix};
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "ftrace text",
     extensions: &["txt", "ftrace", "systrace"],
     sniff: sniff::sniff,
-    open: |input, job| Ok(Box::new(FtraceReader::open(input, job)?)),
+    open: |input, job| {
+        Ok(with_etrace::with_its_etrace(FtraceReader::open(
+            input, job,
+        )?))
+    },
     together: None,
 };
+
+/// Whether a line is an event that the kernel or trace-cmd has put in columns.
+#[must_use]
+pub fn is_event_line(line: &[u8]) -> bool {
+    split_prefix(line)
+        .is_some_and(|prefix| !matches!(classify(prefix.body), Body::Text | Body::Stack(_)))
+}
 
 const BLOCK_BYTES: usize = 4 << 20;
 /// A bare clock whose steps are smaller on average counts events.
@@ -78,6 +90,8 @@ struct FtraceReader {
     lanes: Vec<Lane>,
     parts: Vec<Part>,
     layout: Layout,
+    /// Whether lines of the build tracer are among the others.
+    has_etrace: bool,
     /// What columns called pids, with the block that said it.
     names: Mutex<FxHashMap<u32, (usize, Vec<u8>)>>,
 }
@@ -90,6 +104,7 @@ struct Summary {
     first: Option<Last>,
     last: Option<Last>,
     is_raw: bool,
+    has_etrace: bool,
 }
 
 fn summarize(text: &[u8], layout: Layout) -> Summary {
@@ -127,6 +142,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
             summary.first = summary.first.or(Some(now));
             summary.last = Some(now);
             summary.is_raw |= prefix.is_raw;
+            summary.has_etrace |= with_etrace::is_call(prefix.body);
         } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
             see(cpu);
         }
@@ -171,6 +187,7 @@ impl FtraceReader {
             cpus.push(0);
         }
         let is_raw = summaries.iter().any(|summary| summary.is_raw);
+        let has_etrace = summaries.iter().any(|summary| summary.has_etrace);
         let first = summaries.iter().find_map(|summary| summary.first);
         let mut last = first.unwrap_or_default();
         last.thread = ThreadKey::UNKNOWN.0;
@@ -244,6 +261,7 @@ impl FtraceReader {
             lanes,
             parts,
             layout,
+            has_etrace,
             names: Mutex::new(FxHashMap::default()),
         })
     }

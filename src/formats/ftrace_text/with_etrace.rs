@@ -1,0 +1,172 @@
+//! Lines of etrace among other events of a text: the build tracer writes through ftrace, so whoever reads
+//! `trace_pipe` with more events enabled gets both.
+//!
+//! The text is read as it is; after its own parts comes one more, which has the calls that the lines belong to.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use super::line::split_prefix;
+use super::{Block, FtraceReader};
+use crate::base::lines::lines;
+use crate::base::{Diagnostics, Job, ReadError, Timestamp};
+use crate::event::keys::Derive;
+use crate::event::{
+    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
+};
+use crate::formats::etrace::{Found, Lines, parse_line};
+use crate::formats::format::BoxedReader;
+use crate::formats::{EventRef, Reader};
+
+/// A text with lines of etrace in it.
+#[derive(Debug)]
+struct WithEtrace {
+    inner: FtraceReader,
+    lanes: Vec<Lane>,
+    parts: Vec<Part>,
+    found: OnceLock<Lines>,
+}
+
+/// A text as it is, or with the calls that its lines of etrace tell of.
+pub fn with_its_etrace(inner: FtraceReader) -> BoxedReader {
+    if !inner.has_etrace {
+        return Box::new(inner);
+    }
+    let mut lanes = inner.lanes.clone();
+    lanes.push(Lane {
+        name: "etrace lines".to_owned(),
+        cpu: None,
+    });
+    let mut parts = inner.parts.clone();
+    parts.push(Part {
+        lane: lanes.len() as u32 - 1,
+        size_bytes: inner.input.bytes().len() as u64,
+    });
+    Box::new(WithEtrace {
+        inner,
+        lanes,
+        parts,
+        found: OnceLock::new(),
+    })
+}
+
+/// Whether the body of a line is one of the build tracer's, as the kernel or trace-cmd prints it.
+#[inline]
+pub fn is_call(body: &[u8]) -> bool {
+    let is_print = body.starts_with(b"print:") || body.starts_with(b"bprint:");
+    (is_print || body.first().is_some_and(u8::is_ascii_digit)) && parse_line(body).is_some()
+}
+
+impl WithEtrace {
+    fn own_part(&self) -> u32 {
+        self.parts.len() as u32 - 1
+    }
+
+    fn collect(&self, job: &Job) -> Result<Lines, ReadError> {
+        let blocks: Vec<Found> = self
+            .inner
+            .blocks
+            .par_iter()
+            .map(|block| {
+                job.check()?;
+                let found = self.found_in(block);
+                job.advance(block.range.len() as u64);
+                Ok(found)
+            })
+            .collect::<Result<_, ReadError>>()?;
+        let mut all = Found::default();
+        for found in blocks {
+            all.append(found);
+        }
+        Ok(all.lines())
+    }
+
+    fn found_in(&self, block: &Block) -> Found {
+        let text = self.inner.input.bytes().get(block.range.clone());
+        let mut found = Found::default();
+        let mut last = block.last;
+        for line in lines(text.unwrap_or(&[]), 1, 0) {
+            if let Some(prefix) = split_prefix(line.bytes) {
+                // Each line counts: those of one microsecond lie apart as in the lanes of their CPUs.
+                let time = last.spread(&prefix);
+                if !is_call(prefix.body) {
+                    continue;
+                }
+                found.add(prefix.body, Timestamp(time), ThreadKey(prefix.pid));
+            }
+        }
+        found
+    }
+
+    fn own(&self, event: EventRef) -> Option<&Lines> {
+        self.found.get().filter(|_| event.part == self.own_part())
+    }
+}
+
+impl Reader for WithEtrace {
+    fn info(&self) -> &TraceInfo {
+        self.inner.info()
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        self.inner.coarse()
+    }
+
+    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        if part != self.own_part() {
+            return self.inner.read_part(part, job);
+        }
+        let read = self.collect(job)?;
+        let lines = self.found.get_or_init(|| read);
+        let mut columns = lines.columns()?;
+        // Kinds of the text are found while it is read: calls get theirs among them.
+        let mut strings = crate::base::Strings::default();
+        let kinds: Vec<KindId> = lines
+            .kinds(&mut strings)
+            .iter()
+            .map(|kind| {
+                let category = strings.text(kind.category);
+                let name = strings.bytes(kind.name);
+                self.inner.kinds.intern(&category, name, kind.role)
+            })
+            .collect();
+        for index in 0..columns.events.len() as u32 {
+            let kind = kinds.get(usize::from(columns.events.kind(index).0));
+            columns
+                .events
+                .set_kind(index, kind.copied().unwrap_or(KindId(0)));
+        }
+        Ok(columns)
+    }
+
+    fn directory(&self) -> Directory {
+        Directory {
+            derive: Derive::Programs,
+            ..self.inner.directory()
+        }
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.inner.diagnostics()
+    }
+
+    fn describe(&self, event: EventRef) -> EventDetail {
+        match self.own(event) {
+            Some(lines) => lines.describe(event),
+            None => self.inner.describe(event),
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.inner.memory_bytes() + self.found.get().map_or(0, Lines::memory_bytes)
+    }
+}
