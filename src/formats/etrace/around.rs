@@ -3,10 +3,11 @@
 
 use crate::base::{StringId, Strings, Timestamp};
 
-use super::calls::{Fit, Sort};
+use super::calls::Fit;
 use super::emit::{Emitter, Target, Task};
 use super::file::{events_after, lines_before};
 use super::line::{Payload, Word, parse_line};
+use super::sorts::Sort;
 
 /// How far behind its end a part reads on.
 const MOST_AHEAD_BYTES: usize = 8 << 20;

@@ -12,376 +12,12 @@
 //! `Cont_end` says nothing, and a text ends with its `_end` or with the next line that is none of these.
 //! An empty argument prints nothing: a gap in the numbers tells of it.
 
-use crate::event::Role;
-
-use super::line::{Payload, Values, Word};
-
-/// The calls that are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Sort {
-    /// A program was loaded.
-    NewProc,
-    /// The clone call begins.
-    SysClone,
-    /// It failed.
-    SysCloneFailed,
-    /// There is a new task.
-    SchedFork,
-    /// The task ends.
-    Exit,
-    /// A file was opened.
-    Open,
-    /// A descriptor was closed.
-    Close,
-    /// A pipe was made.
-    Pipe,
-    /// A descriptor was copied.
-    Dup,
-    /// A rename begins.
-    RenameFrom,
-    /// A renameat2 begins.
-    Rename2From,
-    /// It was done.
-    RenameTo,
-    /// It failed.
-    RenameFailed,
-    /// A link begins.
-    LinkFrom,
-    /// A linkat begins.
-    LinkatFrom,
-    /// It was done.
-    LinkTo,
-    /// It failed.
-    LinkFailed,
-    /// A symbolic link was made.
-    Symlink,
-    /// A mount begins.
-    Mount,
-    /// It failed.
-    MountFailed,
-    /// An unmount begins.
-    Umount,
-    /// It failed.
-    UmountFailed,
-    /// The task has another name.
-    Comm,
-    /// A task of the group whose environment follows.
-    Upid,
-    /// A variable of that environment.
-    Env,
-    /// A call of which only the text is there; the slot says which.
-    Lone,
-    /// A tag that is not known.
-    Unknown,
-}
-
-/// The texts that calls have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Slot {
-    /// `PI`: the file that was loaded, a script's interpreter.
-    Interpreter,
-    /// `PP`: the program that was asked for.
-    Program,
-    /// `CW`: the working directory.
-    Directory,
-    /// `A`: an argument.
-    Argument,
-    /// `FN`: the path that was opened.
-    Path,
-    /// `FO`: the path as the program said it.
-    Original,
-    /// `RF`: renamed from.
-    RenameFrom,
-    /// `RT`: renamed to.
-    RenameTo,
-    /// `LF`: linked from.
-    LinkFrom,
-    /// `LT`: linked to.
-    LinkTo,
-    /// `ST`: what a symbolic link says.
-    LinkText,
-    /// `SR`: what it leads to.
-    LinkTarget,
-    /// `SL`: where it is.
-    LinkName,
-    /// `MS`: what is mounted.
-    MountSource,
-    /// `MT`: where.
-    MountTarget,
-    /// `MX`: the type of file system.
-    MountType,
-    /// `CN`: the task's name.
-    Name,
-    /// `Env`.
-    Variable,
-    /// The text of an unknown tag.
-    Other,
-}
-
-struct SortRow {
-    sort: Sort,
-    name: &'static str,
-    category: &'static str,
-    role: Role,
-    /// Its texts, each with the key of its announced size.
-    texts: &'static [(Slot, &'static str)],
-}
-
-const fn row(
-    sort: Sort,
-    name: &'static str,
-    category: &'static str,
-    role: Role,
-    texts: &'static [(Slot, &'static str)],
-) -> SortRow {
-    SortRow {
-        sort,
-        name,
-        category,
-        role,
-        texts,
-    }
-}
-
-const SORTS: &[SortRow] = &[
-    row(
-        Sort::NewProc,
-        "New_proc",
-        "process",
-        Role::Consumed,
-        &[
-            (Slot::Interpreter, "prognameisize"),
-            (Slot::Program, "prognamepsize"),
-            (Slot::Directory, "cwdsize"),
-            (Slot::Argument, "argsize"),
-        ],
-    ),
-    row(Sort::SysClone, "SysClone", "process", Role::Instant, &[]),
-    row(
-        Sort::SysCloneFailed,
-        "SysCloneFailed",
-        "process",
-        Role::Instant,
-        &[],
-    ),
-    row(Sort::SchedFork, "SchedFork", "process", Role::Instant, &[]),
-    row(Sort::Exit, "Exit", "process", Role::Consumed, &[]),
-    row(
-        Sort::Open,
-        "Open",
-        "file",
-        Role::Consumed,
-        &[(Slot::Path, "fnamesize"), (Slot::Original, "forigsize")],
-    ),
-    row(Sort::Close, "Close", "file", Role::Consumed, &[]),
-    row(Sort::Pipe, "Pipe", "file", Role::Instant, &[]),
-    row(Sort::Dup, "Dup", "file", Role::Instant, &[]),
-    row(
-        Sort::RenameFrom,
-        "RenameFrom",
-        "file",
-        Role::Instant,
-        &[(Slot::RenameFrom, "fnamesize")],
-    ),
-    row(
-        Sort::Rename2From,
-        "Rename2From",
-        "file",
-        Role::Instant,
-        &[(Slot::RenameFrom, "fnamesize")],
-    ),
-    row(
-        Sort::RenameTo,
-        "RenameTo",
-        "file",
-        Role::Instant,
-        &[(Slot::RenameTo, "fnamesize")],
-    ),
-    row(
-        Sort::RenameFailed,
-        "RenameFailed",
-        "file",
-        Role::Instant,
-        &[],
-    ),
-    row(
-        Sort::LinkFrom,
-        "LinkFrom",
-        "file",
-        Role::Instant,
-        &[(Slot::LinkFrom, "fnamesize")],
-    ),
-    row(
-        Sort::LinkatFrom,
-        "LinkatFrom",
-        "file",
-        Role::Instant,
-        &[(Slot::LinkFrom, "fnamesize")],
-    ),
-    row(
-        Sort::LinkTo,
-        "LinkTo",
-        "file",
-        Role::Instant,
-        &[(Slot::LinkTo, "fnamesize")],
-    ),
-    row(Sort::LinkFailed, "LinkFailed", "file", Role::Instant, &[]),
-    row(
-        Sort::Symlink,
-        "Symlink",
-        "file",
-        Role::Instant,
-        &[
-            (Slot::LinkText, "targetnamesize"),
-            (Slot::LinkTarget, "resolvednamesize"),
-            (Slot::LinkName, "linknamesize"),
-        ],
-    ),
-    row(
-        Sort::Mount,
-        "Mount",
-        "file",
-        Role::Instant,
-        &[
-            (Slot::MountSource, "sourcenamesize"),
-            (Slot::MountTarget, "targetnamesize"),
-            (Slot::MountType, "typenamesize"),
-        ],
-    ),
-    row(Sort::MountFailed, "MountFailed", "file", Role::Instant, &[]),
-    row(
-        Sort::Umount,
-        "Umount",
-        "file",
-        Role::Instant,
-        &[(Slot::MountTarget, "targetnamesize")],
-    ),
-    row(
-        Sort::UmountFailed,
-        "UmountFailed",
-        "file",
-        Role::Instant,
-        &[],
-    ),
-    row(
-        Sort::Comm,
-        "Comm",
-        "process",
-        Role::Instant,
-        &[(Slot::Name, "size")],
-    ),
-    row(Sort::Upid, "UPID", "environment", Role::Instant, &[]),
-    row(
-        Sort::Env,
-        "Env",
-        "environment",
-        Role::Instant,
-        &[(Slot::Variable, "")],
-    ),
-    row(Sort::Lone, "text", "etrace", Role::Instant, &[]),
-    row(
-        Sort::Unknown,
-        "unknown",
-        "etrace",
-        Role::Instant,
-        &[(Slot::Other, "")],
-    ),
-];
-
-const SLOTS: &[(Slot, &str, &str)] = &[
-    (Slot::Interpreter, "PI", "interpreter"),
-    (Slot::Program, "PP", "program"),
-    (Slot::Directory, "CW", "directory"),
-    (Slot::Argument, "A", "argument"),
-    (Slot::Path, "FN", "path"),
-    (Slot::Original, "FO", "original"),
-    (Slot::RenameFrom, "RF", "from"),
-    (Slot::RenameTo, "RT", "to"),
-    (Slot::LinkFrom, "LF", "from"),
-    (Slot::LinkTo, "LT", "to"),
-    (Slot::LinkText, "ST", "text"),
-    (Slot::LinkTarget, "SR", "target"),
-    (Slot::LinkName, "SL", "link"),
-    (Slot::MountSource, "MS", "source"),
-    (Slot::MountTarget, "MT", "target"),
-    (Slot::MountType, "MX", "type"),
-    (Slot::Name, "CN", "name"),
-    (Slot::Variable, "Env", "variable"),
-    (Slot::Other, "text", "text"),
-];
-
-impl Sort {
-    /// The known calls, in the order of their numbers.
-    pub fn all() -> impl Iterator<Item = Sort> {
-        SORTS.iter().map(|row| row.sort)
-    }
-
-    fn row(self) -> &'static SortRow {
-        SORTS.get(self as usize).unwrap_or(&SORTS[SORTS.len() - 1])
-    }
-
-    /// The call that `tag` starts.
-    #[must_use]
-    pub fn from_tag(tag: &[u8]) -> Option<Sort> {
-        let known = SORTS.get(..Sort::Lone as usize)?;
-        known
-            .iter()
-            .find(|row| row.name.as_bytes() == tag)
-            .map(|row| row.sort)
-    }
-
-    /// Its tag.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What it is about.
-    #[must_use]
-    pub fn category(self) -> &'static str {
-        self.row().category
-    }
-
-    /// What becomes of it.
-    #[must_use]
-    pub fn role(self) -> Role {
-        self.row().role
-    }
-}
-
-impl Slot {
-    /// All texts, in the order of their numbers.
-    pub fn all() -> impl Iterator<Item = Slot> {
-        SLOTS.iter().map(|row| row.0)
-    }
-
-    /// The text that `tag` is.
-    #[must_use]
-    pub fn from_tag(tag: &[u8]) -> Option<Slot> {
-        let known = SLOTS.get(..Slot::Variable as usize)?;
-        known
-            .iter()
-            .find(|row| row.1.as_bytes() == tag)
-            .map(|row| row.0)
-    }
-
-    /// Its tag.
-    #[must_use]
-    pub fn tag(self) -> &'static str {
-        SLOTS.get(self as usize).map_or("", |row| row.1)
-    }
-
-    /// What people call it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        SLOTS.get(self as usize).map_or("", |row| row.2)
-    }
-}
+use super::line::{Payload, Word};
+use super::sorts::{Slot, Sort};
+use super::values::{Key, Values};
 
 /// Most texts that a call has.
-const MOST_TEXTS: usize = 4;
+pub const MOST_TEXTS: usize = 4;
 /// How many empty arguments may be missing in one call.
 const MOST_GAPS: u64 = 1024;
 
@@ -393,7 +29,7 @@ pub struct Call<'a> {
     /// For [`Sort::Lone`]: which text is there without its call.
     pub lone: Slot,
     /// Its numbers.
-    pub values: Values<'a>,
+    pub values: Values,
     /// Where its line starts.
     pub place: u64,
     /// For unknown tags: the tag.
@@ -523,13 +159,13 @@ impl<'a> Call<'a> {
     }
 
     fn index_of(&self, slot: Slot) -> Option<usize> {
-        self.sort.row().texts.iter().position(|text| text.0 == slot)
+        self.sort.texts().iter().position(|text| text.0 == slot)
     }
 
     fn has(&self, slot: Slot) -> bool {
         match self.sort {
             Sort::Lone => self.lone == slot,
-            sort => sort.row().texts.iter().any(|text| text.0 == slot),
+            sort => sort.texts().iter().any(|text| text.0 == slot),
         }
     }
 
@@ -629,7 +265,7 @@ impl<'a> Call<'a> {
     /// Whether nothing more is to come, as far as the announced sizes tell.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        let texts = self.sort.row().texts;
+        let texts = self.sort.texts();
         match self.sort {
             _ if self.is_complete => true,
             Sort::NewProc | Sort::Mount | Sort::Umount | Sort::Lone => false,
@@ -639,9 +275,9 @@ impl<'a> Call<'a> {
                     None if self.current == Some(*slot) => self.text.bytes().len() as u64,
                     None => 0,
                 };
-                match self.values.get(key.as_bytes()) {
+                match self.values.get(*key) {
                     Some(size) => u64::try_from(size).is_ok_and(|size| read >= size),
-                    None => *key == "resolvednamesize" || *key == "sourcenamesize",
+                    None => matches!(key, Key::ResolvedSize | Key::SourceSize),
                 }
             }),
         }
@@ -653,9 +289,9 @@ impl<'a> Call<'a> {
         if self.sort == Sort::NewProc && !self.is_complete {
             return Some(Flaw::Incomplete);
         }
-        let texts = self.sort.row().texts;
+        let texts = self.sort.texts();
         texts.iter().enumerate().find_map(|(index, (slot, key))| {
-            let size = u64::try_from(self.values.get(key.as_bytes())?).ok()?;
+            let size = u64::try_from(self.values.get(*key)?).ok()?;
             let length = self.lengths.get(index).copied().flatten();
             match length {
                 _ if *slot == Slot::Argument => {
@@ -696,12 +332,6 @@ pub enum Flaw {
     },
 }
 
-impl Sort {
-    fn has_values(self) -> bool {
-        !matches!(self, Sort::Env | Sort::Upid | Sort::Lone | Sort::Unknown)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -723,17 +353,6 @@ mod tests {
         call.finish_text(&mut done);
         assert_eq!(call.flaw(), None);
         out
-    }
-
-    #[test]
-    fn rows_stand_in_the_order_of_their_numbers() {
-        for (index, row) in SORTS.iter().enumerate() {
-            assert_eq!(row.sort as usize, index);
-            assert!(row.texts.len() <= MOST_TEXTS);
-        }
-        for (index, row) in SLOTS.iter().enumerate() {
-            assert_eq!(row.0 as usize, index);
-        }
     }
 
     #[test]

@@ -4,14 +4,18 @@ use crate::base::signals::exit_text;
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
 
-use super::calls::{Call, Fit, Slot, Sort};
+use super::calls::{Call, Fit};
 use super::file::{events_after, line_at};
 use super::line::{Payload, Word, parse_line};
+use super::sorts::{Slot, Sort};
 use super::upids::Upids;
+use super::values::{Key, pairs};
 use super::words;
 
 /// How far the lines of a call are looked for.
 const MOST_AHEAD_BYTES: usize = 8 << 20;
+/// How many numbers of a call are shown.
+const MOST_NUMBERS: usize = 32;
 
 /// The event whose first line is at `event.place`.
 #[must_use]
@@ -100,7 +104,12 @@ fn detail(
             .fields
             .push(field("arguments", "text", Value::List(list), ""));
     }
-    for (key, value) in call.values.iter() {
+    let numbers = if call.sort.has_values() {
+        line.text
+    } else {
+        &[]
+    };
+    for (key, value) in pairs(numbers).take(MOST_NUMBERS) {
         let key = words::text(key);
         let word = word_of(call.sort, &key, value, call);
         let is_size = key.ends_with("size");
@@ -141,7 +150,7 @@ fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
     match (sort, key) {
         (Sort::Open, "flags") => words::open_flags(value),
         (Sort::Open, "mode") => {
-            let flags = call.values.get(b"flags").unwrap_or(0) as u32;
+            let flags = call.values.get(Key::Flags).unwrap_or(0) as u32;
             if words::has_mode(flags) {
                 format!("{value:#o}")
             } else {

@@ -10,13 +10,16 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{Job, ReadError, Severity, StringId};
-use crate::event::{FileOp, FileRow, ForkSort, Gap, KindId, LaneColumns, Life, LifeRow, ThreadKey};
+use crate::event::{Gap, KindId, LaneColumns, ThreadKey};
 
 use super::around;
-use super::calls::{Call, Fit, Flaw, Slot, Sort};
+use super::calls::{Call, Fit, Flaw};
 use super::file::{File, line_at};
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
+use super::rows::{Before, deliver};
+use super::sorts::Sort;
+use super::values::Key;
 use super::words;
 
 const CHECK_BYTES: usize = 1 << 20;
@@ -81,7 +84,7 @@ pub(super) struct Task<'a> {
 }
 
 pub(super) struct Emitter<'a> {
-    file: &'a File,
+    pub(super) file: &'a File,
     start: usize,
     pub(super) out: LaneColumns,
     pub(super) tasks: Vec<Task<'a>>,
@@ -299,7 +302,7 @@ impl<'a> Emitter<'a> {
         };
         let before = Before {
             sort: task.call.sort,
-            flags: task.call.values.get(b"flags").unwrap_or(0),
+            flags: task.call.values.get(Key::Flags).unwrap_or(0),
             first: task.first,
             target: task.target,
         };
@@ -317,174 +320,6 @@ impl<'a> Emitter<'a> {
     fn kind_of_tag(&mut self, tag: &'a [u8]) -> KindId {
         let kinds = &self.file.kinds;
         *self.tags.entry(tag).or_insert_with(|| kinds.of_tag(tag))
-    }
-
-    /// The rows that a call's first line gives.
-    #[inline]
-    fn rows(
-        &mut self,
-        sort: Sort,
-        slot: u32,
-        key: ThreadKey,
-        event: u32,
-        line: &Payload<'a>,
-        before: &Before,
-    ) -> Target {
-        let values = match self.tasks.get(slot as usize) {
-            Some(task) => task.call.values,
-            None => return Target::Nothing,
-        };
-        let int = |name: &str| values.get(name.as_bytes()).unwrap_or(0);
-        let small = |name: &str| i32::try_from(int(name)).unwrap_or(-1);
-        let flags = int("flags") as u32;
-        let blank = FileRow {
-            event,
-            op: FileOp::Open,
-            path: StringId::EMPTY,
-            other_path: StringId::EMPTY,
-            flags,
-            mode: 0,
-            fd: -1,
-            result: 0,
-        };
-        match sort {
-            Sort::Open => self.file_row(FileRow {
-                mode: if words::has_mode(flags) {
-                    int("mode") as u32
-                } else {
-                    0
-                },
-                fd: small("fd"),
-                result: small("fd"),
-                ..blank
-            }),
-            Sort::Close => self.file_row(FileRow {
-                op: FileOp::Close,
-                fd: small("fd"),
-                ..blank
-            }),
-            Sort::Pipe => self.file_row(FileRow {
-                op: FileOp::Pipe,
-                fd: small("fd1"),
-                result: small("fd2"),
-                ..blank
-            }),
-            Sort::Dup => self.file_row(FileRow {
-                op: FileOp::Dup,
-                fd: small("oldfd"),
-                result: small("newfd"),
-                ..blank
-            }),
-            Sort::RenameTo | Sort::RenameFailed
-                if matches!(before.sort, Sort::RenameFrom | Sort::Rename2From) =>
-            {
-                self.file_row(FileRow {
-                    op: FileOp::Rename,
-                    path: before.first,
-                    flags: before.flags as u32,
-                    result: if sort == Sort::RenameTo { 0 } else { -1 },
-                    ..blank
-                })
-            }
-            Sort::LinkTo | Sort::LinkFailed
-                if matches!(before.sort, Sort::LinkFrom | Sort::LinkatFrom) =>
-            {
-                self.file_row(FileRow {
-                    op: FileOp::Link,
-                    path: before.first,
-                    flags: before.flags as u32,
-                    result: if sort == Sort::LinkTo { 0 } else { -1 },
-                    ..blank
-                })
-            }
-            Sort::Symlink => self.file_row(FileRow {
-                op: FileOp::Symlink,
-                ..blank
-            }),
-            Sort::Mount => self.file_row(FileRow {
-                op: FileOp::Mount,
-                ..blank
-            }),
-            Sort::Umount => self.file_row(FileRow {
-                op: FileOp::Unmount,
-                ..blank
-            }),
-            Sort::MountFailed if before.sort == Sort::Mount => {
-                self.fail(before.target);
-                Target::Nothing
-            }
-            Sort::UmountFailed if before.sort == Sort::Umount => {
-                self.fail(before.target);
-                Target::Nothing
-            }
-            Sort::RenameFrom | Sort::Rename2From | Sort::LinkFrom | Sort::LinkatFrom => {
-                Target::First
-            }
-            _ => self.life(sort, key, event, line, before, |name| values.get(name)),
-        }
-    }
-
-    fn life(
-        &mut self,
-        sort: Sort,
-        key: ThreadKey,
-        event: u32,
-        line: &Payload<'a>,
-        before: &Before,
-        value: impl Fn(&[u8]) -> Option<i64>,
-    ) -> Target {
-        let life = match sort {
-            Sort::NewProc => Life::Exec {
-                thread: key,
-                program: StringId::EMPTY,
-                arguments: Vec::new(),
-                directory: StringId::EMPTY,
-                interpreter: StringId::EMPTY,
-            },
-            Sort::SchedFork => {
-                let Some(child) = value(b"pid").filter(|&child| child > 0 && child != line.upid)
-                else {
-                    return Target::Nothing;
-                };
-                Life::Fork {
-                    parent: key,
-                    child: self.file.upids.key(child),
-                    sort: match before.sort {
-                        Sort::SysClone if words::is_thread(before.flags) => ForkSort::Thread,
-                        Sort::SysClone => ForkSort::Process,
-                        _ => ForkSort::Unknown,
-                    },
-                    name: StringId::EMPTY,
-                }
-            }
-            Sort::Exit => Life::Exit {
-                thread: key,
-                status: value(b"status").and_then(|status| i32::try_from(status).ok()),
-                signal: None,
-            },
-            Sort::Comm => Life::Name {
-                thread: key,
-                name: StringId::EMPTY,
-            },
-            _ => return Target::Nothing,
-        };
-        self.out.lives.push(LifeRow { event, life });
-        Target::Life(self.out.lives.len() as u32 - 1)
-    }
-
-    #[inline]
-    fn file_row(&mut self, row: FileRow) -> Target {
-        self.out.files.push(row);
-        Target::File(self.out.files.len() as u32 - 1)
-    }
-
-    /// What a row says was tried and did not succeed.
-    pub(super) fn fail(&mut self, target: Target) {
-        if let Target::File(row) = target
-            && let Some(row) = self.out.files.get_mut(row as usize)
-        {
-            row.result = -1;
-        }
     }
 
     /// Takes in a line of a task's call that comes behind the part's end.
@@ -546,14 +381,6 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// What the call before was.
-struct Before {
-    sort: Sort,
-    flags: i64,
-    first: StringId,
-    target: Target,
-}
-
 /// Whether a line that looks like a call goes on with the one before.
 #[inline]
 fn goes_on(call: &Call<'_>, line: &Payload<'_>) -> bool {
@@ -563,54 +390,4 @@ fn goes_on(call: &Call<'_>, line: &Payload<'_>) -> bool {
             Word::Unknown => call.sort == Sort::Unknown && call.unknown_tag() == line.tag,
             _ => false,
         }
-}
-
-/// Puts a whole text where it belongs.
-#[inline]
-fn deliver(out: &mut LaneColumns, target: Target, first: &mut StringId, slot: Slot, bytes: &[u8]) {
-    match target {
-        Target::Nothing => {}
-        Target::First => *first = out.strings.intern(bytes),
-        Target::File(row) => {
-            let Some(row) = out.files.get_mut(row as usize) else {
-                return;
-            };
-            if slot == Slot::Original && out.strings.bytes(row.path) == bytes {
-                return;
-            }
-            let text = out.strings.intern(bytes);
-            match slot {
-                Slot::Path | Slot::LinkText | Slot::LinkTarget | Slot::MountSource => {
-                    row.path = text;
-                }
-                Slot::MountTarget if row.op == FileOp::Unmount => row.path = text,
-                Slot::Original
-                | Slot::RenameTo
-                | Slot::LinkTo
-                | Slot::LinkName
-                | Slot::MountTarget => row.other_path = text,
-                _ => {}
-            }
-        }
-        Target::Life(row) => {
-            let text = out.strings.intern(bytes);
-            match out.lives.get_mut(row as usize).map(|row| &mut row.life) {
-                Some(Life::Exec {
-                    program,
-                    arguments,
-                    directory,
-                    interpreter,
-                    ..
-                }) => match slot {
-                    Slot::Program => *program = text,
-                    Slot::Directory => *directory = text,
-                    Slot::Interpreter => *interpreter = text,
-                    Slot::Argument => arguments.push(text),
-                    _ => {}
-                },
-                Some(Life::Name { name, .. }) if slot == Slot::Name => *name = text,
-                _ => {}
-            }
-        }
-    }
 }

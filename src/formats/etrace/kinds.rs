@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::base::Strings;
 use crate::event::{EventKind, KindId, Role};
 
-use super::calls::{Slot, Sort};
+use super::sorts::{Slot, Sort};
 
 /// How many unknown tags get a kind of their own.
 const MOST_UNKNOWN: usize = 1024;

@@ -9,7 +9,7 @@
 //! Nanoseconds are not padded: `38,90983795` is 38.090983795 s. The tag ends at the first `|` or `[`; the
 //! text is raw bytes up to the line's end. What the tags mean together is said in `calls`.
 
-use super::calls::{Slot, Sort};
+use super::sorts::{Slot, Sort};
 
 /// What one line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,16 @@ pub enum Word {
 
 /// Longest tag that is taken for one.
 const MOST_TAG_BYTES: usize = 32;
+/// Which bytes tags are made of.
+const IN_TAGS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
 /// How far into a line the context of ftrace may reach.
 const MOST_CONTEXT_BYTES: usize = 200;
 const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -102,12 +112,16 @@ pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
         .and_then(|time| i64::try_from(time).ok())
         .filter(|_| nanos < NS_PER_SECOND)?;
     let body = bytes.get(at..)?;
-    let length = body
-        .iter()
-        .take(MOST_TAG_BYTES + 1)
-        .position(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))
-        .unwrap_or(body.len());
-    if length == 0 || length > MOST_TAG_BYTES {
+    let mut length = 0;
+    while let Some(&byte) = body.get(length)
+        && IN_TAGS[usize::from(byte)]
+    {
+        length += 1;
+        if length > MOST_TAG_BYTES {
+            return None;
+        }
+    }
+    if length == 0 {
         return None;
     }
     let (tag, rest) = body.split_at_checked(length)?;
@@ -132,12 +146,17 @@ pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
     })
 }
 
-/// The decimal number at `at`, which must end with `end`; `at` is moved behind that.
+/// The decimal number at `at`, which must end with `end`; `at` is moved behind that. Eight digits are read at once.
 #[inline]
 fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
+    let start = *at;
+    let mut next = start;
     let mut value = 0_u64;
-    let mut next = *at;
-    let start = next;
+    if let Some(chunk) = bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+        let (digits, count) = eight_digits(*chunk);
+        value = digits;
+        next = start + count;
+    }
     loop {
         let byte = *bytes.get(next)?;
         let digit = byte.wrapping_sub(b'0');
@@ -151,6 +170,25 @@ fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
         next += 1;
     }
+}
+
+/// The number that the first digits among 8 bytes are, and how many they are.
+#[inline]
+fn eight_digits(bytes: [u8; 8]) -> (u64, usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let nibbles = u64::from_le_bytes(bytes) ^ (ONES * 0x30);
+    // A digit is 0 to 9 now; anything else has a bit in its upper half, or gets one.
+    let others = (nibbles | ((nibbles & (ONES * 0x0f)) + ONES * 6)) & (ONES * 0xf0);
+    let count = others.trailing_zeros() / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // What follows the digits is shifted out; zeros come in before them.
+    let digits = nibbles << (64 - 8 * count);
+    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let all = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
+    (all, count as usize)
 }
 
 #[inline]
@@ -192,85 +230,6 @@ pub fn parse_lost(line: &[u8]) -> Option<(u32, u64)> {
     Some((cpu, count.trim().parse().ok()?))
 }
 
-/// The `key=number` pairs of a call line, in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Values<'a> {
-    items: [(&'a [u8], i64); Values::MOST],
-    count: usize,
-}
-
-impl<'a> Values<'a> {
-    const MOST: usize = 6;
-
-    /// Reads `fnamesize=16,flags=524288,fd=3`; stops at what is none of that. Numbers beyond 63 bits keep
-    /// their low 64 bits, so that the kernel's unsigned -1 is -1.
-    #[inline]
-    #[must_use]
-    pub fn parse(text: &'a [u8]) -> Values<'a> {
-        let mut values = Values::default();
-        let mut at = 0;
-        while let Some(slot) = values.items.get_mut(values.count) {
-            let Some(rest) = text.get(at..) else { break };
-            let Some(length) = rest.iter().position(|&byte| byte == b'=') else {
-                break;
-            };
-            let Some((number, used)) = parse_number(rest.get(length + 1..).unwrap_or(&[])) else {
-                break;
-            };
-            *slot = (rest.get(..length).unwrap_or(&[]), number);
-            values.count += 1;
-            at += length + 1 + used;
-            if text.get(at) != Some(&b',') {
-                break;
-            }
-            at += 1;
-        }
-        values
-    }
-
-    /// The value called `key`.
-    #[inline]
-    #[must_use]
-    pub fn get(&self, key: &[u8]) -> Option<i64> {
-        self.iter()
-            .find(|(name, _)| *name == key)
-            .map(|(_, value)| value)
-    }
-
-    /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], i64)> + '_ {
-        self.items.iter().copied().take(self.count)
-    }
-}
-
-/// A decimal number, perhaps negative, and how many bytes it takes.
-#[inline]
-pub fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
-    let (is_negative, digits) = match text.split_first() {
-        Some((b'-', rest)) => (true, rest),
-        _ => (false, text),
-    };
-    let mut value = 0_u64;
-    let mut length = 0;
-    for &byte in digits.iter().take(20) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        length += 1;
-    }
-    if length == 0 {
-        return None;
-    }
-    let value = value as i64;
-    Some(if is_negative {
-        (value.wrapping_neg(), length + 1)
-    } else {
-        (value, length)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,7 +242,7 @@ mod tests {
             (9183, 2, 38_090_983_795)
         );
         assert_eq!(plain.word, Word::Call(Sort::SchedFork));
-        assert_eq!(Values::parse(plain.text).get(b"pid"), Some(7));
+        assert_eq!(plain.text, b"pid=7");
         for prefix in [
             "0: ",
             "0x0: ",
@@ -302,6 +261,31 @@ mod tests {
             "0: ,,,!A|",
         ] {
             assert_eq!(parse_line(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_read() {
+        let mut number = 1_u64;
+        for digits in 1..=19_usize {
+            for value in [number, number * 10 - 1, number + 3 % number.max(2)] {
+                let text = format!("{value},17!x");
+                let mut at = 0;
+                assert_eq!(number_until(text.as_bytes(), &mut at, b','), Some(value));
+                assert_eq!(at, value.to_string().len() + 1, "{digits}");
+            }
+            number = number.saturating_mul(10).min(u64::MAX / 10);
+        }
+        for bad in [
+            "",
+            ",",
+            "12",
+            "1:2,aaaaaaaa",
+            "12345678901234567890,",
+            "+1,345678",
+            "1/,45678",
+        ] {
+            assert_eq!(number_until(bad.as_bytes(), &mut 0, b','), None, "{bad}");
         }
     }
 
@@ -326,12 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_holes_are_read() {
-        let values = Values::parse(b"fd=18446744073709551615,mode=-1,x");
-        assert_eq!(
-            (values.get(b"fd"), values.get(b"mode")),
-            (Some(-1), Some(-1))
-        );
+    fn holes_are_read() {
         assert_eq!(parse_lost(b"CPU:3 [LOST 1547 EVENTS]"), Some((3, 1547)));
         assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), None);
     }

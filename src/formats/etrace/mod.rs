@@ -24,10 +24,13 @@ mod file;
 mod kinds;
 mod line;
 mod parts;
+mod rows;
 mod sniff;
+mod sorts;
 #[cfg(test)]
 mod tests;
 mod upids;
+mod values;
 mod words;
 
 use std::sync::OnceLock;

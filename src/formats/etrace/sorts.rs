@@ -1,0 +1,404 @@
+//! What calls there are, and which numbers and texts each of them has.
+
+use crate::event::Role;
+
+use super::values::Key;
+
+/// The calls that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Sort {
+    /// A program was loaded.
+    NewProc,
+    /// The clone call begins.
+    SysClone,
+    /// It failed.
+    SysCloneFailed,
+    /// There is a new task.
+    SchedFork,
+    /// The task ends.
+    Exit,
+    /// A file was opened.
+    Open,
+    /// A descriptor was closed.
+    Close,
+    /// A pipe was made.
+    Pipe,
+    /// A descriptor was copied.
+    Dup,
+    /// A rename begins.
+    RenameFrom,
+    /// A renameat2 begins.
+    Rename2From,
+    /// It was done.
+    RenameTo,
+    /// It failed.
+    RenameFailed,
+    /// A link begins.
+    LinkFrom,
+    /// A linkat begins.
+    LinkatFrom,
+    /// It was done.
+    LinkTo,
+    /// It failed.
+    LinkFailed,
+    /// A symbolic link was made.
+    Symlink,
+    /// A mount begins.
+    Mount,
+    /// It failed.
+    MountFailed,
+    /// An unmount begins.
+    Umount,
+    /// It failed.
+    UmountFailed,
+    /// The task has another name.
+    Comm,
+    /// A task of the group whose environment follows.
+    Upid,
+    /// A variable of that environment.
+    Env,
+    /// A call of which only the text is there; the slot says which.
+    Lone,
+    /// A tag that is not known.
+    Unknown,
+}
+
+/// The texts that calls have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Slot {
+    /// `PI`: the file that was loaded, a script's interpreter.
+    Interpreter,
+    /// `PP`: the program that was asked for.
+    Program,
+    /// `CW`: the working directory.
+    Directory,
+    /// `A`: an argument.
+    Argument,
+    /// `FN`: the path that was opened.
+    Path,
+    /// `FO`: the path as the program said it.
+    Original,
+    /// `RF`: renamed from.
+    RenameFrom,
+    /// `RT`: renamed to.
+    RenameTo,
+    /// `LF`: linked from.
+    LinkFrom,
+    /// `LT`: linked to.
+    LinkTo,
+    /// `ST`: what a symbolic link says.
+    LinkText,
+    /// `SR`: what it leads to.
+    LinkTarget,
+    /// `SL`: where it is.
+    LinkName,
+    /// `MS`: what is mounted.
+    MountSource,
+    /// `MT`: where.
+    MountTarget,
+    /// `MX`: the type of file system.
+    MountType,
+    /// `CN`: the task's name.
+    Name,
+    /// `Env`.
+    Variable,
+    /// The text of an unknown tag.
+    Other,
+}
+
+struct SortRow {
+    sort: Sort,
+    name: &'static str,
+    category: &'static str,
+    role: Role,
+    /// Its texts, each with the key of its announced size.
+    texts: &'static [(Slot, Key)],
+}
+
+const fn row(
+    sort: Sort,
+    name: &'static str,
+    category: &'static str,
+    role: Role,
+    texts: &'static [(Slot, Key)],
+) -> SortRow {
+    SortRow {
+        sort,
+        name,
+        category,
+        role,
+        texts,
+    }
+}
+
+const SORTS: &[SortRow] = &[
+    row(
+        Sort::NewProc,
+        "New_proc",
+        "process",
+        Role::Consumed,
+        &[
+            (Slot::Interpreter, Key::InterpreterSize),
+            (Slot::Program, Key::ProgramSize),
+            (Slot::Directory, Key::DirectorySize),
+            (Slot::Argument, Key::ArgumentsSize),
+        ],
+    ),
+    row(Sort::SysClone, "SysClone", "process", Role::Instant, &[]),
+    row(
+        Sort::SysCloneFailed,
+        "SysCloneFailed",
+        "process",
+        Role::Instant,
+        &[],
+    ),
+    row(Sort::SchedFork, "SchedFork", "process", Role::Instant, &[]),
+    row(Sort::Exit, "Exit", "process", Role::Consumed, &[]),
+    row(
+        Sort::Open,
+        "Open",
+        "file",
+        Role::Consumed,
+        &[
+            (Slot::Path, Key::PathSize),
+            (Slot::Original, Key::OriginalSize),
+        ],
+    ),
+    row(Sort::Close, "Close", "file", Role::Consumed, &[]),
+    row(Sort::Pipe, "Pipe", "file", Role::Instant, &[]),
+    row(Sort::Dup, "Dup", "file", Role::Instant, &[]),
+    row(
+        Sort::RenameFrom,
+        "RenameFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameFrom, Key::PathSize)],
+    ),
+    row(
+        Sort::Rename2From,
+        "Rename2From",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameFrom, Key::PathSize)],
+    ),
+    row(
+        Sort::RenameTo,
+        "RenameTo",
+        "file",
+        Role::Instant,
+        &[(Slot::RenameTo, Key::PathSize)],
+    ),
+    row(
+        Sort::RenameFailed,
+        "RenameFailed",
+        "file",
+        Role::Instant,
+        &[],
+    ),
+    row(
+        Sort::LinkFrom,
+        "LinkFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkFrom, Key::PathSize)],
+    ),
+    row(
+        Sort::LinkatFrom,
+        "LinkatFrom",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkFrom, Key::PathSize)],
+    ),
+    row(
+        Sort::LinkTo,
+        "LinkTo",
+        "file",
+        Role::Instant,
+        &[(Slot::LinkTo, Key::PathSize)],
+    ),
+    row(Sort::LinkFailed, "LinkFailed", "file", Role::Instant, &[]),
+    row(
+        Sort::Symlink,
+        "Symlink",
+        "file",
+        Role::Instant,
+        &[
+            (Slot::LinkText, Key::TargetSize),
+            (Slot::LinkTarget, Key::ResolvedSize),
+            (Slot::LinkName, Key::LinkSize),
+        ],
+    ),
+    row(
+        Sort::Mount,
+        "Mount",
+        "file",
+        Role::Instant,
+        &[
+            (Slot::MountSource, Key::SourceSize),
+            (Slot::MountTarget, Key::TargetSize),
+            (Slot::MountType, Key::TypeSize),
+        ],
+    ),
+    row(Sort::MountFailed, "MountFailed", "file", Role::Instant, &[]),
+    row(
+        Sort::Umount,
+        "Umount",
+        "file",
+        Role::Instant,
+        &[(Slot::MountTarget, Key::TargetSize)],
+    ),
+    row(
+        Sort::UmountFailed,
+        "UmountFailed",
+        "file",
+        Role::Instant,
+        &[],
+    ),
+    row(
+        Sort::Comm,
+        "Comm",
+        "process",
+        Role::Instant,
+        &[(Slot::Name, Key::Size)],
+    ),
+    row(Sort::Upid, "UPID", "environment", Role::Instant, &[]),
+    row(
+        Sort::Env,
+        "Env",
+        "environment",
+        Role::Instant,
+        &[(Slot::Variable, Key::Other)],
+    ),
+    row(Sort::Lone, "text", "etrace", Role::Instant, &[]),
+    row(
+        Sort::Unknown,
+        "unknown",
+        "etrace",
+        Role::Instant,
+        &[(Slot::Other, Key::Other)],
+    ),
+];
+
+const SLOTS: &[(Slot, &str, &str)] = &[
+    (Slot::Interpreter, "PI", "interpreter"),
+    (Slot::Program, "PP", "program"),
+    (Slot::Directory, "CW", "directory"),
+    (Slot::Argument, "A", "argument"),
+    (Slot::Path, "FN", "path"),
+    (Slot::Original, "FO", "original"),
+    (Slot::RenameFrom, "RF", "from"),
+    (Slot::RenameTo, "RT", "to"),
+    (Slot::LinkFrom, "LF", "from"),
+    (Slot::LinkTo, "LT", "to"),
+    (Slot::LinkText, "ST", "text"),
+    (Slot::LinkTarget, "SR", "target"),
+    (Slot::LinkName, "SL", "link"),
+    (Slot::MountSource, "MS", "source"),
+    (Slot::MountTarget, "MT", "target"),
+    (Slot::MountType, "MX", "type"),
+    (Slot::Name, "CN", "name"),
+    (Slot::Variable, "Env", "variable"),
+    (Slot::Other, "text", "text"),
+];
+
+impl Sort {
+    /// The known calls, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Sort> {
+        SORTS.iter().map(|row| row.sort)
+    }
+
+    #[inline]
+    fn row(self) -> &'static SortRow {
+        SORTS.get(self as usize).unwrap_or(&SORTS[SORTS.len() - 1])
+    }
+
+    /// The call that `tag` starts.
+    #[must_use]
+    pub fn from_tag(tag: &[u8]) -> Option<Sort> {
+        let known = SORTS.get(..Sort::Lone as usize)?;
+        known
+            .iter()
+            .find(|row| row.name.as_bytes() == tag)
+            .map(|row| row.sort)
+    }
+
+    /// Its tag.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn category(self) -> &'static str {
+        self.row().category
+    }
+
+    /// What becomes of it.
+    #[must_use]
+    pub fn role(self) -> Role {
+        self.row().role
+    }
+
+    /// Its texts, each with the number that announces its size.
+    #[inline]
+    #[must_use]
+    pub fn texts(self) -> &'static [(Slot, Key)] {
+        self.row().texts
+    }
+
+    /// Whether numbers follow its tag.
+    #[inline]
+    #[must_use]
+    pub fn has_values(self) -> bool {
+        !matches!(self, Sort::Env | Sort::Upid | Sort::Lone | Sort::Unknown)
+    }
+}
+
+impl Slot {
+    /// All texts, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Slot> {
+        SLOTS.iter().map(|row| row.0)
+    }
+
+    /// The text that `tag` is.
+    #[must_use]
+    pub fn from_tag(tag: &[u8]) -> Option<Slot> {
+        let known = SLOTS.get(..Slot::Variable as usize)?;
+        known
+            .iter()
+            .find(|row| row.1.as_bytes() == tag)
+            .map(|row| row.0)
+    }
+
+    /// Its tag.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        SLOTS.get(self as usize).map_or("", |row| row.1)
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        SLOTS.get(self as usize).map_or("", |row| row.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calls::MOST_TEXTS;
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_their_numbers() {
+        for (index, row) in SORTS.iter().enumerate() {
+            assert_eq!(row.sort as usize, index);
+            assert!(row.texts.len() <= MOST_TEXTS);
+        }
+        for (index, row) in SLOTS.iter().enumerate() {
+            assert_eq!(row.0 as usize, index);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The numbers behind a call's tag: `fnamesize=16,flags=524288,fd=3`.
+
+/// What a number says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Key {
+    /// `fnamesize`: length of `FN`, or of a name that is renamed or linked.
+    PathSize,
+    /// `forigsize`: length of `FO`.
+    OriginalSize,
+    /// `flags`: flags.
+    Flags,
+    /// `mode`: mode of a new file.
+    Mode,
+    /// `fd`: descriptor.
+    Fd,
+    /// `fd1`: reading end of a pipe.
+    Fd1,
+    /// `fd2`: writing end of a pipe.
+    Fd2,
+    /// `oldfd`: descriptor that is copied.
+    OldFd,
+    /// `newfd`: its copy.
+    NewFd,
+    /// `pid`: upid of a child.
+    Pid,
+    /// `status`: exit status.
+    Status,
+    /// `argsize`: length of all arguments with a NUL behind each.
+    ArgumentsSize,
+    /// `prognameisize`: length of `PI`.
+    InterpreterSize,
+    /// `prognamepsize`: length of `PP`.
+    ProgramSize,
+    /// `cwdsize`: length of `CW`.
+    DirectorySize,
+    /// `targetnamesize`: length of `ST` or `MT`.
+    TargetSize,
+    /// `resolvednamesize`: length of `SR`.
+    ResolvedSize,
+    /// `linknamesize`: length of `SL`.
+    LinkSize,
+    /// `sourcenamesize`: length of `MS`.
+    SourceSize,
+    /// `typenamesize`: length of `MX`.
+    TypeSize,
+    /// `size`: length of `CN`.
+    Size,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+impl Key {
+    #[inline]
+    fn of(name: &[u8]) -> Key {
+        match name {
+            b"fnamesize" => Key::PathSize,
+            b"forigsize" => Key::OriginalSize,
+            b"flags" => Key::Flags,
+            b"mode" => Key::Mode,
+            b"fd" => Key::Fd,
+            b"fd1" => Key::Fd1,
+            b"fd2" => Key::Fd2,
+            b"oldfd" => Key::OldFd,
+            b"newfd" => Key::NewFd,
+            b"pid" => Key::Pid,
+            b"status" => Key::Status,
+            b"argsize" => Key::ArgumentsSize,
+            b"prognameisize" => Key::InterpreterSize,
+            b"prognamepsize" => Key::ProgramSize,
+            b"cwdsize" => Key::DirectorySize,
+            b"targetnamesize" => Key::TargetSize,
+            b"resolvednamesize" => Key::ResolvedSize,
+            b"linknamesize" => Key::LinkSize,
+            b"sourcenamesize" => Key::SourceSize,
+            b"typenamesize" => Key::TypeSize,
+            b"size" => Key::Size,
+            _ => Key::Other,
+        }
+    }
+}
+
+/// The numbers of a call, in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    keys: [Key; Values::MOST],
+    numbers: [i64; Values::MOST],
+    count: u8,
+}
+
+impl Values {
+    const MOST: usize = 6;
+
+    /// Reads `fnamesize=16,flags=524288,fd=3`; stops at what is none of that. Numbers beyond 63 bits keep
+    /// their low 64 bits, so that the kernel's unsigned -1 is -1.
+    #[inline]
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Values {
+        let mut values = Values::default();
+        let slots = values.keys.iter_mut().zip(&mut values.numbers);
+        for ((key, number), (name, value)) in slots.zip(pairs(text)) {
+            *key = Key::of(name);
+            *number = value;
+            values.count += 1;
+        }
+        values
+    }
+
+    /// The value called `key`.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, key: Key) -> Option<i64> {
+        let known = self.keys.iter().zip(&self.numbers);
+        known
+            .take(usize::from(self.count))
+            .find(|(name, _)| **name == key)
+            .map(|(_, value)| *value)
+    }
+}
+
+/// The names and numbers of `fnamesize=16,flags=524288,fd=3`, up to what is none of that.
+#[inline]
+pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let length = text.iter().position(|&byte| byte == b'=')?;
+        let (name, number) = text.split_at_checked(length)?;
+        let number = number.get(1..)?;
+        let (value, used) = parse_number(number)?;
+        rest = number.get(used..)?.strip_prefix(b",");
+        Some((name, value))
+    })
+}
+
+/// A decimal number, perhaps negative, and how many bytes it takes.
+#[inline]
+pub fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
+    let (is_negative, digits) = match text.split_first() {
+        Some((b'-', rest)) => (true, rest),
+        _ => (false, text),
+    };
+    let mut value = 0_u64;
+    let mut length = 0;
+    for &byte in digits.iter().take(20) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    if length == 0 {
+        return None;
+    }
+    let value = value as i64;
+    Some(if is_negative {
+        (value.wrapping_neg(), length + 1)
+    } else {
+        (value, length)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_keys() {
+        let values = Values::parse(b"fd=18446744073709551615,novel=7,mode=-1,x");
+        assert_eq!(values.get(Key::Fd), Some(-1));
+        assert_eq!(values.get(Key::Mode), Some(-1));
+        assert_eq!(values.get(Key::Flags), None);
+        assert_eq!(values.get(Key::Other), Some(7));
+        let all: Vec<_> = pairs(b"oldfd=3,newfd=10,flags=0").collect();
+        assert_eq!(all, [(&b"oldfd"[..], 3), (b"newfd", 10), (b"flags", 0)]);
+    }
+}
