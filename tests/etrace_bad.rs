@@ -225,3 +225,172 @@ fn recordings_of_the_tracer_of_2022_are_read() {
         assert!(problems.is_empty(), "{problems:?}");
     }
 }
+
+/// Lines of one task each: what follows the time.
+fn lines(tasks: &[(i64, u32, &str)]) -> String {
+    let mut text = String::from("INITCWD=/proj\n");
+    for (upid, ns, bodies) in tasks {
+        for body in bodies.split(' ') {
+            text.push_str(&format!("0: {upid},0,5,{ns}!{body}\n"));
+        }
+    }
+    text
+}
+
+/// (name, pid it starts at, pid it ends at) of each arrow, sorted.
+fn arrows(loaded: &LoadedTrace) -> Vec<(String, u64, u64)> {
+    let trace = &loaded.trace;
+    let pid = |thread| trace.thread(thread).tid;
+    let mut all: Vec<_> = trace
+        .flows
+        .rows
+        .iter()
+        .map(|flow| {
+            assert!(flow.from.time <= flow.to.time);
+            let name = trace.text(flow.name).into_owned();
+            (name, pid(flow.from.thread), pid(flow.to.thread))
+        })
+        .filter(|arrow| arrow.0 != "fork")
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_file_is_followed_over_renames_and_links() {
+    let [shell, gcc, mv, ld, ln, strip] =
+        [1, 2, 3, 4, 5, 6].map(|serial| upid(serial, 99 + serial));
+    let mut text = lines(&[(
+        shell,
+        1,
+        &[gcc, mv, ld, ln, strip]
+            .map(|child| format!("SchedFork|pid={child}"))
+            .join(" "),
+    )]);
+    let body = lines(&[
+        (
+            gcc,
+            10,
+            "Open|fnamesize=7,forigsize=7,flags=577,mode=420,fd=3 FN|/p/a.tm FO|/p/a.tm Close|fd=3 Exit|status=0",
+        ),
+        (
+            mv,
+            20,
+            "RenameFrom|fnamesize=7 RF|/p/a.tm RenameTo|fnamesize=6 RT|/p/a.o",
+        ),
+        // One that fails renames nothing.
+        (mv, 21, "RenameFrom|fnamesize=6 RF|/p/a.o RenameFailed|"),
+        (
+            ld,
+            30,
+            "Open|fnamesize=6,forigsize=6,flags=0,mode=0,fd=3 FN|/p/a.o FO|/p/a.o",
+        ),
+        (
+            ln,
+            40,
+            "LinkatFrom|fnamesize=6,flags=0 LF|/p/a.o LinkTo|fnamesize=6 LT|/p/b.o",
+        ),
+        (
+            strip,
+            50,
+            "Open|fnamesize=6,forigsize=6,flags=0,mode=0,fd=4 FN|/p/b.o FO|/p/b.o",
+        ),
+    ]);
+    text.push_str(body.split_once('\n').unwrap().1);
+    let loaded = load_bytes(text.as_bytes());
+    let of = |name: &str, from, to| (name.to_owned(), from, to);
+    // 100 is the shell, then gcc, mv, ld, ln and strip.
+    let expected = [
+        of("file", 101, 103),
+        of("file", 101, 105),
+        of("file", 102, 103),
+        of("file", 102, 105),
+        of("file", 104, 105),
+        of("link", 101, 104),
+        of("link", 102, 104),
+        of("rename", 101, 102),
+    ];
+    assert_eq!(arrows(&loaded), expected);
+}
+
+#[test]
+fn packed_part_files_open_as_one_recording() {
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    let zero =
+        format!("0: {shell},0,5,10!SchedFork|pid={child}\n0: {child},0,5,30!Exit|status=3\n");
+    let one = format!("0: {child},1,5,20!Close|fd=3\n0: {shell},1,5,40!Exit|status=0\n");
+    let gzip = |text: &str| {
+        use std::io::Write;
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    };
+    let zstd = |text: &str| zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for packed in [
+        [gzip(&zero), gzip(&one)],
+        [zstd(&zero), one.clone().into_bytes()],
+    ] {
+        let paths = ["nfsdb_part_0", "nfsdb_part_1"].map(|name| folder.path().join(name));
+        for (path, bytes) in paths.iter().zip(&packed) {
+            std::fs::write(path, bytes).unwrap();
+        }
+        let loaded =
+            load::together::open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+        let trace = &loaded.trace;
+        assert!(trace.sources.is_empty(), "one recording, not two");
+        assert_eq!((trace.events.len(), trace.processes.len()), (4, 2));
+        assert_eq!(trace.processes[1].exit_status, Some(3));
+    }
+}
+
+#[test]
+fn etrace_lines_among_other_events_of_a_text_are_calls() {
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    let mut text = String::from("# tracer: nop\n");
+    for at in 0..20 {
+        text.push_str(&format!(
+            "              sh-100   [000] d..2. 5.0000{at:02}: sched_waking: comm=x pid=7 prio=120 target_cpu=000\n"
+        ));
+    }
+    // As trace_pipe prints them, and as trace-cmd report does.
+    text.push_str(&format!(
+        "              sh-100   [000] ..... 5.000100: 0: {shell},0,77,1!SysClone|flags=17\n\
+                       sh-100   [000] ..... 5.000101: 0: {shell},0,77,2!SchedFork|pid={child}\n\
+                       sh-101   [001] ..... 5.000200: print: 0x0: {child},1,77,3!New_proc|argsize=6,prognameisize=9,prognamepsize=9,cwdsize=2\n"
+    ));
+    for body in [
+        "PI|/bin/echo",
+        "PP|/bin/echo",
+        "CW|/p",
+        "A[0]echo",
+        "A[1]",
+        "End_of_args|",
+    ] {
+        text.push_str(&format!(
+            "  sh-101   [001] ..... 5.000201: print: 0x0: {child},1,77,4!{body}\n"
+        ));
+    }
+    text.push_str(&format!(
+        "  echo-101   [001] ..... 5.000300: 0: {child},1,77,5!Exit|status=4\n"
+    ));
+    let loaded = load_bytes(text.as_bytes());
+    let trace = &loaded.trace;
+    assert_eq!(trace.info.format, "ftrace text");
+    assert_eq!(trace.diagnostics.count_of("unknown_line"), 0);
+    let process = trace.processes.iter().find(|it| it.pid == 101).unwrap();
+    let parent = process
+        .parent
+        .and_then(|id| trace.processes.get(id.0 as usize));
+    assert_eq!(parent.map(|it| it.pid), Some(100));
+    assert_eq!(process.exit_status, Some(4));
+    let image = &process.images[0];
+    assert_eq!(trace.text(image.program), "/bin/echo");
+    // Times are the text's own: the tracer's clock is another one.
+    assert_eq!(process.end.map(|time| time.0), Some(5_000_300_000));
+    let slices: Vec<String> = (0..trace.slices.len() as u32)
+        .map(|id| trace.slices.label(threadline::trace::SliceId(id)).name)
+        .map(|name| trace.text(name).into_owned())
+        .collect();
+    assert!(slices.contains(&"echo".to_owned()), "{slices:?}");
+}

@@ -20,7 +20,7 @@ use super::nesting::{Draft, Nested};
 use super::process_life::{Act, Link};
 use super::slice_table::AsyncTrack;
 use super::track_number;
-use crate::base::{Severity, StringId, Timestamp};
+use crate::base::{Diagnostics, Severity, StringId, Timestamp};
 use crate::event::FileOp;
 use crate::event::pairs::DURATIONS;
 use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId, Trace, TrackKind};
@@ -42,6 +42,19 @@ pub struct Descriptors {
     pub links: Vec<Link>,
     /// Opens and closes that no slice shows: (track number, event).
     pub leftovers: Vec<(u32, u32)>,
+    /// Labels of the slices: they come behind those that are there.
+    pub labels: Vec<SliceLabel>,
+    /// Whether forks copied more descriptors than are followed.
+    pub is_cut: bool,
+}
+
+/// Strings that this needs, made before.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// Of the tracks, and the category of what is on them.
+    pub category: StringId,
+    /// Of the arrows.
+    pub pipe: StringId,
 }
 
 /// What a descriptor stands for.
@@ -90,16 +103,16 @@ enum Cause {
 }
 
 struct Replay<'a> {
-    merged: &'a mut Merged,
     trace: &'a Trace,
+    names: Names,
+    /// The number of the first label here.
+    first_label: u32,
     tables: Vec<Vec<Descriptor>>,
     descriptions: Vec<Description>,
     /// For pipes: who ever had an end of it, by the description of its reading end.
     holders: FxHashMap<u32, Vec<ProcessId>>,
     drafts: Vec<(ProcessId, Draft)>,
     labels: FxHashMap<StringId, u32>,
-    category: StringId,
-    pipe: StringId,
     copies: usize,
     /// The latest action of each process.
     latest: Vec<Option<EventId>>,
@@ -108,25 +121,31 @@ struct Replay<'a> {
     out: Descriptors,
 }
 
+/// The strings that this needs.
+pub fn names(merged: &mut Merged) -> Names {
+    Names {
+        category: merged.strings.intern_text("open files"),
+        pipe: merged.strings.intern_text("pipe"),
+    }
+}
+
 /// See the module's text. `trace.files` and people are there; `acts` and `births` are sorted by time.
 pub fn build_descriptors(
-    merged: &mut Merged,
+    names: Names,
+    first_label: usize,
     births: &[Born],
     acts: &[Act],
-    trace: &mut Trace,
+    trace: &Trace,
 ) -> Descriptors {
-    let category = merged.strings.intern_text("open files");
-    let pipe = merged.strings.intern_text("pipe");
     let mut replay = Replay {
-        merged,
         trace,
+        names,
+        first_label: first_label as u32,
         tables: vec![Vec::new(); trace.processes.len()],
         descriptions: Vec::new(),
         holders: FxHashMap::default(),
         drafts: Vec::new(),
         labels: FxHashMap::default(),
-        category,
-        pipe,
         copies: 0,
         latest: vec![None; trace.processes.len()],
         waiting: FxHashMap::default(),
@@ -139,30 +158,54 @@ pub fn build_descriptors(
         replay.file(row);
     }
     replay.catch_up(Timestamp::MAX, &mut births, &mut acts);
-    let is_over = replay.copies >= MOST_COPIES;
     let Replay {
-        drafts, mut out, ..
+        drafts,
+        mut out,
+        copies,
+        ..
     } = replay;
-    out.tracks = tracks(drafts, category);
-    if is_over {
-        trace
-            .diagnostics
-            .note_many("too_many_descriptors", Severity::Info, None, 1, || {
-                "forks copied so many descriptors that those of later children are not followed"
-                    .to_owned()
-            });
-    }
+    out.tracks = tracks(&drafts, trace.processes.len(), names.category);
+    out.is_cut = copies >= MOST_COPIES;
     out
 }
 
-fn tracks(mut drafts: Vec<(ProcessId, Draft)>, name: StringId) -> Vec<AsyncTrack> {
-    // They are sorted by start; each process's stay so.
-    drafts.sort_by_key(|(process, _)| *process);
-    let chunks: Vec<&[(ProcessId, Draft)]> = drafts.chunk_by(|a, b| a.0 == b.0).collect();
-    chunks
+/// Says that not all was followed, if that is so.
+pub fn note_cut(descriptors: &Descriptors, diagnostics: &mut Diagnostics) {
+    if descriptors.is_cut {
+        diagnostics.note_many("too_many_descriptors", Severity::Info, None, 1, || {
+            "forks copied so many descriptors that those of later children are not followed"
+                .to_owned()
+        });
+    }
+}
+
+/// A track for each process that opened something. The drafts are sorted by start; each process's stay so.
+fn tracks(drafts: &[(ProcessId, Draft)], process_count: usize, name: StringId) -> Vec<AsyncTrack> {
+    let Some(&(_, any)) = drafts.first() else {
+        return Vec::new();
+    };
+    let mut ends = vec![0_usize; process_count];
+    for (process, _) in drafts {
+        ends[process.0 as usize] += 1;
+    }
+    let mut sum = 0;
+    for end in &mut ends {
+        (*end, sum) = (sum, sum + *end);
+    }
+    let mut sorted = vec![any; drafts.len()];
+    for (process, draft) in drafts {
+        let end = &mut ends[process.0 as usize];
+        sorted[*end] = *draft;
+        *end += 1;
+    }
+    (0..process_count)
         .into_par_iter()
-        .map(|chunk| {
-            let own: Vec<Draft> = chunk.iter().map(|(_, draft)| *draft).collect();
+        .filter_map(|process| {
+            let start = process.checked_sub(1).map_or(0, |before| ends[before]);
+            let own = sorted[start..ends[process]].to_vec();
+            if own.is_empty() {
+                return None;
+            }
             let (rows, row_counts) = pack(&own);
             let nested = Nested {
                 parents: vec![u32::MAX; own.len()],
@@ -170,12 +213,12 @@ fn tracks(mut drafts: Vec<(ProcessId, Draft)>, name: StringId) -> Vec<AsyncTrack
                 rows,
                 row_counts,
             };
-            AsyncTrack {
-                process: chunk.first().map(|(process, _)| *process),
+            Some(AsyncTrack {
+                process: Some(ProcessId(process as u32)),
                 name,
                 nested,
                 instants: Vec::new(),
-            }
+            })
         })
         .collect()
 }
@@ -221,7 +264,7 @@ impl Replay<'_> {
         }
         for from in self.waiting.remove(&process.0).unwrap_or_default() {
             self.out.links.push(Link {
-                name: self.pipe,
+                name: self.names.pipe,
                 key: u64::from(from.0),
                 from,
                 to: event,
@@ -376,12 +419,12 @@ impl Replay<'_> {
         if let Some(&label) = self.labels.get(&path) {
             return label;
         }
-        self.merged.labels.push(SliceLabel {
+        let label = LabelId(self.first_label + self.out.labels.len() as u32).0;
+        self.out.labels.push(SliceLabel {
             name: path,
-            category: self.category,
+            category: self.names.category,
             family: DURATIONS,
         });
-        let label = LabelId(self.merged.labels.len() as u32 - 1).0;
         self.labels.insert(path, label);
         label
     }
@@ -484,7 +527,7 @@ impl Replay<'_> {
         for other in writers.into_iter().take(MOST_READERS) {
             if let Some(Some(from)) = self.latest.get(other.0 as usize).copied() {
                 self.out.links.push(Link {
-                    name: self.pipe,
+                    name: self.names.pipe,
                     key: u64::from(from.0),
                     from,
                     to: now.event,

@@ -41,6 +41,7 @@ mod slice_table;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Directory, Lane, LaneColumns, TraceInfo};
+use crate::trace::file_history::FileSource;
 use crate::trace::{Cpu, CpuId, ThreadId, Trace, TrackKind};
 
 /// The columns of one part, as its reader gave them.
@@ -98,18 +99,31 @@ pub fn build(
     let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
     let mut leftovers = paired.leftover_instants;
     let mut links = Vec::new();
+    let file_names = file_flows::names(&mut merged, &trace);
+    let file_links;
     if directory.derive == Derive::Programs {
         let (births, acts) = (&people.births, process_life::acts(&merged));
         let programs =
             process_life::build_programs(&mut merged, directory, births, &acts, &mut trace);
         process_life::join_tracks(&mut paired.tracks, programs.0);
         links = programs.1;
-        let open = descriptors::build_descriptors(&mut merged, births, &acts, &mut trace);
+        let (names, files) = (descriptors::names(&mut merged), files_of(&merged, &trace));
+        let labels = merged.labels.len();
+        let (open, arrows) = rayon::join(
+            || descriptors::build_descriptors(names, labels, births, &acts, &trace),
+            || file_flows::build_file_links(file_names, files),
+        );
+        file_links = arrows;
+        merged.labels.extend_from_slice(&open.labels);
+        descriptors::note_cut(&open, &mut trace.diagnostics);
         asyncs.tracks.extend(open.tracks);
         async_tracks::sort_tracks(&mut asyncs.tracks, &merged);
         leftovers.extend(open.leftovers);
         links.extend(open.links);
+    } else {
+        file_links = file_flows::build_file_links(file_names, files_of(&merged, &trace));
     }
+    links.extend(file_links);
     let points = points::build_instants(&merged, &trace, leftovers, &asyncs.instants);
     slice_table::assemble(&mut trace, paired.tracks, asyncs.tracks, points);
     trace.slices.labels = std::mem::take(&mut merged.labels);
@@ -123,9 +137,19 @@ pub fn build(
     trace.strings = std::mem::take(&mut merged.strings);
     let flow_marks = std::mem::take(&mut merged.flows);
     trace.events = std::mem::take(&mut merged.events);
-    links.extend(file_flows::build_file_links(&mut trace));
     trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace);
     trace
+}
+
+/// What is known of files, before the trace is whole.
+fn files_of<'a>(merged: &'a merge::Merged, trace: &'a Trace) -> FileSource<'a> {
+    FileSource {
+        strings: &merged.strings,
+        events: &merged.events,
+        rows: &trace.files.rows,
+        threads: &trace.threads,
+        processes: &trace.processes,
+    }
 }
 
 fn span_of(merged: &merge::Merged, trace: &Trace) -> TimeSpan {

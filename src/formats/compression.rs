@@ -162,6 +162,25 @@ pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Vec<u8>>, ReadError
     Ok(Some(plain))
 }
 
+/// Up to `most` of the first bytes that a file with this head holds, unpacked as far as the head goes; the head
+/// itself, if it is not wrapped.
+#[must_use]
+pub fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
+    let source: Box<dyn Read + '_> = match wrapping(&head) {
+        None => return head,
+        Some("gzip") => Box::new(flate2::bufread::MultiGzDecoder::new(&head[..])),
+        Some("zstd") => match zstd::stream::read::Decoder::with_buffer(&head[..]) {
+            Ok(source) => Box::new(source),
+            Err(_) => return Vec::new(),
+        },
+        Some(_) => Box::new(Lz4Members(Some(lz4_flex::frame::FrameDecoder::new(&head)))),
+    };
+    let mut plain = Vec::new();
+    // The end of the head is (mostly) an error: what came before it counts.
+    let _is_cut = source.take(most as u64).read_to_end(&mut plain);
+    plain
+}
+
 /// lz4 frames one after the other.
 struct Lz4Members<'a>(Option<lz4_flex::frame::FrameDecoder<&'a [u8]>>);
 
@@ -260,11 +279,14 @@ mod tests {
             assert!(unwrap_file(&file, &job).unwrap().unwrap() == text);
             assert_eq!(job.progress().0, file.len() as u64);
             file.truncate(file.len() - 20);
+            assert!(unwrapped_head(file.clone(), 5000) == text[..5000]);
+            file.truncate(file.len() - 20);
             assert!(unwrap_file(&file, &job).is_err());
             job.cancel();
             assert!(unwrap_file(&file, &job).is_err());
         }
         assert_eq!(unwrap_file(b"plain", &Job::default()), Ok(None));
+        assert_eq!(unwrapped_head(b"plain".to_vec(), 3), b"plain");
     }
 
     #[test]

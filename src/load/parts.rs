@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::source::{self, Source};
 use super::{HEAD_BYTES, LoadError, LoadedTrace, Reading, load_opened};
 use crate::base::Job;
-use crate::formats::Input;
 use crate::formats::format::Together;
+use crate::formats::{Input, compression};
 
 /// The parts of one recording, found among what is to be opened.
 pub struct Parts {
@@ -19,8 +19,10 @@ pub struct Parts {
     begun: Instant,
 }
 
-/// All of `paths` as the parts of one recording, if that is what they are. (Files that were packed are taken
-/// each for itself: their heads cannot be seen without unpacking all of them.)
+/// How much of a file is read to see the head of what is packed in it.
+const PACKED_HEAD_BYTES: u64 = 4 * HEAD_BYTES as u64;
+
+/// All of `paths` as the parts of one recording, if that is what they are.
 pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
     let begun = Instant::now();
     let mut together: Option<Together> = None;
@@ -31,7 +33,9 @@ pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
         }
         let mut head = Vec::new();
         let file = std::fs::File::open(path).ok()?;
-        file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+        file.take(PACKED_HEAD_BYTES).read_to_end(&mut head).ok()?;
+        let mut head = compression::unwrapped_head(head, HEAD_BYTES);
+        head.truncate(HEAD_BYTES);
         if !head.is_empty() {
             together = Some(reading.format_of(&head).ok()?.together?);
         }

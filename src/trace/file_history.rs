@@ -13,10 +13,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Trace;
-use super::entities::ProcessId;
-use super::events::EventId;
+use super::entities::{Process, ProcessId, Thread};
+use super::events::{EventId, Events};
 use super::files::FileUse;
-use crate::base::{StringId, Timestamp};
+use crate::base::{StringId, Strings, Timestamp};
 use crate::event::FileOp;
 
 /// Row number of a file in [`FileHistory::files`].
@@ -143,8 +143,23 @@ struct Writer {
     process: ProcessId,
 }
 
+/// What the history is made from.
+#[derive(Clone, Copy)]
+pub struct FileSource<'a> {
+    /// The paths.
+    pub strings: &'a Strings,
+    /// All events.
+    pub events: &'a Events,
+    /// What was done to files, by time.
+    pub rows: &'a [FileUse],
+    /// By whom.
+    pub threads: &'a [Thread],
+    /// Their processes.
+    pub processes: &'a [Process],
+}
+
 struct Walk<'a> {
-    trace: &'a Trace,
+    trace: FileSource<'a>,
     /// The file at each path, by string.
     at_path: Vec<u32>,
     writers: Vec<Vec<Writer>>,
@@ -159,6 +174,18 @@ impl FileHistory {
     /// Follows all that was done to files in `trace`.
     #[must_use]
     pub fn new(trace: &Trace) -> FileHistory {
+        FileHistory::of(FileSource {
+            strings: &trace.strings,
+            events: &trace.events,
+            rows: &trace.files.rows,
+            threads: &trace.threads,
+            processes: &trace.processes,
+        })
+    }
+
+    /// The same, while the trace is made.
+    #[must_use]
+    pub fn of(trace: FileSource<'_>) -> FileHistory {
         let mut walk = Walk {
             trace,
             at_path: vec![u32::MAX; trace.strings.len()],
@@ -168,8 +195,8 @@ impl FileHistory {
             folders: 0,
             out: FileHistory::default(),
         };
-        walk.out.of_row.reserve(trace.files.rows.len());
-        for (index, row) in trace.files.rows.iter().enumerate() {
+        walk.out.of_row.reserve(trace.rows.len());
+        for (index, row) in trace.rows.iter().enumerate() {
             let file = walk.row(index as u32, row);
             walk.out.of_row.push(file);
         }
@@ -189,7 +216,8 @@ impl FileHistory {
 
 impl Walk<'_> {
     fn row(&mut self, index: u32, row: &FileUse) -> FileId {
-        let process = self.trace.thread(row.thread).process;
+        let thread = self.trace.threads.get(row.thread.0 as usize);
+        let process = thread.and_then(|thread| thread.process);
         if row.op == FileOp::Close || (row.op == FileOp::Dup && row.result != row.fd) {
             // A copy takes the place of what its new number meant before.
             let fd = if row.op == FileOp::Close {
@@ -267,7 +295,7 @@ impl Walk<'_> {
 
     /// Files below a renamed folder go with it.
     fn rename_folder(&mut self, from: StringId, to: StringId) {
-        let strings = &self.trace.strings;
+        let strings = self.trace.strings;
         let (from, to) = (strings.bytes(from), strings.bytes(to));
         for index in 0..self.out.files.len() {
             let Some(&name) = self.out.files[index].names.last() else {
@@ -312,7 +340,7 @@ impl Walk<'_> {
 
     /// When and by which event a writer was done, if that was before `now`; else when it began.
     fn end_of(&self, writer: Writer, now: Timestamp) -> (Timestamp, EventId) {
-        let row = &self.trace.files.rows[writer.row as usize];
+        let row = &self.trace.rows[writer.row as usize];
         match self.out.ended_by.get(&writer.row) {
             Some(&event) => (self.trace.events.time(event), event),
             None => match self.exit_of(writer.process) {
