@@ -1,0 +1,296 @@
+//! Begins, ends and counters: pairs by the table, system calls, probes, requests, and what programs wrote.
+
+use super::{Emitter, Now, hash_text};
+use crate::base::StringId;
+use crate::base::lines::Line;
+use crate::event::pairs::{
+    AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES, find_pair,
+};
+use crate::event::syscalls::{self, Abi};
+use crate::event::{
+    AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
+};
+use crate::formats::atrace;
+use crate::formats::ftrace_text::fields::{Probe, field, first_word, function_of, number, pid};
+use crate::formats::ftrace_text::line::Prefix;
+use crate::formats::ftrace_text::recipe::system_of;
+
+impl<'a> Emitter<'a> {
+    /// A begin or end by the table of pairs.
+    pub(super) fn mark(
+        &mut self,
+        now: &Now,
+        event: &'a [u8],
+        pair: &'static Pair,
+        end: PairEnd,
+        info: &'a [u8],
+    ) -> Option<()> {
+        let event = std::str::from_utf8(event).ok()?;
+        let system = system_of(event);
+        let (_, _, stem) = find_pair(system, event)?;
+        let is_raw_syscall = matches!(pair.name, PairName::Syscall(_));
+        let raw_number = || number(info.strip_prefix(b"NR ")?);
+        let key = if is_raw_syscall {
+            raw_number()?.cast_unsigned()
+        } else if pair.key.is_empty() {
+            hash_text(stem.as_bytes())
+        } else {
+            match field(info, pair.key.as_bytes()) {
+                Some(value) => hash_text(first_word(value)),
+                None => hash_text(pair.begin.as_bytes()),
+            }
+        };
+        let text_of = |name: &str| field(info, name.as_bytes());
+        let syscall;
+        let name: &[u8] = match (end, pair.name) {
+            (_, PairName::Syscall(_)) => {
+                syscall = match syscalls::name(Abi::X86_64, key) {
+                    Some(name) => name.to_owned(),
+                    None => format!("syscall {}", key.cast_signed()),
+                };
+                syscall.as_bytes()
+            }
+            (PairEnd::End, _) => b"",
+            (_, PairName::Stem) => stem.as_bytes(),
+            (_, PairName::Text(name)) => text_of(name).unwrap_or(stem.as_bytes()),
+            (_, PairName::Symbol(name)) => match text_of(name) {
+                // `function=tick_nohz_handler/0x0`
+                Some(value) => first_word(value)
+                    .split(|b| *b == b'/')
+                    .next()
+                    .unwrap_or(value),
+                None => stem.as_bytes(),
+            },
+            (_, PairName::Word(name, words)) => {
+                let number = text_of(name).and_then(number);
+                let word = number.and_then(|n| words.get(usize::try_from(n).ok()?));
+                word.map_or(stem, |word| word).as_bytes()
+            }
+        };
+        let op = match end {
+            PairEnd::Begin => MarkOp::Begin,
+            PairEnd::End => MarkOp::End,
+        };
+        let category: &[u8] = match op {
+            MarkOp::Begin => system.as_bytes(),
+            MarkOp::End => b"",
+        };
+        let label = Label {
+            family: pair.family,
+            name: self.intern(now.lane, name),
+            category: self.intern(now.lane, category),
+            key,
+        };
+        let label = self.label(now.lane, label);
+        self.push_mark(now, label, op);
+        Some(())
+    }
+
+    /// `sys_read(...)` and `sys_read -> 0x8`.
+    pub(super) fn syscall(
+        &mut self,
+        now: &mut Now,
+        prefix: &Prefix<'a>,
+        line: &Line<'a>,
+        name: &'a [u8],
+        op: MarkOp,
+    ) {
+        let start: &'static str = match op {
+            MarkOp::Begin => "sys_enter_",
+            MarkOp::End => "sys_exit_",
+        };
+        let kinds = self.kinds;
+        let kind = *self.by_syscall.entry((start, name)).or_insert_with(|| {
+            let full = [start.as_bytes(), name].concat();
+            kinds.intern("syscalls", &full, Role::Consumed)
+        });
+        self.push(now, prefix.time, line.offset, kind);
+        let label = Label {
+            family: SYSCALLS,
+            name: match op {
+                MarkOp::Begin => self.intern(now.lane, name),
+                MarkOp::End => StringId::EMPTY,
+            },
+            category: match op {
+                MarkOp::Begin => self.intern(now.lane, b"syscalls"),
+                MarkOp::End => StringId::EMPTY,
+            },
+            key: hash_text(name),
+        };
+        let label = self.label(now.lane, label);
+        self.push_mark(now, label, op);
+    }
+
+    /// Entry and return of a probed function; users name the events.
+    pub(super) fn probe(
+        &mut self,
+        now: &mut Now,
+        time: i64,
+        place: u64,
+        name: &'a [u8],
+        found: Probe<'a>,
+    ) {
+        let address = match found {
+            Probe::Entry(address) | Probe::Return(address) => address,
+        };
+        let is_user = is_user_address(address);
+        let kind = match self.by_probe.get(name) {
+            Some(kind) => *kind,
+            None => {
+                let system = if is_user { "uprobes" } else { "kprobes" };
+                let kind = self.kinds.intern(system, name, Role::Consumed);
+                self.by_probe.insert(name, kind);
+                kind
+            }
+        };
+        self.push(now, time, place, kind);
+        let function = function_of(address);
+        let is_symbol =
+            !address.starts_with(b"0x") && memchr::memmem::find(address, b"+0x0/").is_some();
+        let (op, shown): (_, &[u8]) = match found {
+            Probe::Entry(_) if is_symbol => (MarkOp::Begin, function),
+            Probe::Entry(_) => (MarkOp::Begin, name),
+            Probe::Return(_) => (MarkOp::End, b""),
+        };
+        let category: &[u8] = match (op, is_user) {
+            (MarkOp::End, _) => b"",
+            (_, true) => b"uprobes",
+            (_, false) => b"kprobes",
+        };
+        let label = Label {
+            family: if is_user { UPROBES } else { KPROBES },
+            name: self.intern(now.lane, shown),
+            category: self.intern(now.lane, category),
+            key: hash_text(function),
+        };
+        let label = self.label(now.lane, label);
+        self.push_mark(now, label, op);
+    }
+
+    /// `dev sector` requests of the block layer, in their own form: `254,0 WS 131072 () 328771840 + 256 [dd]`.
+    pub(super) fn request(
+        &mut self,
+        now: &Now,
+        pair: &'static AsyncPair,
+        end: PairEnd,
+        info: &'a [u8],
+    ) -> Option<()> {
+        let plus = memchr::memmem::find(info, b" + ")?;
+        let before = info.get(..plus)?;
+        let sector_at = memchr::memrchr(b' ', before)?;
+        let sector = number(before.get(sector_at + 1..)?)?;
+        let device = first_word(info);
+        let after = info.get(device.len()..)?.trim_ascii_start();
+        let id = hash_text(device).rotate_left(40) ^ sector.cast_unsigned();
+        let (op, name): (_, &[u8]) = match end {
+            PairEnd::Begin => (AsyncOp::Begin, first_word(after)),
+            PairEnd::End => (AsyncOp::End, b""),
+        };
+        let category = pair.begin.split(':').next().unwrap_or("");
+        let mark = AsyncMark {
+            event: now.event,
+            op,
+            scope: AsyncScope::Global,
+            id,
+            name: self.intern(now.lane, name),
+            category: self.intern(now.lane, category.as_bytes()),
+            group: self.intern(now.lane, pair.group.as_bytes()),
+        };
+        self.lanes.get_mut(now.lane)?.columns.asyncs.push(mark);
+        Some(())
+    }
+
+    pub(super) fn counter(
+        &mut self,
+        now: &Now,
+        row: &'static Counter,
+        info: &'a [u8],
+    ) -> Option<()> {
+        // `clk_set_rate: NAME RATE` and the like have no names: they stay points that are counted.
+        let raw = number(field(info, row.value.as_bytes())?)?;
+        let is_idle = row.event == "power:cpu_idle";
+        let value = if is_idle && raw == i64::from(u32::MAX) {
+            -1.0
+        } else {
+            raw as f64
+        };
+        let scope = match row.cpu {
+            "" => SeriesScope::Global,
+            name => pid(info, name.as_bytes()).map_or(SeriesScope::Global, SeriesScope::Cpu),
+        };
+        let name = match field(info, row.label.as_bytes()) {
+            Some(label) if !row.label.is_empty() => {
+                format!("{} {}", row.name, String::from_utf8_lossy(label))
+            }
+            _ => row.name.to_owned(),
+        };
+        let name = self.intern(now.lane, name.as_bytes());
+        self.sample(now, Series { name, scope }, value)
+    }
+
+    pub(super) fn sample(&mut self, now: &Now, series: Series, value: f64) -> Option<()> {
+        let lane = self.lanes.get_mut(now.lane)?;
+        let all = &mut lane.columns.series;
+        let series = *lane.series.entry(series).or_insert_with(|| {
+            all.push(series);
+            all.len() as u32 - 1
+        });
+        lane.columns.samples.push(Sample {
+            event: now.event,
+            series,
+            value,
+        });
+        Some(())
+    }
+
+    /// Text that a program wrote (trace_marker): atrace marks are slices and counters, the rest points.
+    pub(super) fn print(
+        &mut self,
+        now: &mut Now,
+        time: i64,
+        place: u64,
+        name: &'a [u8],
+        info: &'a [u8],
+    ) {
+        let is_wrapped = name != b"tracing_mark_write";
+        let text = match info.strip_prefix(b"tracing_mark_write: ") {
+            Some(text) if is_wrapped => text,
+            _ => info,
+        };
+        // trace-cmd puts the function that wrote it in front.
+        let behind_function = || {
+            let colon = memchr::memmem::find(text, b": ")?;
+            let is_name = !text.get(..colon)?.contains(&b' ');
+            atrace::atrace(text.get(colon + 2..)?).filter(|_| is_name)
+        };
+        let mark = atrace::atrace(text).or_else(behind_function);
+        let role = match mark {
+            Some(_) => Role::Consumed,
+            None => Role::Instant,
+        };
+        let event_name: &[u8] = if is_wrapped { name } else { b"print" };
+        let kind = match role {
+            // A point is called as its text, up to a length: that is what people look for.
+            Role::Consumed => self.kinds.intern("ftrace", event_name, role),
+            _ => {
+                self.kind_by_name(if is_wrapped { name } else { b"print" })
+                    .1
+            }
+        };
+        self.push(now, time, place, kind);
+        let Some(mark) = mark else { return };
+        if let Some(lane) = self.lanes.get_mut(now.lane) {
+            let (labels, series) = (&mut lane.labels, &mut lane.series);
+            atrace::emit(mark, now.event, &mut lane.columns, labels, series);
+        }
+    }
+}
+
+/// Whether a probe's address is one of a program: a number in the lower half.
+fn is_user_address(address: &[u8]) -> bool {
+    let digits = address.strip_prefix(b"0x").unwrap_or(address);
+    let is_number = digits.len() >= 4 && digits.iter().all(u8::is_ascii_hexdigit);
+    is_number
+        && (digits.len() < 16 || digits.first().is_some_and(|b| matches!(b, b'0'..=b'7')))
+        && !(digits.len() == 8 && digits.first().is_some_and(|b| matches!(b, b'c'..=b'f')))
+}

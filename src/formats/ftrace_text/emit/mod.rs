@@ -1,0 +1,418 @@
+//! The bulk pass: the lines of one block become events of every CPU's lane.
+//!
+//! A block holds lines of all CPUs; it is read once and gives columns for each lane. Begins and ends find
+//! each other later, by thread or CPU and key, so a block needs to know of the text before it only who
+//! wrote the last line. The function graph tracer's own text (which says neither thread nor, often, time)
+//! is the exception: it is one block.
+
+mod graph_lines;
+mod marks;
+mod scheduling;
+
+use rustc_hash::FxHashMap;
+
+use super::fields::{probe, tracer_text};
+use super::line::{Body, Plain, Prefix, classify, plain, split_prefix};
+use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::with_etrace::is_call;
+use crate::base::lines::{Line, lines};
+use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
+use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
+use crate::formats::text_kinds::Kinds;
+
+/// Category of lines that are not understood.
+pub const TEXT: &str = "text";
+
+const CHECK_BYTES: u64 = 1 << 20;
+const NAMES: usize = 1024;
+
+/// How a text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A line an event.
+    Events,
+    /// Function graph's braces.
+    Graph,
+}
+
+/// What stands before a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Last {
+    /// When the line before was written.
+    pub time: i64,
+    /// On which CPU.
+    pub cpu: u32,
+    /// By whom; `u32::MAX` if nobody did.
+    pub thread: u32,
+    /// The time that stands in it, and how many lines before it in a row have the same.
+    pub written: i64,
+    /// See `written`.
+    pub steps: i64,
+}
+
+/// Lines of one microsecond are at most so many ns apart from its start.
+const MOST_STEPS: i64 = 999;
+
+impl Last {
+    /// The time of the next line, which says `written`.
+    ///
+    /// Lines stand in the order in which things happened, on all CPUs: of those that say the same microsecond
+    /// each lies one ns after the one before, so that no switch comes before the wakeup that led to it.
+    #[inline]
+    pub fn spread(&mut self, line: &Prefix<'_>) -> i64 {
+        let written = line.time;
+        if written == self.written && !line.is_raw && written % 1000 == 0 {
+            self.steps = (self.steps + 1).min(MOST_STEPS);
+        } else {
+            self.written = written;
+            self.steps = 0;
+        }
+        self.time = written.saturating_add(self.steps);
+        self.time
+    }
+}
+
+/// A lane while it is read.
+#[derive(Debug)]
+struct Lane {
+    columns: LaneColumns,
+    labels: FxHashMap<Label, u32>,
+    series: FxHashMap<Series, u32>,
+    last_time: Option<i64>,
+    /// Events were lost before the next one; how many, if that was said.
+    lost: Option<Option<u64>>,
+    /// The function graph's own clock and open calls, where the text has no times.
+    now: i64,
+    open: Vec<i64>,
+    /// Who runs, as the function graph's text says.
+    task: Option<u32>,
+}
+
+/// Reads one block; see [`Block`].
+pub struct Emitter<'a> {
+    kinds: &'a Kinds,
+    lanes: Vec<Lane>,
+    /// CPUs of the lanes, sorted.
+    cpus: &'a [u32],
+    by_name: FxHashMap<&'a [u8], (Recipe, KindId)>,
+    by_probe: FxHashMap<&'a [u8], KindId>,
+    by_syscall: FxHashMap<(&'static str, &'a [u8]), KindId>,
+    /// Last names from fields, by the low bits of the pid.
+    names: Vec<(u32, &'a [u8])>,
+    /// Names from the lines' columns.
+    columns_names: Vec<(u32, &'a [u8])>,
+    /// What the columns said of pids: names, for the directory.
+    pub seen_names: FxHashMap<u32, &'a [u8]>,
+    last: Last,
+    layout: Layout,
+}
+
+/// An event that is being read.
+#[derive(Clone, Copy)]
+struct Now {
+    lane: usize,
+    event: u32,
+    thread: ThreadKey,
+    cpu: u32,
+}
+
+/// A number that stands for a text as label key.
+#[must_use]
+pub fn hash_text(text: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write(text);
+    // 0 would mean that the name says it all.
+    hasher.finish().max(1)
+}
+
+impl<'a> Emitter<'a> {
+    /// Before the first line of a block.
+    #[must_use]
+    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, layout: Layout) -> Emitter<'a> {
+        let lanes = cpus.iter().map(|_| Lane {
+            columns: LaneColumns::new(0),
+            labels: FxHashMap::default(),
+            series: FxHashMap::default(),
+            last_time: None,
+            lost: None,
+            now: 0,
+            open: Vec::new(),
+            task: None,
+        });
+        Emitter {
+            kinds,
+            lanes: lanes.collect(),
+            cpus,
+            by_name: FxHashMap::default(),
+            by_probe: FxHashMap::default(),
+            by_syscall: FxHashMap::default(),
+            names: vec![(0, &[]); NAMES],
+            columns_names: vec![(0, &[]); NAMES],
+            seen_names: FxHashMap::default(),
+            last,
+            layout,
+        }
+    }
+
+    /// Reads `text`, which lies at `base` and starts with line `first_line`.
+    ///
+    /// # Errors
+    /// If the job was cancelled.
+    pub fn read(
+        &mut self,
+        text: &'a [u8],
+        base: u64,
+        first_line: u64,
+        job: &Job,
+    ) -> Result<(), ReadError> {
+        let mut checked = base;
+        for line in lines(text, first_line, base) {
+            if self.layout == Layout::Graph {
+                self.graph_line(&line);
+            } else {
+                self.line(&line);
+            }
+            if line.offset - checked >= CHECK_BYTES {
+                job.check()?;
+                checked = line.offset;
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of each lane.
+    #[must_use]
+    pub fn into_columns(self) -> Vec<LaneColumns> {
+        self.lanes.into_iter().map(|lane| lane.columns).collect()
+    }
+
+    fn lane_of(&self, cpu: u32) -> usize {
+        self.cpus.binary_search(&cpu).unwrap_or(0)
+    }
+
+    #[inline]
+    fn line(&mut self, line: &Line<'a>) {
+        match split_prefix(line.bytes) {
+            Some(mut prefix) => {
+                prefix.time = self.last.spread(&prefix);
+                self.event(&prefix, line);
+            }
+            None => self.plain(line),
+        }
+    }
+
+    fn event(&mut self, prefix: &Prefix<'a>, line: &Line<'a>) {
+        let lane = self.lane_of(prefix.cpu);
+        self.last.cpu = prefix.cpu;
+        self.last.thread = prefix.pid;
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            if let Some(lost) = lane.lost.take() {
+                lane.columns.gaps.push(Gap {
+                    start: Timestamp(lane.last_time.unwrap_or(prefix.time).min(prefix.time)),
+                    end: Timestamp(prefix.time),
+                    cpu: Some(prefix.cpu),
+                    lost,
+                });
+            }
+            lane.last_time = Some(prefix.time);
+        }
+        let mut now = Now {
+            lane,
+            event: 0,
+            thread: ThreadKey(prefix.pid),
+            cpu: prefix.cpu,
+        };
+        match classify(prefix.body) {
+            Body::Event(name, info) => self.named(&mut now, prefix, line, name, info),
+            Body::SysEnter(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::Begin),
+            Body::SysExit(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::End),
+            Body::Function(..) => {
+                let kind = self.kind_by_name(b"function").1;
+                self.push(&mut now, prefix.time, line.offset, kind);
+            }
+            Body::Stack(text) => {
+                let name: &[u8] = if text.starts_with(b"<user") {
+                    b"user_stack"
+                } else {
+                    b"kernel_stack"
+                };
+                let kind = self.kind_by_name(name).1;
+                self.push(&mut now, prefix.time, line.offset, kind);
+            }
+            // What it says is told by a part of its own (`with_etrace`).
+            Body::Text if is_call(prefix.body) => {
+                let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
+                self.push(&mut now, prefix.time, line.offset, kind);
+            }
+            Body::Text => match tracer_text(prefix.body) {
+                Some(found) => self.tracer(&mut now, prefix, line, found),
+                None => self.unknown(&mut now, prefix.time, line, prefix.body),
+            },
+        }
+        self.column_name(&now, prefix);
+    }
+
+    #[inline]
+    fn push(&mut self, now: &mut Now, time: i64, place: u64, kind: KindId) {
+        if let Some(lane) = self.lanes.get_mut(now.lane) {
+            now.event = lane.columns.events.push(time, place, kind, now.thread);
+        }
+    }
+
+    fn kind_by_name(&mut self, name: &'a [u8]) -> (Recipe, KindId) {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let text = String::from_utf8_lossy(name);
+        let recipe = recipe_for(&text);
+        let system = system_of(&text);
+        let kind = self.kinds.intern(system, name, role_of(recipe, system));
+        self.by_name.insert(name, (recipe, kind));
+        (recipe, kind)
+    }
+
+    /// The name in the line's own columns: for the directory, and whose thread it is.
+    fn column_name(&mut self, now: &Now, prefix: &Prefix<'a>) {
+        let Some(slot) = self.columns_names.get_mut(prefix.pid as usize % NAMES) else {
+            return;
+        };
+        if slot.0 == prefix.pid && slot.1 == prefix.comm {
+            return;
+        }
+        *slot = (prefix.pid, prefix.comm);
+        if prefix.comm != b"<...>" && prefix.pid != 0 {
+            self.seen_names.insert(prefix.pid, prefix.comm);
+        }
+        if let Some(tgid) = prefix.tgid.filter(|&tgid| tgid != 0 && prefix.pid != 0) {
+            self.live(
+                now,
+                Life::Member {
+                    thread: ThreadKey(prefix.pid),
+                    leader: ThreadKey(tgid),
+                },
+            );
+        }
+    }
+
+    fn named(
+        &mut self,
+        now: &mut Now,
+        prefix: &Prefix<'a>,
+        line: &Line<'a>,
+        name: &'a [u8],
+        info: &'a [u8],
+    ) {
+        let (recipe, kind) = self.kind_by_name(name);
+        if let (Recipe::Plain | Recipe::Mark(..), b'(') =
+            (recipe, info.first().copied().unwrap_or(0))
+            && let Some(found) = probe(info)
+        {
+            return self.probe(now, prefix.time, line.offset, name, found);
+        }
+        if matches!(recipe, Recipe::Print) {
+            return self.print(now, prefix.time, line.offset, name, info);
+        }
+        self.push(now, prefix.time, line.offset, kind);
+        let done = match recipe {
+            Recipe::Switch => self.switch(now, info),
+            Recipe::Wakeup(sort) => self.woken(now, sort, info),
+            Recipe::Mark(pair, end) => self.mark(now, name, pair, end, info),
+            Recipe::Async(pair, end) => self.request(now, pair, end, info),
+            Recipe::Counter(row) => self.counter(now, row, info),
+            Recipe::Graph => self.graph_info(now, info),
+            Recipe::Fork | Recipe::NewTask | Recipe::Exec | Recipe::Exit | Recipe::Rename => {
+                self.life(now, recipe, info)
+            }
+            Recipe::Plain | Recipe::Print => Some(()),
+        };
+        if done.is_none() {
+            let at = Location::Line(line.number);
+            self.note(now.lane, "unknown_fields", at, || {
+                format!(
+                    "events whose fields do not have the expected form; the first: {}",
+                    shown(prefix.body)
+                )
+            });
+        }
+    }
+
+    fn label(&mut self, lane: usize, label: Label) -> u32 {
+        let Some(lane) = self.lanes.get_mut(lane) else {
+            return 0;
+        };
+        let labels = &mut lane.columns.labels;
+        *lane.labels.entry(label).or_insert_with(|| {
+            labels.push(label);
+            labels.len() as u32 - 1
+        })
+    }
+
+    fn intern(&mut self, lane: usize, text: &[u8]) -> StringId {
+        self.lanes
+            .get_mut(lane)
+            .map_or(StringId::EMPTY, |lane| lane.columns.strings.intern(text))
+    }
+
+    fn push_mark(&mut self, now: &Now, label: u32, op: MarkOp) {
+        if let Some(lane) = self.lanes.get_mut(now.lane) {
+            lane.columns.marks.push(Mark::new(now.event, label, op));
+        }
+    }
+
+    /// A line without columns.
+    fn plain(&mut self, line: &Line<'a>) {
+        match plain(line.bytes) {
+            Plain::Silent | Plain::Frame => {}
+            Plain::Lost(cpu, count) => {
+                let lane = self.lane_of(cpu);
+                if let Some(lane) = self.lanes.get_mut(lane) {
+                    lane.lost = Some(count);
+                }
+            }
+            Plain::Text
+                if self.layout == Layout::Graph && line.bytes.trim_ascii().starts_with(b"---") => {}
+            Plain::Text => {
+                let last = self.last;
+                let mut now = Now {
+                    lane: self.lane_of(last.cpu),
+                    event: 0,
+                    thread: ThreadKey(last.thread),
+                    cpu: last.cpu,
+                };
+                self.unknown(&mut now, last.time, line, line.bytes);
+            }
+        }
+    }
+
+    /// Text that is not understood is kept as a point.
+    fn unknown(&mut self, now: &mut Now, time: i64, line: &Line<'a>, text: &'a [u8]) {
+        let kind = self.kinds.intern(TEXT, b"line", Role::Instant);
+        self.push(now, time, line.offset, kind);
+        let at = Location::Line(line.number);
+        self.note(now.lane, "unknown_line", at, || {
+            format!(
+                "lines that are no events, shown as instants; the first: {}",
+                shown(text)
+            )
+        });
+    }
+
+    fn note(
+        &mut self,
+        lane: usize,
+        code: &'static str,
+        at: Location,
+        message: impl FnOnce() -> String,
+    ) {
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.columns
+                .diagnostics
+                .note(code, Severity::Info, at, message);
+        }
+    }
+}
+
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text.get(..80).unwrap_or(text)).into_owned()
+}

@@ -1,0 +1,190 @@
+//! Who runs and who is who: context switches, wakeups, names, forks and ends become rows of a lane.
+
+use super::{Emitter, NAMES, Now};
+use crate::base::StringId;
+use crate::base::lines::Line;
+use crate::event::{ForkSort, Life, LifeRow, Role, Switch, ThreadKey, Wakeup, WakeupSort};
+use crate::formats::ftrace_text::fields::{
+    TracerText, end_state, field, first_word, pid, switch, wakeup,
+};
+use crate::formats::ftrace_text::line::Prefix;
+use crate::formats::ftrace_text::recipe::Recipe;
+
+const CLONE_THREAD: u64 = 0x10000;
+
+impl<'a> Emitter<'a> {
+    pub(super) fn switch(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
+        let found = switch(info)?;
+        let lane = self.lanes.get_mut(now.lane)?;
+        lane.columns.switches.push(Switch {
+            event: now.event,
+            cpu: now.cpu,
+            prev: ThreadKey(found.prev.pid),
+            next: ThreadKey(found.next.pid),
+            prev_priority: found.prev.priority,
+            next_priority: found.next.priority,
+            prev_state: end_state(found.state),
+        });
+        self.name(now, found.prev.pid, found.prev.comm);
+        self.name(now, found.next.pid, found.next.comm);
+        Some(())
+    }
+
+    pub(super) fn woken(&mut self, now: &Now, sort: WakeupSort, info: &'a [u8]) -> Option<()> {
+        let (task, target) = wakeup(info)?;
+        let lane = self.lanes.get_mut(now.lane)?;
+        lane.columns.wakeups.push(Wakeup {
+            event: now.event,
+            thread: ThreadKey(task.pid),
+            waker: now.thread,
+            target_cpu: target.unwrap_or(u32::MAX),
+            sort,
+        });
+        self.name(now, task.pid, task.comm);
+        Some(())
+    }
+
+    /// A switch or wakeup as the wakeup tracers print it.
+    pub(super) fn tracer(
+        &mut self,
+        now: &mut Now,
+        prefix: &Prefix<'a>,
+        line: &Line<'a>,
+        found: TracerText<'a>,
+    ) {
+        let name: &[u8] = if found.is_wakeup {
+            b"wakeup"
+        } else {
+            b"context_switch"
+        };
+        let kind = self.kinds.intern("ftrace", name, Role::Consumed);
+        self.push(now, prefix.time, line.offset, kind);
+        let Some(lane) = self.lanes.get_mut(now.lane) else {
+            return;
+        };
+        if found.is_wakeup {
+            lane.columns.wakeups.push(Wakeup {
+                event: now.event,
+                thread: ThreadKey(found.next.pid),
+                waker: ThreadKey(found.prev.pid),
+                target_cpu: found.cpu,
+                sort: WakeupSort::Wakeup,
+            });
+        } else {
+            let (prev, next) = (ThreadKey(found.prev.pid), ThreadKey(found.next.pid));
+            // The event sched_switch has said it already, if it was recorded too.
+            let last = lane.columns.switches.last();
+            if last.is_some_and(|last| (last.prev, last.next) == (prev, next)) {
+                return;
+            }
+            lane.columns.switches.push(Switch {
+                event: now.event,
+                cpu: now.cpu,
+                prev,
+                next,
+                prev_priority: found.prev.priority,
+                next_priority: found.next.priority,
+                prev_state: end_state(found.state),
+            });
+        }
+        self.name(now, found.next.pid, found.next.comm);
+    }
+
+    /// Notes a thread's name if it is not the one that was seen last.
+    #[inline]
+    pub(super) fn name(&mut self, now: &Now, pid: u32, comm: &'a [u8]) {
+        let Some(slot) = self.names.get_mut(pid as usize % NAMES) else {
+            return;
+        };
+        if slot.0 == pid && slot.1 == comm {
+            return;
+        }
+        *slot = (pid, comm);
+        if pid != 0 && comm != b"<...>" {
+            let thread = ThreadKey(pid);
+            if let Some(lane) = self.lanes.get_mut(now.lane) {
+                let name = lane.columns.strings.intern(comm);
+                self.live(now, Life::Name { thread, name });
+            }
+        }
+    }
+
+    pub(super) fn live(&mut self, now: &Now, life: Life) {
+        if let Some(lane) = self.lanes.get_mut(now.lane) {
+            let event = now.event;
+            lane.columns.lives.push(LifeRow { event, life });
+        }
+    }
+
+    pub(super) fn life(&mut self, now: &Now, recipe: Recipe, info: &'a [u8]) -> Option<()> {
+        let lane = self.lanes.get_mut(now.lane)?;
+        let strings = &mut lane.columns.strings;
+        let life = match recipe {
+            Recipe::Fork => {
+                let parent = pid(info, b"parent_pid").or_else(|| pid(info, b"pid"))?;
+                let child = pid(info, b"child_pid")?;
+                let name = strings.intern(field(info, b"child_comm").unwrap_or(b""));
+                self.forget(child);
+                Life::Fork {
+                    parent: ThreadKey(parent),
+                    child: ThreadKey(child),
+                    sort: ForkSort::Unknown,
+                    name,
+                }
+            }
+            Recipe::NewTask => {
+                let child = pid(info, b"pid")?;
+                let name = strings.intern(field(info, b"comm").unwrap_or(b""));
+                let flags = field(info, b"clone_flags").and_then(hex);
+                let sort = match flags {
+                    Some(flags) if flags & CLONE_THREAD != 0 => ForkSort::Thread,
+                    Some(_) => ForkSort::Process,
+                    None => ForkSort::Unknown,
+                };
+                self.forget(child);
+                Life::Fork {
+                    parent: now.thread,
+                    child: ThreadKey(child),
+                    sort,
+                    name,
+                }
+            }
+            Recipe::Exec => Life::Exec {
+                thread: ThreadKey(pid(info, b"pid")?),
+                program: strings.intern(field(info, b"filename").unwrap_or(b"")),
+                arguments: Vec::new(),
+                directory: StringId::EMPTY,
+                interpreter: StringId::EMPTY,
+            },
+            Recipe::Exit => Life::Exit {
+                thread: ThreadKey(pid(info, b"pid")?),
+                status: None,
+                signal: None,
+            },
+            _ => {
+                let whose = pid(info, b"pid").unwrap_or(now.thread.0);
+                let name = field(info, b"newcomm")?;
+                self.name(now, whose, name);
+                return Some(());
+            }
+        };
+        self.live(now, life);
+        Some(())
+    }
+
+    /// `pid` is somebody new: what it was called before is not its name.
+    pub(super) fn forget(&mut self, pid: u32) {
+        if let Some(slot) = self.names.get_mut(pid as usize % NAMES)
+            && slot.0 == pid
+        {
+            *slot = (0, &[]);
+        }
+    }
+}
+
+/// `1200000`: hex without a prefix, as task_newtask prints its flags.
+fn hex(value: &[u8]) -> Option<u64> {
+    let word = first_word(value);
+    let word = word.strip_prefix(b"0x").unwrap_or(word);
+    u64::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok()
+}
