@@ -42,7 +42,10 @@ pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
         None => match graph::split_line(bytes) {
             Some(found) => {
                 detail.cpu = Some(found.cpu);
-                found.rest
+                match graph::step(found.rest).map(|found| found.step) {
+                    Some(graph::Step::Comment(text)) => text,
+                    _ => found.rest,
+                }
             }
             None => bytes,
         },
@@ -86,11 +89,13 @@ fn field(name: &str, text: &[u8]) -> Field {
 
 fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
     if let Some(found) = probe(info) {
-        let (name, address) = match found {
-            Probe::Entry(address) => ("__probe_ip", address),
-            Probe::Return(address) => ("__probe_func", address),
-        };
-        detail.fields.push(field(name, address));
+        match found {
+            Probe::Entry(address) => detail.fields.push(field("__probe_ip", address)),
+            Probe::Return(function, to) => {
+                detail.fields.push(field("__probe_func", function));
+                detail.fields.push(field("__probe_ret_ip", to));
+            }
+        }
         let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
         return pair_fields(detail, info.get(close..).unwrap_or(&[]));
     }
@@ -196,7 +201,8 @@ fn argument_fields(detail: &mut EventDetail, arguments: &[u8]) {
 }
 
 fn graph_fields(detail: &mut EventDetail, text: &[u8]) {
-    let Some(found) = graph::step(text) else {
+    let found = graph::step(text).or_else(|| graph::step_without_duration(text));
+    let Some(found) = found else {
         return;
     };
     let mut push_duration = |ns: i64| {

@@ -266,10 +266,11 @@ pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
     ))
 }
 
-/// What the letters of `prev_state` mean; of several the first counts.
+/// What the letters of `prev_state` mean, or its number where fields are shown raw; of several the first counts.
 #[must_use]
 pub fn end_state(letters: &[u8]) -> EndState {
     match letters {
+        [b'0'..=b'9', ..] => numbered_state(number(letters).unwrap_or(-1)),
         b"R+" => EndState::Preempted,
         [b'R', ..] => EndState::Runnable,
         [b'S', ..] => EndState::Sleeping,
@@ -284,13 +285,42 @@ pub fn end_state(letters: &[u8]) -> EndState {
     }
 }
 
+/// The kernel's numbers of states (since 4.14): the lowest bit counts.
+fn numbered_state(bits: i64) -> EndState {
+    match bits {
+        0 => EndState::Runnable,
+        1.. => match 1_i64 << bits.trailing_zeros() {
+            0x01 => EndState::Sleeping,
+            0x02 => EndState::Uninterruptible,
+            0x04 => EndState::Stopped,
+            0x08 => EndState::Traced,
+            0x10 => EndState::Dead,
+            0x20 => EndState::Zombie,
+            0x40 => EndState::Parked,
+            0x80 => EndState::Idle,
+            0x100 => EndState::Preempted,
+            _ => EndState::Unknown,
+        },
+        _ => EndState::Unknown,
+    }
+}
+
+/// The number of a system call in `NR 3 (...)`, or in `id=3 ...` where fields are shown raw.
+#[must_use]
+pub fn raw_syscall(info: &[u8]) -> Option<i64> {
+    match info.strip_prefix(b"NR ") {
+        Some(rest) => number(rest),
+        None => number(field(info, b"id")?),
+    }
+}
+
 /// A probe's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe<'a> {
     /// `(do_sys_open+0x0/0xd6)`: where it is.
     Entry(&'a [u8]),
-    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned.
-    Return(&'a [u8]),
+    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned, and where to.
+    Return(&'a [u8], &'a [u8]),
 }
 
 /// The addresses at the start of a probe's text. The kernel prints where a function returned to first and
@@ -303,17 +333,23 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     let is_bare = |text: &[u8]| text.len() >= 4 && text.iter().all(u8::is_ascii_hexdigit);
     if let Some(arrow) = memchr::memmem::find(inner, b" <- ") {
         let (first, second) = (inner.get(..arrow)?, inner.get(arrow + 4..)?);
-        let function = if is_bare(first) { first } else { second };
-        return (!function.is_empty()).then_some(Probe::Return(function));
+        let (function, to) = if is_bare(first) {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        return (!function.is_empty()).then_some(Probe::Return(function, to));
     }
     let is_address =
         inner.starts_with(b"0x") || is_bare(inner) || memchr::memmem::find(inner, b"+0x").is_some();
     is_address.then_some(Probe::Entry(inner))
 }
 
-/// `do_sys_open+0x0/0xd6` is `do_sys_open`; an offset inside stays.
+/// `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; an offset inside stays. Where a function returned from is
+/// printed without offset: `do_sys_open [mod]`.
 #[must_use]
 pub fn function_of(address: &[u8]) -> &[u8] {
+    let address = first_word(address);
     match memchr::memmem::find(address, b"+0x0/") {
         Some(at) => address.get(..at).unwrap_or(address),
         None => {
@@ -362,6 +398,11 @@ mod tests {
         assert_eq!((short.prev.comm, short.prev.pid), (&b"kworker/0:1"[..], 17));
         assert_eq!(short.next.pid, 0);
         assert_eq!(end_state(short.state), EndState::Unknown);
+        let raw = switch(b"prev_comm=bash prev_pid=0x60c8 (24776) prev_prio=0x78 (120) prev_state=0x100 (256) next_comm=a next_pid=0x6151 (24913) next_prio=0x78 (120)").unwrap();
+        assert_eq!((raw.prev.pid, raw.next.priority), (24776, 120));
+        assert_eq!(end_state(raw.state), EndState::Preempted);
+        assert_eq!(raw_syscall(b"id=0x3b (59) ret=0x0 (0)"), Some(59));
+        assert_eq!(raw_syscall(b"NR 59 = 0"), Some(59));
         let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();
         assert_eq!((task.pid, cpu), (15, Some(1)));
         let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
@@ -376,18 +417,21 @@ mod tests {
         );
         assert_eq!(
             probe(b"(sys_openat+0xc/0xe <- do_sys_open) $retval=1"),
-            Some(Probe::Return(b"do_sys_open"))
+            Some(Probe::Return(b"do_sys_open", b"sys_openat+0xc/0xe"))
         );
         assert_eq!(
             probe(b"(ffffffff8f963fa0 <- ffffffff8f96469a) arg1=0x4"),
-            Some(Probe::Return(b"ffffffff8f963fa0"))
+            Some(Probe::Return(b"ffffffff8f963fa0", b"ffffffff8f96469a"))
         );
         assert_eq!(
             probe(b"(0x5620b09802b8 <- 0x5620b0980169) ret=0"),
-            Some(Probe::Return(b"0x5620b0980169"))
+            Some(Probe::Return(b"0x5620b0980169", b"0x5620b09802b8"))
         );
         assert_eq!(probe(b"(syscalls.sys_enter_openat) file=1"), None);
         assert_eq!(function_of(b"do_sys_open+0x0/0xd6"), b"do_sys_open");
         assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
+        // In a module: both ends of a call have one key.
+        assert_eq!(function_of(b"ext4_sync+0x0/0x10 [ext4]"), b"ext4_sync");
+        assert_eq!(function_of(b"ext4_sync [ext4]"), b"ext4_sync");
     }
 }

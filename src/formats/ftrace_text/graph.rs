@@ -36,8 +36,26 @@ pub enum Step<'a> {
 #[must_use]
 pub fn step(text: &[u8]) -> Option<Graph<'_>> {
     let bar = memchr::memchr(b'|', text)?;
-    let duration = duration_ns(text.get(..bar)?);
-    let function = text.get(bar + 1..)?;
+    let before = text.get(..bar)?;
+    if is_arrow(before.trim_ascii()) {
+        let step = Step::Comment(before.trim_ascii());
+        return Some(Graph { depth: 0, step });
+    }
+    function_step(duration_ns(before), text.get(bar + 1..)?)
+}
+
+/// An interrupt comes or is over: arrows stand where the duration would.
+fn is_arrow(column: &[u8]) -> bool {
+    column.starts_with(b"====") || column.starts_with(b"<===")
+}
+
+/// The same where durations are not shown (`nofuncgraph-duration`): the function follows the CPU.
+#[must_use]
+pub fn step_without_duration(text: &[u8]) -> Option<Graph<'_>> {
+    function_step(None, text)
+}
+
+fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
     let indent = function.iter().take_while(|b| **b == b' ').count();
     let name = function.trim_ascii();
     let depth = u32::try_from(indent / 2).ok()?;
@@ -55,7 +73,9 @@ pub fn step(text: &[u8]) -> Option<Graph<'_>> {
         if let Some(call) = code.strip_suffix(b"{") {
             Step::Enter(function_name(call)?)
         } else {
-            let call = code.strip_suffix(b";")?;
+            let call = code
+                .strip_suffix(b";")
+                .filter(|call| call.ends_with(b")"))?;
             Step::Leaf(function_name(call)?, duration.unwrap_or(0))
         }
     };
@@ -106,7 +126,7 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
     let close = memchr::memchr(b')', head)?;
     let before = line.get(..close)?;
     let (time, number) = match memchr::memchr(b'|', before) {
-        Some(bar) => (Some(seconds(before.get(..bar)?)?), before.get(bar + 1..)?),
+        Some(bar) => (Some(moment(before.get(..bar)?)?), before.get(bar + 1..)?),
         None => (None, before),
     };
     let number = number.trim_ascii();
@@ -121,7 +141,7 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
             break;
         };
         let column = rest.get(..bar)?.trim_ascii();
-        if column.is_empty() || column.ends_with(b"us") || column.ends_with(b"=") {
+        if column.is_empty() || column.ends_with(b"us") || is_arrow(column) {
             break;
         }
         let dash = memchr::memrchr(b'-', column);
@@ -143,6 +163,17 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
     })
 }
 
+/// The same without a column for the CPU (`nofuncgraph-cpu`): only a text that is known to be a graph has such.
+#[must_use]
+pub fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
+    step(line).map(|_| GraphLine {
+        time: None,
+        cpu: 0,
+        task: None,
+        rest: line,
+    })
+}
+
 /// `bash-96    =>   sh-97`: who runs from now on.
 #[must_use]
 pub fn switched_to(rest: &[u8]) -> Option<(&[u8], u32)> {
@@ -153,8 +184,17 @@ pub fn switched_to(rest: &[u8]) -> Option<(&[u8], u32)> {
     Some((next.get(..dash)?, u32::try_from(pid).ok()?))
 }
 
-fn seconds(text: &[u8]) -> Option<i64> {
+/// `360.774528`, or `12 us` since the trace began.
+fn moment(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
+    if let Some(micros) = text.strip_suffix(b" us") {
+        let (micros, length) = digits(micros)?;
+        let is_whole = length + 3 == text.len();
+        return i64::try_from(micros)
+            .ok()?
+            .checked_mul(1000)
+            .filter(|_| is_whole);
+    }
     let (whole, length) = digits(text)?;
     let fraction = text.get(length..)?.strip_prefix(b".")?;
     let (value, length) = digits(fraction)?;
@@ -186,6 +226,11 @@ mod tests {
         let module = step(b" 1.0 us |  f [ext4](); /* = 0x0 */").unwrap();
         assert_eq!(module.step, Step::Leaf(b"f", 1000));
         assert!(step(b"no bar").is_none());
+        let irq = step(b"   ==========> |").unwrap();
+        assert_eq!(irq.step, Step::Comment(b"==========>"));
+        let bare = step_without_duration(b"    f(a=1) { /* <-g+0x1/0x2 */").unwrap();
+        assert_eq!((bare.depth, bare.step), (2, Step::Enter(b"f")));
+        assert!(step_without_duration(b"  hello;").is_none());
     }
 
     #[test]
@@ -198,6 +243,11 @@ mod tests {
         assert_eq!(full.time, Some(360_774_528_000));
         assert_eq!(full.task, Some((&b"sh"[..], 4802)));
         assert!(step(full.rest).is_some());
+        let since =
+            split_line(b"       12 us |   1)    <idle>-0    |  d..1 |   0.541 us    |  f();")
+                .unwrap();
+        assert_eq!((since.time, since.cpu), (Some(12_000), 1));
+        assert!(without_cpu(b"   0.541 us    |  f();").is_some());
         let (comm, pid) = switched_to(b"   sshd-1755    =>    <idle>-0   ").unwrap();
         assert_eq!((comm, pid), (&b"<idle>"[..], 0));
     }

@@ -3,6 +3,8 @@
 //! ```text
 //! comm-pid [(tgid)] [cpu] [flags] seconds.micros: body         trace, trace_pipe, trace-cmd report
 //! comm-pid  cpu flags micros"us"mark: body                     latency format
+//! comm-pid  cpu flags seconds.micros: body                     trace-cmd report -l
+//! comm pid cpu flags depth number [raw] 1.234ms (+0.001ms): body     latency format, verbose
 //! CPU:n [LOST m EVENTS]    CPU:n [m EVENTS DROPPED]            what was lost before the next line of that CPU
 //!  => symbol                                                   a frame, belongs to the line before
 //! ```
@@ -45,6 +47,8 @@ pub enum Plain {
 
 /// CPUs have smaller numbers.
 const MOST_CPU: u32 = 8192;
+/// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
+const LEAST_FLAGS: usize = 4;
 /// Columns end before this many bytes.
 const MOST_PREFIX: usize = 256;
 
@@ -77,6 +81,21 @@ pub fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
         from = open + 1;
     }
     latency_prefix(line)
+        .or_else(|| columns_prefix(line))
+        .or_else(|| verbose_prefix(line))
+}
+
+/// What stands behind a line's time, without the `(+24)` of `trace-cmd report --ts-diff`.
+#[inline]
+fn body_behind(after: &[u8]) -> &[u8] {
+    let body = after.strip_prefix(b" ").unwrap_or(after);
+    let without = || {
+        let inner = body.strip_prefix(b"(+")?;
+        let (_, length) = digits(inner)?;
+        let rest = inner.get(length..)?.strip_prefix(b")")?;
+        Some(rest.trim_ascii_start())
+    };
+    without().unwrap_or(body)
 }
 
 #[inline]
@@ -94,7 +113,6 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         }
     };
     let (time, is_raw, length) = time(after)?;
-    let body = after.get(length..)?;
     Some(Prefix {
         comm,
         pid,
@@ -103,7 +121,7 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         flags,
         time,
         is_raw,
-        body: body.strip_prefix(b" ").unwrap_or(body),
+        body: body_behind(after.get(length..)?),
     })
 }
 
@@ -187,7 +205,13 @@ fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
     if length != number.len() {
         return None;
     }
-    let before = before.get(..space)?.trim_ascii_end();
+    let time = i64::try_from(micros).ok()?.checked_mul(1000)?;
+    with_task(before.get(..space)?, time, body)
+}
+
+/// The columns `comm-pid  cpu flags` of the latency format, and what stands behind them.
+fn with_task<'a>(before: &'a [u8], time: i64, body: &'a [u8]) -> Option<Prefix<'a>> {
+    let before = before.trim_ascii_end();
     let space = memchr::memrchr(b' ', before)?;
     let column = before.get(space + 1..)?;
     let (cpu, length) = digits(column)?;
@@ -199,9 +223,74 @@ fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
         tgid,
         cpu,
         flags: column.get(length..)?,
-        time: i64::try_from(micros).ok()?.checked_mul(1000)?,
+        time,
         is_raw: false,
         body,
+    })
+}
+
+/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it.
+fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let mut from = 0;
+    loop {
+        let colon = from + memchr::memmem::find(head.get(from..)?, b": ")?;
+        let before = line.get(..colon)?;
+        let space = memchr::memrchr(b' ', before)?;
+        if let Some((time, false, length)) = time(line.get(space + 1..)?)
+            && space + 1 + length == colon + 1
+            && let Some(prefix) = with_task(before.get(..space)?, time, &[])
+            && prefix.flags.len() >= LEAST_FLAGS
+        {
+            return Some(Prefix {
+                body: body_behind(line.get(colon + 1..)?),
+                ..prefix
+            });
+        }
+        from = colon + 2;
+    }
+}
+
+/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`.
+fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let ms = memchr::memmem::find(head, b"ms (+")?;
+    let end = ms + memchr::memmem::find(head.get(ms..)?, b"ms): ")?;
+    let before = line.get(..ms)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let number = before.get(space + 1..)?;
+    let (whole, length) = digits(number)?;
+    let (micros, rest) = digits(number.get(length..)?.strip_prefix(b".")?)?;
+    if rest != 3 {
+        return None;
+    }
+    let micros = i64::try_from(whole)
+        .ok()?
+        .checked_mul(1000)?
+        .checked_add(i64::try_from(micros).ok()?)?;
+    // From the right: raw time, number, depth, flags, CPU, pid; what is left is the name.
+    let mut left = before.get(..space)?.trim_ascii_end();
+    let mut word = || {
+        let at = memchr::memrchr(b' ', left)?;
+        let word = left.get(at + 1..)?;
+        left = left.get(..at)?.trim_ascii_end();
+        Some(word)
+    };
+    let whole_number = |word: &[u8]| digits(word).filter(|(_, length)| *length == word.len());
+    word()?.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let (_number, _depth) = (word()?, word()?);
+    let flags = word()?;
+    let cpu = whole_number(word()?)?.0;
+    let pid = whole_number(word()?)?.0;
+    Some(Prefix {
+        comm: left.trim_ascii_start(),
+        pid: u32::try_from(pid).ok()?,
+        tgid: None,
+        cpu: u32::try_from(cpu).ok().filter(|&cpu| cpu < MOST_CPU)?,
+        flags,
+        time: micros.checked_mul(1000)?,
+        is_raw: false,
+        body: line.get(end + "ms): ".len()..)?,
     })
 }
 
@@ -279,6 +368,9 @@ pub fn classify(body: &[u8]) -> Body<'_> {
             Body::SysExit(&name[4..], result.trim_ascii())
         }
         _ if text.starts_with(b"<") && text.trim_ascii_end().ends_with(b">") => Body::Stack(text),
+        // Only a name: the function tracer without callers.
+        rest if starts_well && rest.trim_ascii().is_empty() => Body::Function(name, b""),
+        [b'+', b'0', b'x', ..] if starts_well => symbol_body(name, text),
         _ => match memchr::memmem::find(text, b" <-") {
             Some(at) if starts_well && at > 0 => Body::Function(
                 text.get(..at).unwrap_or(&[]).trim_ascii(),
@@ -286,6 +378,21 @@ pub fn classify(body: &[u8]) -> Body<'_> {
             ),
             _ => Body::Text,
         },
+    }
+}
+
+/// `tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: text` and the like: names with offsets and addresses.
+fn symbol_body<'a>(name: &'a [u8], text: &'a [u8]) -> Body<'a> {
+    if let Some(at) = memchr::memmem::find(text, b" <-") {
+        return Body::Function(
+            text.get(..at).unwrap_or(&[]).trim_ascii(),
+            text.get(at + 3..).unwrap_or(&[]).trim_ascii(),
+        );
+    }
+    let near = text.get(..MOST_NAME * 2).unwrap_or(text);
+    match memchr::memmem::find(near, b": ") {
+        Some(colon) => Body::Event(name, text.get(colon + 2..).unwrap_or(&[])),
+        None => Body::Text,
     }
 }
 
@@ -321,6 +428,26 @@ mod tests {
         let latency =
             split("  <idle>-0         1dn.h5..    3us!:        0:120:R   + [001]     286: 19:R x");
         assert_eq!((latency.pid, latency.cpu, latency.time), (0, 1, 3000));
+        let report = split("        mix.sh-291     0d.h1.    46.972530078: sys_enter:   NR 288");
+        assert_eq!(
+            (report.comm, report.pid, report.cpu),
+            (&b"mix.sh"[..], 291, 0)
+        );
+        assert_eq!((report.flags, report.time), (&b"d.h1."[..], 46_972_530_078));
+        let verbose = split(
+            "            bash   24776   1 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): sys_exit: NR 14 = 0",
+        );
+        assert_eq!(
+            (verbose.comm, verbose.pid, verbose.cpu),
+            (&b"bash"[..], 24776, 1)
+        );
+        assert_eq!(
+            (verbose.time, verbose.body),
+            (10_130_000, &b"sys_exit: NR 14 = 0"[..])
+        );
+        let steps = split(" mix.sh-291   [000]    46.972530: (+24)    sys_enter:   NR 288");
+        assert_eq!(steps.body, b"sys_enter:   NR 288");
+        assert!(split_prefix(b"a-1 2x 3.4: b").is_none());
         let worker = split("     kworker/0:1-17    [000]    64.612930323: a: b");
         assert_eq!(worker.comm, b"kworker/0:1");
     }
@@ -354,6 +481,11 @@ mod tests {
         assert_eq!(
             classify(b"vfs_read <-ksys_read"),
             Body::Function(b"vfs_read", b"ksys_read")
+        );
+        assert_eq!(classify(b"vfs_read"), Body::Function(b"vfs_read", b""));
+        assert_eq!(
+            classify(b"tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: B|1|x"),
+            Body::Event(b"tracing_mark_write", b"B|1|x")
         );
         assert_eq!(
             classify(b"<user stack trace>"),

@@ -248,7 +248,7 @@ impl FtraceReader {
             clock: String::new(),
             clock_unit,
             wall_clock_zero_ns: None,
-            cpu_count: None,
+            cpu_count: cpu_count(head),
             facts,
             ..TraceInfo::default()
         };
@@ -290,6 +290,24 @@ impl FtraceReader {
 /// A lane's share of a block's bytes.
 fn share(block: &Block, lane_count: usize) -> u64 {
     (block.range.len() / lane_count.max(1)) as u64
+}
+
+/// How many CPUs the machine has, as the header says: `#P:2` of the kernel, `cpus=2` of trace-cmd.
+fn cpu_count(head: &[u8]) -> Option<u32> {
+    let said = lines(head, 1, 0)
+        .map(|line| line.bytes)
+        .take_while(|line| line.starts_with(b"#") || line.starts_with(b"cpus=") || line.is_empty());
+    said.filter_map(|line| {
+        let number = line.strip_prefix(b"cpus=").or_else(|| {
+            let at = memchr::memmem::find(line, b"#P:")?;
+            line.get(at + 3..)
+        })?;
+        let count = line::digits(number)?.0;
+        u32::try_from(count)
+            .ok()
+            .filter(|count| (1..=8192).contains(count))
+    })
+    .next()
 }
 
 /// What a clock counts that prints bare numbers.

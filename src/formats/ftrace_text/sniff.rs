@@ -47,8 +47,9 @@ pub fn sniff(head: &[u8]) -> Sniff {
 pub fn is_graph(head: &[u8]) -> bool {
     let mut hits = 0;
     for line in lines(head, 1, 0).take(MOST_LINES) {
-        if line.bytes.starts_with(b"# tracer: ") {
-            return line.bytes.starts_with(b"# tracer: function_graph");
+        // Latency tracers can show graphs, too.
+        if line.bytes.starts_with(b"# tracer: function_graph") {
+            return true;
         }
         if split_prefix(line.bytes).is_some() {
             return false;

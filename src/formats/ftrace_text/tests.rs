@@ -39,7 +39,9 @@ fn a_seed_kprobe_pair_has_equal_keys_and_its_functions_name() {
     let detail = describe(&reader, lane, 1);
     assert_eq!(detail.name, "myretprobe");
     assert_eq!(detail.fields[1].text(), "do_sys_open");
-    assert_eq!(detail.fields[2].name, "$retval");
+    assert_eq!(detail.fields[2].name, "__probe_ret_ip");
+    assert_eq!(detail.fields[2].text(), "sys_openat+0xc/0xe");
+    assert_eq!(detail.fields[3].name, "$retval");
 }
 
 #[test]
@@ -102,6 +104,65 @@ fn graph_text_has_durations_with_and_without_times() {
     assert_eq!(lane.completes[0].duration_ns, 500);
     assert_eq!(lane.events.thread(lane.completes[1].event), ThreadKey(97));
     assert_eq!(lane.diagnostics.count_of("unknown_line"), 0);
+}
+
+#[test]
+fn events_in_a_graph_s_comments_mean_what_they_mean_elsewhere() {
+    let (reader, parts) = open(
+        "# tracer: function_graph\n 0)  bash-96      =>   sh-97  \n \
+         0)               |  f() {\n \
+         0)   ==========> |\n \
+         0)               |    /* sched_switch: prev_comm=sh prev_pid=97 prev_prio=120 prev_state=S ==> next_comm=x next_pid=9 next_prio=98 */\n\
+         CPU:0 [LOST 5 EVENTS]\n \
+         0)               |    /* hello */\n \
+         0)   2.000 us    |  } /* f = 0x3 */\n",
+    );
+    let lane = &parts[0];
+    assert_eq!(lane.switches[0].next, ThreadKey(9));
+    assert_eq!(lane.gaps[0].lost, Some(5));
+    assert_eq!((lane.events.len(), lane.marks.len()), (5, 2));
+    let said: Vec<String> = lane
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|row| row.message.clone())
+        .collect();
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(describe(&reader, lane, 2).fields[4].text(), "x");
+}
+
+#[test]
+fn graphs_without_durations_or_cpus_are_read() {
+    let (_, parts) = open("# tracer: function_graph\n#\n 0)  f() {\n 0)    g();\n 0)  } /* f */\n");
+    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (2, 1));
+    assert_eq!(parts[0].diagnostics.rows().len(), 0);
+    let (_, parts) = open(
+        "# tracer: function_graph\n#\n               |  f() {\n   0.500 us    |    g();\n   1.500 us    |  }\n",
+    );
+    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (2, 1));
+    let (reader, parts) = open(
+        "# tracer: irqsoff\n#\n# irqsoff latency trace v1.1.5 on 6.1\n        0 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n       12 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n",
+    );
+    assert_eq!(reader.layout, Layout::Graph);
+    assert_eq!(parts[0].events.time(1).0, 12_000);
+}
+
+#[test]
+fn raw_fields_feed_the_same_pairs_and_runs() {
+    let (_, parts) = open(
+        "   a-9 [000] ..... 1.000001: sys_enter: id=0x3b (59) args=<INVALID-SIZE>\n   a-9 [000] ..... 1.000005: sys_exit: id=0x3b (59) ret=0x0 (0)\n   \
+         a-9 [000] d..2. 1.000006: sched_switch: prev_comm=a prev_pid=0x9 (9) prev_prio=0x78 (120) prev_state=0x2 (2) next_comm=b next_pid=0x7 (7) next_prio=0x78 (120)\n",
+    );
+    let lane = &parts[0];
+    assert_eq!(lane.marks.len(), 2);
+    let labels = [0, 1].map(|at: usize| lane.labels[lane.marks[at].label() as usize].key);
+    assert_eq!(labels, [59, 59]);
+    assert_eq!(lane.switches[0].next, ThreadKey(7));
+    assert_eq!(
+        lane.switches[0].prev_state,
+        crate::event::EndState::Uninterruptible
+    );
+    assert_eq!(lane.diagnostics.rows().len(), 0);
 }
 
 #[test]

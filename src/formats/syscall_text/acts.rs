@@ -1,11 +1,12 @@
 //! What a finished call did: made a process, ran a program, opened or renamed a file.
 
 use super::emit::Emitter;
-use super::line::Dialect;
 use super::numbers::open_flags;
+use super::prefix::Dialect;
 use super::scan::is_fork;
 use super::values::{
     CallText, Outcome, angle_path, elements, integer, outcome, split_call, split_name, string,
+    unescape_octal,
 };
 use crate::base::StringId;
 use crate::event::{FileOp, FileRow, ForkSort, Life, LifeRow, ThreadKey};
@@ -266,7 +267,7 @@ fn file_row(
         }
         b"close" => Some(FileRow {
             op: FileOp::Close,
-            path: intern(angle_path(done.value(0)).map(<[u8]>::to_vec)).unwrap_or_default(),
+            path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
             fd: done.fd(0),
             ..blank
         }),
@@ -344,10 +345,12 @@ fn real_path(done: &Done<'_>, path_at: usize, said: &[u8]) -> Option<Vec<u8>> {
     let of_result = angle_end
         .and_then(|end| done.result_text.get(..end))
         .and_then(angle_path)
-        .map(<[u8]>::to_vec);
+        .map(unescape_octal);
     let joined = || {
         let folder = angle_path(done.value(path_at.checked_sub(1)?))?;
-        (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder, b"/", said].concat())
+        let folder = unescape_octal(folder);
+        (!said.starts_with(b"/") && !said.is_empty())
+            .then(|| [folder.as_slice(), b"/", said].concat())
     };
     of_result.or_else(joined).filter(|path| path != said)
 }

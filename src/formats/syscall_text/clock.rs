@@ -4,7 +4,7 @@
 //! Whole seconds (`-t`) are spread in file order: each further line of a second lies one microsecond later.
 //! Relative times (`-r`) add up from the first line. Without any time a line is one unit long.
 
-use super::line::RawTime;
+use super::prefix::RawTime;
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 const SPREAD_NS: i64 = 1_000;

@@ -1,7 +1,8 @@
 //! One event in full: the line at its place, and what the other lines of the same call add.
 
 use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
-use super::line::{Body, Dialect, classify, split_prefix, strip_open_end};
+use super::line::{Body, classify, open_end, strip_open_end};
+use super::prefix::{Dialect, split_prefix};
 use super::values::{outcome, split_call, split_name};
 use crate::base::lines::lines;
 use crate::event::{EventDetail, Field, Value};
@@ -75,7 +76,14 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
                     None => {}
                 }
             }
-            _ => {}
+            // The line after one that the tracer broke.
+            _ => {
+                let begin = find_begin(source, event);
+                let first = begin.and_then(|place| first_half(source.text, place, dialect));
+                if let Some(first) = first {
+                    call_fields(&mut detail, &first.with_rest(prefix.body, dialect), dialect);
+                }
+            }
         }
     }
     detail.stack = match dialect {
@@ -88,8 +96,18 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
 /// The end of the call that begins at `event`, in the text that follows.
 fn find_rest(source: &Source<'_>, rest: &[u8], event: EventRef) -> Option<Vec<u8>> {
     let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
-    for line in lines(near, 1, event.place).skip(1) {
+    let mut near = lines(near, 1, event.place);
+    let first = near.next()?;
+    let mut is_broken = split_prefix(first.bytes, source.dialect).said.is_some();
+    for line in near {
         let prefix = split_prefix(line.bytes, source.dialect);
+        let was_broken = std::mem::take(&mut is_broken);
+        if was_broken && prefix.pid.is_none() && prefix.time.is_none() {
+            if open_end(prefix.body, source.dialect).is_none() {
+                return Some(prefix.body.to_vec());
+            }
+            continue;
+        }
         if prefix.pid.is_some_and(|pid| pid != event.thread.0) {
             continue;
         }

@@ -9,8 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
 use super::clock::{Clock, TimeState};
-use super::line::{Body, Dialect, TextLine, banner, classify, split_prefix, strip_open_end};
+use super::line::{Body, attached, banner, classify, goes_on_as_leader, open_end, strip_open_end};
 use super::numbers::signal_number;
+use super::prefix::{Dialect, TextLine, split_prefix};
 use super::scan::{LateFork, Owners, PartStart, Scan, is_fork};
 use super::values::{split_call, split_duration, string_end};
 use crate::base::lines::{Line, lines};
@@ -56,6 +57,10 @@ pub struct Emitter<'a> {
     owners: Owners,
     open: FxHashMap<u32, u64>,
     ended: FxHashSet<u32>,
+    /// Whose call goes on in the next line, which the tracer broke to say something else.
+    broken: Option<u32>,
+    /// What pids were called when their lines said it.
+    comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
     calls: FxHashMap<&'a [u8], (KindId, u32)>,
     others: FxHashMap<(&'static str, &'a [u8]), KindId>,
@@ -107,6 +112,8 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         owners: part.owners.clone(),
         open: part.open.clone(),
         ended: part.ended.clone(),
+        broken: part.broken,
+        comms: FxHashMap::default(),
         calls: FxHashMap::default(),
         others: FxHashMap::default(),
     };
@@ -127,13 +134,16 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
 /// The first line of the call that is open at `place`.
 #[must_use]
 pub fn first_half<'a>(text: &'a [u8], place: u64, dialect: Dialect) -> Option<FirstHalf<'a>> {
+    call_at(text, place, dialect).map(|(_, text)| FirstHalf { text })
+}
+
+/// Name and text of the call that begins at `place`.
+fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
     let rest = text.get(usize::try_from(place).ok()?..)?;
     let line = lines(rest, 1, place).next()?;
     let prefix = split_prefix(line.bytes, dialect);
     match classify(&prefix, dialect) {
-        Body::Call { text, .. } => Some(FirstHalf {
-            text: strip_open_end(text, dialect),
-        }),
+        Body::Call { name, text, .. } => Some((name, strip_open_end(text, dialect))),
         _ => None,
     }
 }
@@ -150,6 +160,12 @@ impl<'a> Emitter<'a> {
         }
         let pid = prefix.pid.or(self.owners.last());
         let thread = pid.map_or(self.source.scan.lone, ThreadKey);
+        if let Some(owner) = self.broken.take()
+            && prefix.pid.is_none()
+            && prefix.time.is_none()
+        {
+            return self.broken_rest(line, time, ThreadKey(owner));
+        }
         let body = classify(&prefix, dialect);
         let push = |emitter: &mut Emitter<'a>, kind| {
             emitter.out.events.push(time, line.offset, kind, thread)
@@ -167,6 +183,12 @@ impl<'a> Emitter<'a> {
                     self.open.insert(thread.0, line.offset);
                     if is_fork(name) {
                         self.late_forks(event, thread, line.offset, text);
+                    }
+                    if let Some(said) = prefix.said {
+                        self.broken = Some(thread.0);
+                        self.said(said, line.offset, time);
+                    } else if goes_on_as_leader(text) {
+                        self.end(event, thread, None, None);
                     }
                 } else {
                     let duration_ns = self.whole_duration(text);
@@ -196,9 +218,51 @@ impl<'a> Emitter<'a> {
             Body::Stack | Body::Empty => {}
             _ => self.other(body, &prefix, line, time, thread),
         }
+        if let (Some(comm), Some(pid)) = (prefix.comm, prefix.pid)
+            && self.comms.insert(pid, comm) != Some(comm)
+        {
+            self.comm(comm, thread);
+        }
         if dialect == Dialect::Minix {
             self.inner_signals(&body, &prefix, line.offset, time, thread);
         }
+    }
+
+    /// The line after one that the tracer broke: the rest of the same call.
+    fn broken_rest(&mut self, line: &Line<'a>, time: i64, thread: ThreadKey) {
+        let dialect = self.source.dialect;
+        let begin = self.open.get(&thread.0).copied();
+        let name = begin.and_then(|place| call_at(self.source.text, place, dialect));
+        let Some((name, _)) = name.filter(|_| open_end(line.bytes, dialect).is_none()) else {
+            return;
+        };
+        self.open.remove(&thread.0);
+        let (kind, label) = self.call(name);
+        let event = self.out.events.push(time, line.offset, kind, thread);
+        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+        if acts::acts(name) {
+            self.act_on_rest(event, thread, name, line.bytes, begin);
+        }
+    }
+
+    /// What the tracer said in the middle of a line.
+    fn said(&mut self, said: &[u8], place: u64, time: i64) {
+        if let Some(pid) = attached(said) {
+            let kind = self.kind(PROCESSES, b"attached");
+            self.out.events.push(time, place, kind, ThreadKey(pid));
+        }
+    }
+
+    /// A line said what its thread is called.
+    fn comm(&mut self, comm: &'a [u8], thread: ThreadKey) {
+        let Some(event) = (self.out.events.len() as u32).checked_sub(1) else {
+            return;
+        };
+        let name = self.out.strings.intern(comm);
+        self.out.lives.push(LifeRow {
+            event,
+            life: Life::Name { thread, name },
+        });
     }
 
     /// Kind and label of a call's name.
@@ -377,6 +441,7 @@ impl<'a> Emitter<'a> {
 
     /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
     fn supersede(&mut self, pid: u32, place: u64, time: i64) {
+        self.owners.end(pid);
         let Some(begin) = self.open.remove(&pid) else {
             return;
         };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::clock::Clock;
-use super::line::Dialect;
+use super::prefix::Dialect;
 use super::{STRACE, TextReader, pid_of_name, sniff};
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
 use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};

@@ -1,48 +1,6 @@
-//! One line of system-call text: its prefix (pid, time, marks) and what its body is.
-//!
-//! ```text
-//! strace  [pid SP+] [time SP] ["(+ " relative ") "] ["[" number "] "] body      or  "[pid " N "] " body
-//! MINIX   [time SP] [pid ("|" | "'") (" " | "*")] body                          or  " INFO| " body
-//! ```
-//!
-//! Looks at no other line: who an unprefixed line belongs to, and what day it is, is `scan`'s matter.
+//! What the body of a line of system-call text is: a call, a part of one, a signal, an end, a word of the tracer.
 
-use super::values::{clock_time, decimal_seconds};
-
-/// Whose grammar a text follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Linux's strace.
-    Strace,
-    /// MINIX's trace(1).
-    Minix,
-}
-
-/// A time as the line has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RawTime {
-    /// ns since midnight; whether the line had a fraction of a second.
-    Day(i64, bool),
-    /// ns since the epoch.
-    Unix(i64),
-    /// ns since the line before.
-    Since(i64),
-}
-
-/// A line without its prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextLine<'a> {
-    /// The pid that stands in the line.
-    pub pid: Option<u32>,
-    /// The time that stands in the line.
-    pub time: Option<RawTime>,
-    /// The line goes on with a call entered before (MINIX's `*`).
-    pub is_replay: bool,
-    /// The line is about somebody, not by somebody (MINIX's `INFO|`).
-    pub is_info: bool,
-    /// What follows the prefix.
-    pub body: &'a [u8],
-}
+use super::prefix::{Dialect, TextLine, number, pid_of};
 
 /// What a line's body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +35,7 @@ pub enum Body<'a> {
     Banner(&'a [u8], u32),
     /// The tracer follows this process from now on (strace).
     Attached(u32),
-    /// A frame of a call stack, belongs to the line before.
+    /// A frame of a call stack or a row of a dump: belongs to the call beside it.
     Stack,
     /// The tracer says something; worth an instant.
     Note,
@@ -87,207 +45,43 @@ pub enum Body<'a> {
     Empty,
 }
 
-/// Pids end here (the kernel's limit); larger whole numbers at a line's start are seconds.
-const MOST_PID: i64 = 1 << 22;
-/// Seconds from here on are since the epoch (1973 and later), smaller ones since the line before.
-const EPOCH_NS: i64 = 100_000_000 * 1_000_000_000;
 /// No call has a longer name.
 const MOST_NAME: usize = 64;
 
-impl Dialect {
-    /// How the first half of a call that goes on later ends.
-    fn open_ends(self) -> &'static [&'static [u8]] {
-        match self {
-            Dialect::Strace => &[b"<unfinished ...>", b"<detached ...>"],
-            Dialect::Minix => &[b"<..>"],
+/// What of a call's first half stands before the mark that it goes on later; `None` if it has no such mark.
+#[must_use]
+#[inline]
+pub fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
+    match dialect {
+        Dialect::Minix => text.strip_suffix(b"<..>"),
+        Dialect::Strace => {
+            let inner = text.strip_suffix(b" ...>")?;
+            let open = memchr::memrchr(b'<', inner)?;
+            let mark = inner.get(open + 1..)?;
+            let is_mark = matches!(mark, b"unfinished" | b"detached") || changes_pid(mark);
+            text.get(..open).filter(|_| is_mark)
         }
     }
 }
 
-/// Takes the mark of a call that goes on later off the end of `text`.
+/// `<pid changed to 7 ...>`: the thread ran a program and goes on in its leader's place.
+fn changes_pid(mark: &[u8]) -> bool {
+    mark.starts_with(b"pid changed to ")
+}
+
+/// Whether the thread goes on under another pid after this open call: see [`open_end`].
+#[must_use]
+pub fn goes_on_as_leader(text: &[u8]) -> bool {
+    text.ends_with(b" ...>")
+        && memchr::memrchr(b'<', text)
+            .and_then(|open| text.get(open + 1..))
+            .is_some_and(changes_pid)
+}
+
+/// The same as [`open_end`]; a text without the mark as it is.
 #[must_use]
 pub fn strip_open_end(text: &[u8], dialect: Dialect) -> &[u8] {
-    let ends = dialect.open_ends().iter();
-    ends.filter_map(|end| text.strip_suffix(*end))
-        .next()
-        .unwrap_or(text)
-}
-
-/// Takes the prefix off a line.
-#[must_use]
-#[inline]
-pub fn split_prefix(line: &[u8], dialect: Dialect) -> TextLine<'_> {
-    match dialect {
-        Dialect::Strace => split_strace(line),
-        Dialect::Minix => split_minix(line),
-    }
-}
-
-fn skip_spaces(text: &[u8]) -> &[u8] {
-    let count = text.iter().take_while(|b| **b == b' ').count();
-    text.get(count..).unwrap_or(&[])
-}
-
-/// A whole number at the start of `text`, and what follows.
-#[inline]
-fn number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let mut value = 0_i64;
-    let mut at = 0;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        value = value
-            .checked_mul(10)?
-            .checked_add(i64::from(digit - b'0'))?;
-        at += 1;
-    }
-    (at > 0).then(|| (value, text.get(at..).unwrap_or(&[])))
-}
-
-fn pid_of(value: i64) -> Option<u32> {
-    u32::try_from(value)
-        .ok()
-        .filter(|pid| (1..=MOST_PID as u32).contains(pid))
-}
-
-fn split_strace(line: &[u8]) -> TextLine<'_> {
-    let mut parsed = TextLine {
-        pid: None,
-        time: None,
-        is_replay: false,
-        is_info: false,
-        body: line,
-    };
-    let mut rest = line;
-    if let Some(inner) = line.strip_prefix(b"[pid ")
-        && let Some((pid, after)) = number(skip_spaces(inner))
-        && let Some(after) = after.strip_prefix(b"]")
-    {
-        parsed.pid = pid_of(pid);
-        rest = after.strip_prefix(b" ").unwrap_or(after);
-        parsed.body = rest;
-    }
-    for _ in 0..4 {
-        let text = skip_spaces(rest);
-        let after = match text.first() {
-            Some(b'0'..=b'9') => match take_number(text, &mut parsed) {
-                Some(after) => after,
-                None => return parsed,
-            },
-            // `(+     0.000172878)`: relative beside an absolute time.
-            Some(b'(') if text.starts_with(b"(+ ") => {
-                let inner = skip_spaces(text.get(3..).unwrap_or(&[]));
-                let Some((ns, length, _)) = decimal_seconds(inner) else {
-                    return parsed;
-                };
-                if parsed.time.is_none() {
-                    parsed.time = Some(RawTime::Since(ns));
-                }
-                let Some(after) = inner.get(length..).and_then(|rest| rest.strip_prefix(b")"))
-                else {
-                    return parsed;
-                };
-                after
-            }
-            // `[ 257]`: the call's number, or the instruction pointer.
-            Some(b'[') => {
-                let Some(end) = text.iter().take(24).position(|b| *b == b']') else {
-                    return parsed;
-                };
-                let inner = text.get(1..end).unwrap_or(&[]);
-                let fits = |b: &u8| b.is_ascii_hexdigit() || matches!(b, b' ' | b'?');
-                if inner.is_empty() || !inner.iter().all(fits) {
-                    return parsed;
-                }
-                text.get(end + 1..).unwrap_or(&[])
-            }
-            _ => return parsed,
-        };
-        match after.first() {
-            Some(b' ') => {
-                // Leading spaces of a body tell stack frames: keep all but those of the columns.
-                rest = after;
-                let trimmed = skip_spaces(after);
-                parsed.body = trimmed;
-            }
-            None => {
-                parsed.body = &[];
-                return parsed;
-            }
-            Some(_) => return parsed,
-        }
-    }
-    parsed
-}
-
-/// Reads a pid or a time into `parsed`.
-#[inline]
-fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'_>) -> Option<&'a [u8]> {
-    if text.get(2) == Some(&b':') && parsed.time.is_none() {
-        let (ns, length, has_fraction) = clock_time(text)?;
-        let after = text.get(length..)?;
-        if after.first() != Some(&b' ') {
-            return None;
-        }
-        parsed.time = Some(RawTime::Day(ns, has_fraction));
-        return Some(after);
-    }
-    let (value, after) = number(text)?;
-    match after.first() {
-        Some(b' ') => {
-            if parsed.pid.is_none() && parsed.time.is_none() && (1..=MOST_PID).contains(&value) {
-                parsed.pid = pid_of(value);
-            } else if parsed.time.is_none() && value > MOST_PID {
-                parsed.time = Some(RawTime::Unix(value.checked_mul(1_000_000_000)?));
-            } else {
-                return None;
-            }
-            Some(after)
-        }
-        Some(b'.') if parsed.time.is_none() => {
-            let (ns, length, has_fraction) = decimal_seconds(text)?;
-            let after = text.get(length..)?;
-            if !has_fraction || after.first() != Some(&b' ') {
-                return None;
-            }
-            parsed.time = Some(if ns >= EPOCH_NS {
-                RawTime::Unix(ns)
-            } else {
-                RawTime::Since(ns)
-            });
-            Some(after)
-        }
-        _ => None,
-    }
-}
-
-fn split_minix(line: &[u8]) -> TextLine<'_> {
-    let mut parsed = TextLine {
-        pid: None,
-        time: None,
-        is_replay: false,
-        is_info: false,
-        body: line,
-    };
-    if let Some((ns, length, has_fraction)) = clock_time(line)
-        && let Some(after) = line.get(length..).and_then(|rest| rest.strip_prefix(b" "))
-    {
-        parsed.time = Some(RawTime::Day(ns, has_fraction));
-        parsed.body = after;
-    }
-    let text = skip_spaces(parsed.body);
-    if let Some(info) = text.strip_prefix(b"INFO| ") {
-        parsed.is_info = true;
-        parsed.body = info;
-    } else if let Some((pid, after)) = number(text)
-        && let Some(after) = after
-            .strip_prefix(b"|")
-            .or_else(|| after.strip_prefix(b"'"))
-        && let [mark @ (b' ' | b'*'), body @ ..] = after
-    {
-        parsed.pid = pid_of(pid);
-        parsed.is_replay = *mark == b'*';
-        parsed.body = body;
-    }
-    parsed
+    open_end(text, dialect).unwrap_or(text)
 }
 
 /// `name(` at the start of `text`: the name and what follows the parenthesis.
@@ -311,36 +105,34 @@ pub fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
 #[inline]
 pub fn classify<'a>(line: &TextLine<'a>, dialect: Dialect) -> Body<'a> {
     match dialect {
-        Dialect::Strace => classify_strace(line.body),
+        Dialect::Strace => classify_strace(line),
         Dialect::Minix => classify_minix(line),
     }
 }
 
 fn is_open(text: &[u8], dialect: Dialect) -> bool {
-    text.last() == Some(&b'>') && dialect.open_ends().iter().any(|end| text.ends_with(end))
+    text.last() == Some(&b'>') && open_end(text, dialect).is_some()
 }
 
-fn classify_strace(body: &[u8]) -> Body<'_> {
+fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
+    let body = line.body;
     match body.first() {
         None => Body::Empty,
         Some(b'<') => resumed(body).unwrap_or(Body::Text),
         Some(b'-') if body.starts_with(b"--- ") && body.ends_with(b" ---") => Body::Signal,
         Some(b'+') if body.starts_with(b"+++ ") => ended(body).unwrap_or(Body::Text),
-        Some(b' ' | b'>') if body.trim_ascii_start().starts_with(b"> ") => Body::Stack,
+        Some(b' ' | b'>' | b'|') if belongs_to_call(body) => Body::Stack,
+        // What follows a line that the tracer broke; `Emitter` knows if it did.
+        Some(b' ') if matches!(body, b" <unfinished ...>" | b" <detached ...>") => Body::Empty,
         Some(b's' | b'P') if body.starts_with(b"strace: ") || body.starts_with(b"Process ") => {
-            let note = body.strip_prefix(b"strace: ").unwrap_or(body);
-            let attached = note
-                .strip_prefix(b"Process ")
-                .and_then(|rest| number(rest))
-                .filter(|(_, after)| after.starts_with(b" attached"))
-                .and_then(|(pid, _)| pid_of(pid));
-            attached.map_or(Body::Note, Body::Attached)
+            attached(body).map_or(Body::Note, Body::Attached)
         }
+        Some(b'[') if body.starts_with(b"[ Process PID=") => Body::Note,
         Some(_) => {
             let Some((name, text)) = call_name(body) else {
                 return Body::Text;
             };
-            let is_open = is_open(text, Dialect::Strace);
+            let is_open = line.said.is_some() || is_open(text, Dialect::Strace);
             if is_open || has_result(text) {
                 Body::Call {
                     name,
@@ -352,6 +144,23 @@ fn classify_strace(body: &[u8]) -> Body<'_> {
             }
         }
     }
+}
+
+/// ` > /lib/libc.so.6(read+0x10) [0x1ab70]` of `-k`, ` | 00000  7f 45 4c 46 ... |` of `-e read`.
+fn belongs_to_call(body: &[u8]) -> bool {
+    let text = body.trim_ascii();
+    text.starts_with(b"> ") || (text.starts_with(b"| ") && text.ends_with(b"|"))
+}
+
+/// The pid in `strace: Process 7 attached`.
+#[must_use]
+pub fn attached(said: &[u8]) -> Option<u32> {
+    let note = said.strip_prefix(b"strace: ").unwrap_or(said);
+    let (pid, after) = number(note.strip_prefix(b"Process ")?)?;
+    after
+        .starts_with(b" attached")
+        .then(|| pid_of(pid))
+        .flatten()
 }
 
 /// Whether `) ... = ` stands in `text`: looked for from its end, where it is.
@@ -465,37 +274,11 @@ pub fn banner(body: &[u8]) -> Option<(&[u8], u32)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::prefix::{RawTime, split_prefix};
     use super::*;
 
     fn strace(line: &str) -> TextLine<'_> {
         split_prefix(line.as_bytes(), Dialect::Strace)
-    }
-
-    #[test]
-    fn strace_prefixes_of_all_options() {
-        let plain = strace("brk(NULL) = 0");
-        assert_eq!((plain.pid, plain.time), (None, None));
-        let t = strace("15682 03:27:57 brk(NULL)                = 0");
-        assert_eq!(t.pid, Some(15682));
-        assert_eq!(t.time, Some(RawTime::Day(12_477_000_000_000, false)));
-        assert!(t.body.starts_with(b"brk"));
-        let r = strace("     0.000140 brk(NULL) = 0");
-        assert_eq!((r.pid, r.time), (None, Some(RawTime::Since(140_000))));
-        let r = strace("15644      0.000140 brk(NULL) = 0");
-        assert_eq!(
-            (r.pid, r.time),
-            (Some(15644), Some(RawTime::Since(140_000)))
-        );
-        let ns = strace("15710 1795231677.843872421 (+     0.000172878) [  12] brk(NULL) = 0x55e7");
-        assert_eq!(ns.time, Some(RawTime::Unix(1_795_231_677_843_872_421)));
-        assert!(ns.body.starts_with(b"brk"));
-        let tty = strace("[pid  1234] 03:27:57.000001 brk(NULL) = 0");
-        assert_eq!(tty.pid, Some(1234));
-        assert_eq!(tty.time, Some(RawTime::Day(12_477_000_001_000, true)));
-        let seconds = strace("15682 1795231677 brk(NULL) = 0");
-        assert_eq!(seconds.time, Some(RawTime::Unix(1_795_231_677_000_000_000)));
-        let stack = strace(" > /usr/lib/libc.so.6(read+0x10) [0x1ab70]");
-        assert_eq!(classify(&stack, Dialect::Strace), Body::Stack);
     }
 
     #[test]

@@ -20,13 +20,16 @@ mod emit;
 mod family;
 mod line;
 mod numbers;
+mod prefix;
 mod scan;
 mod sniff;
 mod values;
 
 use std::sync::Arc;
 
-use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError, TimeSpan, Timestamp};
+use crate::base::{
+    Diagnostics, Job, Location, Nanos, Problem, ReadError, Severity, TimeSpan, Timestamp,
+};
 use crate::event::keys::Derive;
 use crate::event::part::ClockUnit;
 use crate::event::{
@@ -37,7 +40,7 @@ use crate::formats::{EventRef, Format, Input, Reader};
 
 use clock::Clock;
 use emit::Source;
-use line::Dialect;
+use prefix::Dialect;
 use scan::Scan;
 
 /// strace's row in `FORMATS`.
@@ -216,7 +219,14 @@ impl Reader for TextReader {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::default()
+        let mut all = Diagnostics::default();
+        if self.scan.has_summary {
+            let at = Location::Line(self.scan.line_count + 1);
+            all.note("summary_table", Severity::Info, at, || {
+                "the table of strace -C behind the calls is left out".to_owned()
+            });
+        }
+        all
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {

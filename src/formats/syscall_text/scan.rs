@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clock::{Clock, TimeState};
-use super::line::{Body, Dialect, RawTime, TextLine, classify, split_prefix};
+use super::line::{Body, attached, classify, open_end};
+use super::prefix::{Dialect, RawTime, TextLine, split_prefix};
 use super::values::{outcome, split_call};
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Job, ReadError};
@@ -24,6 +25,9 @@ pub const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
 const PART_BYTES: usize = 2 << 20;
 /// So many pids are remembered for lines that lack one; a text with more has a pid in every line.
 const MOST_OWNERS: usize = 64;
+
+/// A table of `strace -C` is shorter.
+const MOST_SUMMARY: usize = 1 << 17;
 
 /// What a part starts with.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,8 @@ pub struct PartStart {
     pub open: FxHashMap<u32, u64>,
     /// Pids that ended and may come again (MINIX).
     pub ended: FxHashSet<u32>,
+    /// Whose call goes on in the first line, because the tracer broke the line before.
+    pub broken: Option<u32>,
 }
 
 /// A fork whose result stands in a later line than its beginning.
@@ -62,8 +68,10 @@ pub struct Scan {
     pub clock: Clock,
     /// Who lines without a pid are by before any pid was read.
     pub lone: ThreadKey,
-    /// How many lines there are.
+    /// How many lines there are, without a table at the end.
     pub line_count: u64,
+    /// Whether a table of `strace -C` follows the calls.
+    pub has_summary: bool,
 }
 
 /// Pids that are alive, the last to be heard of last: a line without pid is by the last one.
@@ -108,6 +116,8 @@ struct Summary {
     closed: FxHashSet<u32>,
     open: FxHashMap<u32, u64>,
     forks: Vec<LateFork>,
+    /// Whose call goes on in the next line.
+    broken: Option<u32>,
     /// Forks of calls that were open before this part: (parent, child).
     early_forks: Vec<(u32, u32)>,
     /// Pids that the tracer said it attached to, and the first pid that it did not.
@@ -143,6 +153,11 @@ pub fn scan(
     file_pid: Option<u32>,
     job: &Job,
 ) -> Result<Scan, ReadError> {
+    let table_at = match dialect {
+        Dialect::Strace => summary_at(text),
+        Dialect::Minix => None,
+    };
+    let text = table_at.and_then(|at| text.get(..at)).unwrap_or(text);
     let (clock, first_time) = find_clock(text, dialect);
     let ranges = cut_at_line_ends(text, (text.len() / PART_BYTES).max(1));
     let summaries: Vec<Summary> = ranges
@@ -173,11 +188,18 @@ pub fn scan(
         now.time = now.time.after(clock, summary.time, now.first_line);
         now.first_line += summary.lines;
         for (parent, child) in summary.early_forks {
-            if let Some(&place) = now.open.get(&parent) {
+            let place = now.open.get(&parent).or_else(|| {
+                let is_lone = first_pid == Some(parent);
+                is_lone.then(|| now.open.get(&LONE.0)).flatten()
+            });
+            if let Some(&place) = place {
                 forks.push(LateFork { place, child });
             }
         }
         now.open.retain(|pid, _| !summary.closed.contains(pid));
+        if first_pid.is_some_and(|pid| summary.closed.contains(&pid)) {
+            now.open.remove(&LONE.0);
+        }
         now.open.extend(summary.open);
         forks.extend(summary.forks);
         for pid in &summary.ended {
@@ -190,6 +212,7 @@ pub fn scan(
         if dialect == Dialect::Minix {
             now.ended.extend(summary.ended);
         }
+        now.broken = summary.broken;
         attached.extend(summary.attached);
         first_pid = first_pid.or(summary.first_pid.filter(|pid| !attached.contains(pid)));
     }
@@ -198,13 +221,37 @@ pub fn scan(
         .or(first_pid)
         .or_else(|| told_pid(text, dialect))
         .map_or(LONE, ThreadKey);
+    for part in &mut parts {
+        part.broken = part
+            .broken
+            .map(|pid| if pid == LONE.0 { lone.0 } else { pid });
+        if let Some(place) = part.open.remove(&LONE.0) {
+            part.open.entry(lone.0).or_insert(place);
+        }
+    }
     Ok(Scan {
         parts,
         forks,
         clock,
         lone,
         line_count: now.first_line - 1,
+        has_summary: table_at.is_some(),
     })
+}
+
+/// Where the table begins that `strace -C` prints behind the calls.
+fn summary_at(text: &[u8]) -> Option<usize> {
+    let near = text.len().saturating_sub(MOST_SUMMARY);
+    let tail = text.get(near..)?;
+    let dashes = memchr::memmem::rfind(tail, b"\n------ ")
+        .or_else(|| memchr::memmem::rfind(tail, b"\n-----"))?;
+    // The table ends in a row of dashes, too.
+    let header = |dashes: usize| {
+        let start = memchr::memrchr(b'\n', tail.get(..dashes)?)? + 1;
+        super::sniff::is_summary(tail.get(start..)?).then_some(near + start)
+    };
+    let upper = memchr::memmem::rfind(tail.get(..dashes)?, b"\n-----");
+    header(dashes).or_else(|| header(upper?))
 }
 
 /// The clock of the first line with a time, and that time.
@@ -243,6 +290,34 @@ fn summarize(text: &[u8], base: u64, dialect: Dialect, clock: Clock) -> Summary 
 }
 
 impl Summary {
+    /// The open call of `pid` ends: where it began, if that was in this part.
+    fn close(&mut self, pid: u32) -> Option<u64> {
+        let mut begin = self.open.remove(&pid);
+        if begin.is_none() && self.first_pid == Some(pid) {
+            // Before there were others its lines had no pid.
+            begin = self.open.remove(&LONE.0);
+        }
+        if begin.is_none() {
+            self.closed.insert(pid);
+        }
+        begin
+    }
+
+    /// The line after one that the tracer broke.
+    fn broken_rest(&mut self, text: &[u8], owner: u32, dialect: Dialect) {
+        if open_end(text, dialect).is_some() {
+            return;
+        }
+        let begin = self.close(owner);
+        // Only forks are broken off by the news of their child: what another call returns is no child.
+        let child = fork_result(text, dialect).filter(|child| self.attached.contains(child));
+        match (begin, child) {
+            (Some(place), Some(child)) => self.forks.push(LateFork { place, child }),
+            (None, Some(child)) => self.early_forks.push((owner, child)),
+            (_, None) => {}
+        }
+    }
+
     #[inline]
     fn take(&mut self, line: &TextLine<'_>, place: u64, dialect: Dialect) {
         if let Some(pid) = line.pid {
@@ -251,11 +326,18 @@ impl Summary {
             }
             self.owners.hear(pid);
         }
+        if let Some(owner) = self.broken.take()
+            && line.pid.is_none()
+            && line.time.is_none()
+        {
+            return self.broken_rest(line.body, owner, dialect);
+        }
         // Only lines of these forms matter here; the others need not be classified.
         let is_of_interest = match dialect {
             Dialect::Strace => {
                 matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))
                     || line.body.last() == Some(&b'>')
+                    || line.said.is_some()
             }
             Dialect::Minix => {
                 line.is_replay
@@ -268,8 +350,12 @@ impl Summary {
         }
         let pid = line.pid.or(self.owners.last());
         match (classify(line, dialect), pid) {
-            (Body::Call { is_open: true, .. }, Some(pid)) => {
-                self.open.insert(pid, place);
+            (Body::Call { is_open: true, .. }, pid) => {
+                if let Some(said) = line.said {
+                    self.attached.extend(attached(said));
+                    self.broken = pid.or(Some(LONE.0));
+                }
+                self.open.insert(pid.unwrap_or(LONE.0), place);
             }
             (
                 Body::Rest {
@@ -279,10 +365,7 @@ impl Summary {
                 },
                 Some(pid),
             ) => {
-                let begin = self.open.remove(&pid);
-                if begin.is_none() {
-                    self.closed.insert(pid);
-                }
+                let begin = self.close(pid);
                 if is_fork(name)
                     && let Some(child) = fork_result(text, dialect)
                 {
@@ -297,6 +380,17 @@ impl Summary {
                 self.ended.remove(&pid);
                 if self.first_pid.is_none() {
                     self.first_pid = Some(pid);
+                }
+            }
+            (Body::Superseded(old), Some(pid)) => {
+                self.owners.end(old);
+                match self.open.remove(&old) {
+                    Some(place) => {
+                        self.open.insert(pid, place);
+                    }
+                    None => {
+                        self.closed.insert(old);
+                    }
                 }
             }
             (Body::Attached(pid), _) => {

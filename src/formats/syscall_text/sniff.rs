@@ -1,6 +1,7 @@
 //! Whether text is strace's or MINIX trace(1)'s.
 
-use super::line::{Body, Dialect, banner, classify, split_prefix};
+use super::line::{Body, banner, classify};
+use super::prefix::{Dialect, split_prefix};
 use super::values::split_call;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
@@ -33,17 +34,23 @@ pub fn sniff_minix(head: &[u8]) -> Sniff {
     judge(hits, others)
 }
 
-/// Whether the text starts with the table of `strace -c`.
+/// Whether the text starts with the table of `strace -c`, whatever columns were asked for (`-U`).
 #[must_use]
 pub fn is_summary(head: &[u8]) -> bool {
-    let head = head.trim_ascii_start();
-    let line = head.split(|&b| b == b'\n').next().unwrap_or(&[]);
-    let words: Vec<&[u8]> = line
-        .split(|b| b.is_ascii_whitespace())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let has = |word: &[u8]| words.contains(&word);
-    words.first() == Some(&&b"%"[..]) && has(b"time") && has(b"calls") && has(b"syscall")
+    let mut rows = lines(head, 1, 0)
+        .map(|line| line.bytes.trim_ascii())
+        .filter(|row| !row.is_empty() && !row.starts_with(b"System call usage summary"));
+    let words = |row: &'_ [u8], wanted: &[u8]| {
+        row.split(u8::is_ascii_whitespace)
+            .any(|word| word == wanted)
+    };
+    let Some(header) = rows.next() else {
+        return false;
+    };
+    let is_ruled = rows
+        .next()
+        .is_some_and(|row| row.starts_with(b"---") && row.iter().all(|b| matches!(b, b'-' | b' ')));
+    is_ruled && (words(header, b"syscall") || words(header, b"calls"))
 }
 
 fn judge(hits: usize, others: usize) -> Sniff {
@@ -152,7 +159,13 @@ mod tests {
     #[test]
     fn a_summary_is_known_so_that_it_can_be_refused_in_words() {
         assert!(is_summary(
-            b"% time     seconds  usecs/call     calls    errors syscall\n------"
+            b"% time     seconds  usecs/call     calls    errors syscall\n------ ------\n"
+        ));
+        assert!(is_summary(
+            b"syscall           longest     calls\n---------------- -------- ---------\nread 0.1 2\n"
+        ));
+        assert!(is_summary(
+            b"System call usage summary for 32 bit mode:\n% time calls syscall\n------ ----- ---\n"
         ));
         assert!(!is_summary(b"% of all"));
     }

@@ -210,6 +210,88 @@ fn a_thread_that_runs_a_program_takes_its_leaders_place() {
 }
 
 #[test]
+fn a_line_that_the_tracer_broke_goes_on_in_the_next() {
+    let text = "10:00:00.1 clone(child_stack=NULL, flags=SIGCHLDstrace: Process 8 attached\n, child_tidptr=0x7f) = 8\n\
+        [pid     7] 10:00:00.2 vfork(strace: Process 9 attached\n <unfinished ...>\n\
+        [pid     9] 10:00:00.3 execve(\"/bin/false\", [\"false\"], 0x7f /* 3 vars */) = 0\n\
+        [pid     7] 10:00:00.4 <... vfork resumed>) = 9\n\
+        [pid     8] 10:00:00.5 +++ exited with 0 +++\n\
+        [pid     9] 10:00:00.6 +++ exited with 1 +++\n\
+        10:00:00.7 restart_syscall(<... resuming interrupted read ...>strace: Process 7 detached\n <detached ...>\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+    let forks: Vec<Life> = columns.lives.iter().map(|row| row.life.clone()).collect();
+    let fork_of = |wanted: u32| {
+        let mut found = forks.iter().filter(|life| {
+            matches!(life, Life::Fork { child, parent, .. } if child.0 == wanted && parent.0 == 7)
+        });
+        (found.next().is_some(), found.next().is_some())
+    };
+    // Each child once, and its parent is the process whose first lines had no pid.
+    assert_eq!((fork_of(8), fork_of(9)), ((true, false), (true, false)));
+    assert_eq!(ends(&columns, MarkOp::Begin), 3);
+    assert_eq!(ends(&columns, MarkOp::End), 2);
+    // The whole call from either of its lines.
+    let rest = columns.marks.iter().find(|mark| mark.op() == MarkOp::End);
+    for event in [0, rest.unwrap().event] {
+        let detail = describe(&reader, &columns, event);
+        let fields: Vec<&str> = detail.fields.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(fields, ["child_stack", "flags", "child_tidptr", "result"]);
+    }
+}
+
+#[test]
+fn names_behind_pids_are_the_threads_names() {
+    let text = "21<strace> 1795258263.8 execve(\"./thr\", [\"./thr\"], 0x7f /* 39 vars */) = 0 <0.02>\n\
+        21<thr> 1795258263.9 brk(NULL)  = 0x5 <0.01>\n[pid    22<a \\76 b>] 1795258264.0 kill(21<thr>, SIGTERM) = 0\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    assert_eq!(names(&reader, &columns), ["execve", "brk", "kill"]);
+    let said: Vec<(u32, String)> = columns
+        .lives
+        .iter()
+        .filter_map(|row| match row.life {
+            Life::Name { thread, name } => {
+                let name = columns.strings.text(name).into_owned();
+                Some((thread.0, name))
+            }
+            _ => None,
+        })
+        .collect();
+    let expected = [(21, "thr"), (21, "strace"), (21, "thr"), (22, "a \\76 b")];
+    assert_eq!(said, expected.map(|(pid, name)| (pid, name.to_owned())));
+}
+
+#[test]
+fn a_thread_that_goes_on_under_its_leaders_pid_ends() {
+    let text = "1795258294.2 execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */ <pid changed to 22158 ...>\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert!(matches!(columns.lives[0].life, Life::Exit { .. }));
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+}
+
+#[test]
+fn what_options_add_to_lines_is_no_noise() {
+    let text = "22722 10:52:34.885188 (+     0.000000) [  59] [00007fd152c70ad7] read(3, \"\\177\"..., 832) = 832\n \
+        | 00000  7f 45 4c 46 02 01 01 03  00 00 00 00 00 00 00 00  .ELF............ |\n \
+        > /usr/lib/x(read+0x10) [0x1ab70]\n\
+        22722 10:52:34.9 close(3</tmp/gone \\303\\244>(deleted)) = 0\n22722 10:52:35.0 close(4</dev/null<char 1:3>>) = 0\n\
+        strace: [ Process PID=22722 runs in 32 bit mode. ]\n\
+        % time     seconds  usecs/call     calls    errors syscall\n------ ----------- ---- --- --- ----\n\
+        100.00    0.000000           0         3           read\n------ ----------- ---- --- --- ----\n100.00    0.000000           0       125         6 total\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    assert_eq!(names(&reader, &columns), ["read", "close", "close", "note"]);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+    assert_eq!(reader.diagnostics().rows()[0].code, "summary_table");
+    let paths: Vec<String> = columns
+        .files
+        .iter()
+        .map(|row| columns.strings.text(row.path).into_owned())
+        .collect();
+    assert_eq!(paths, ["/tmp/gone \u{e4}", "/dev/null"]);
+}
+
+#[test]
 fn a_summary_table_is_refused_in_words() {
     let text =
         b"% time     seconds  usecs/call     calls    errors syscall\n------ ----\n".to_vec();

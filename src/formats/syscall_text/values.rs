@@ -6,7 +6,7 @@
 //!
 //! A text whose brackets do not balance stays whole: `is_closed` is false, and the caller keeps the raw line.
 
-use super::line::Dialect;
+use super::prefix::Dialect;
 
 /// No call has as many parameters; a longer list goes on in its last one.
 const MOST_PARAMS: usize = 256;
@@ -303,12 +303,15 @@ pub fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
     }
 }
 
-/// The path that `3</path>` or `AT_FDCWD</path>` says.
+/// The path that `3</path>` or `AT_FDCWD</path>` says, without what `-yy` adds (`3</dev/null<char 1:3>>`) and
+/// without `(deleted)` behind it; still escaped.
 #[must_use]
 pub fn angle_path(param: &[u8]) -> Option<&[u8]> {
     let open = memchr::memchr(b'<', param)?;
+    let param = param.strip_suffix(b"(deleted)").unwrap_or(param);
     let inner = param.get(open + 1..)?.strip_suffix(b">")?;
-    inner.starts_with(b"/").then_some(inner)
+    let end = memchr::memchr(b'<', inner).unwrap_or(inner.len());
+    inner.get(..end).filter(|path| path.starts_with(b"/"))
 }
 
 /// What a quoted string means, with the dots of one that was cut; `None` if `param` is no string.
@@ -329,7 +332,9 @@ pub fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     Some(text)
 }
 
-fn unescape_octal(text: &[u8]) -> Vec<u8> {
+/// A string of strace's without its escapes.
+#[must_use]
+pub fn unescape_octal(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied().peekable();
     while let Some(byte) = bytes.next() {

@@ -6,7 +6,7 @@ use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
 use crate::event::{Complete, Label, MarkOp, Role, ThreadKey};
 use crate::formats::ftrace_text::graph::{self, Step};
-use crate::formats::ftrace_text::line::{Body, classify, split_prefix};
+use crate::formats::ftrace_text::line::{Body, Prefix, classify, split_prefix};
 
 impl<'a> Emitter<'a> {
     /// A function graph step in trace-cmd's text.
@@ -50,7 +50,8 @@ impl<'a> Emitter<'a> {
 
     /// A line of the kernel's own function_graph text.
     pub(super) fn graph_line(&mut self, line: &Line<'a>) {
-        let Some(found) = graph::split_line(line.bytes) else {
+        let found = graph::split_line(line.bytes).or_else(|| graph::without_cpu(line.bytes));
+        let Some(found) = found else {
             return match split_prefix(line.bytes) {
                 Some(prefix) => self.event(&prefix, line),
                 None => self.plain(line),
@@ -60,7 +61,8 @@ impl<'a> Emitter<'a> {
         let Some(lane) = self.lanes.get_mut(lane_number) else {
             return;
         };
-        let switched = graph::switched_to(found.rest).filter(|_| graph::step(found.rest).is_none());
+        let step = graph::step(found.rest).or_else(|| graph::step_without_duration(found.rest));
+        let switched = graph::switched_to(found.rest).filter(|_| step.is_none());
         if let Some((comm, pid)) = found.task.or(switched) {
             lane.task = Some(pid);
             if pid != 0 {
@@ -70,7 +72,6 @@ impl<'a> Emitter<'a> {
                 return;
             }
         }
-        let step = graph::step(found.rest);
         // Without a column of times, leaves and returns move the CPU's own clock by their durations.
         let time = match (found.time, step.map(|found| found.step)) {
             (Some(time), _) => time,
@@ -91,6 +92,7 @@ impl<'a> Emitter<'a> {
             (None, _) => lane.now,
         };
         let thread = lane.task.map_or(ThreadKey::IDLE, ThreadKey);
+        lane.lost_before(time, found.cpu);
         let mut now = Now {
             lane: lane_number,
             event: 0,
@@ -114,12 +116,30 @@ impl<'a> Emitter<'a> {
                 step: Step::Comment(text),
                 ..
             }) => {
-                let name = match classify(text) {
-                    Body::Event(name, _) => name,
-                    _ => b"comment",
+                // Events stand in comments: they mean what they mean elsewhere.
+                let prefix = Prefix {
+                    comm: b"<...>",
+                    pid: thread.0,
+                    tgid: None,
+                    cpu: found.cpu,
+                    flags: &[],
+                    time,
+                    is_raw: false,
+                    body: text,
                 };
-                let kind = self.kinds.intern(TEXT, name, Role::Instant);
-                self.push(&mut now, time, line.offset, kind);
+                match classify(text) {
+                    Body::Event(name, info) => self.named(&mut now, &prefix, line, name, info),
+                    Body::SysEnter(name, _) => {
+                        self.syscall(&mut now, &prefix, line, name, MarkOp::Begin);
+                    }
+                    Body::SysExit(name, _) => {
+                        self.syscall(&mut now, &prefix, line, name, MarkOp::End);
+                    }
+                    _ => {
+                        let kind = self.kinds.intern(TEXT, b"comment", Role::Instant);
+                        self.push(&mut now, time, line.offset, kind);
+                    }
+                }
             }
             _ => self.unknown(&mut now, time, line, line.bytes),
         }

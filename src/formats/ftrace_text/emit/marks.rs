@@ -11,7 +11,9 @@ use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
 };
 use crate::formats::atrace;
-use crate::formats::ftrace_text::fields::{Probe, field, first_word, function_of, number, pid};
+use crate::formats::ftrace_text::fields::{
+    Probe, field, first_word, function_of, number, pid, raw_syscall,
+};
 use crate::formats::ftrace_text::line::Prefix;
 use crate::formats::ftrace_text::recipe::system_of;
 
@@ -29,9 +31,8 @@ impl<'a> Emitter<'a> {
         let system = system_of(event);
         let (_, _, stem) = find_pair(system, event)?;
         let is_raw_syscall = matches!(pair.name, PairName::Syscall(_));
-        let raw_number = || number(info.strip_prefix(b"NR ")?);
         let key = if is_raw_syscall {
-            raw_number()?.cast_unsigned()
+            raw_syscall(info)?.cast_unsigned()
         } else if pair.key.is_empty() {
             hash_text(stem.as_bytes())
         } else {
@@ -131,7 +132,7 @@ impl<'a> Emitter<'a> {
         found: Probe<'a>,
     ) {
         let address = match found {
-            Probe::Entry(address) | Probe::Return(address) => address,
+            Probe::Entry(address) | Probe::Return(address, _) => address,
         };
         let is_user = is_user_address(address);
         let kind = match self.by_probe.get(name) {
@@ -150,7 +151,7 @@ impl<'a> Emitter<'a> {
         let (op, shown): (_, &[u8]) = match found {
             Probe::Entry(_) if is_symbol => (MarkOp::Begin, function),
             Probe::Entry(_) => (MarkOp::Begin, name),
-            Probe::Return(_) => (MarkOp::End, b""),
+            Probe::Return(..) => (MarkOp::End, b""),
         };
         let category: &[u8] = match (op, is_user) {
             (MarkOp::End, _) => b"",

@@ -88,6 +88,22 @@ struct Lane {
     task: Option<u32>,
 }
 
+impl Lane {
+    /// An event comes at `time`: if some were lost before it, there is a gap up to it.
+    #[inline]
+    fn lost_before(&mut self, time: i64, cpu: u32) {
+        if let Some(lost) = self.lost.take() {
+            self.columns.gaps.push(Gap {
+                start: Timestamp(self.last_time.unwrap_or(time).min(time)),
+                end: Timestamp(time),
+                cpu: Some(cpu),
+                lost,
+            });
+        }
+        self.last_time = Some(time);
+    }
+}
+
 /// Reads one block; see [`Block`].
 pub struct Emitter<'a> {
     kinds: &'a Kinds,
@@ -207,15 +223,7 @@ impl<'a> Emitter<'a> {
         self.last.cpu = prefix.cpu;
         self.last.thread = prefix.pid;
         if let Some(lane) = self.lanes.get_mut(lane) {
-            if let Some(lost) = lane.lost.take() {
-                lane.columns.gaps.push(Gap {
-                    start: Timestamp(lane.last_time.unwrap_or(prefix.time).min(prefix.time)),
-                    end: Timestamp(prefix.time),
-                    cpu: Some(prefix.cpu),
-                    lost,
-                });
-            }
-            lane.last_time = Some(prefix.time);
+            lane.lost_before(prefix.time, prefix.cpu);
         }
         let mut now = Now {
             lane,

@@ -1,0 +1,316 @@
+//! The columns at the start of a line of system-call text: pid, time, marks.
+//!
+//! ```text
+//! strace  [pid ["<" comm ">"] SP+] [time SP] ["(+ " relative ") "] ["[" number "] "] body
+//!         "[pid " N ["<" comm ">"] "] " body                                      on a terminal
+//! MINIX   [time SP] [pid ("|" | "'") (" " | "*")] body                            or  " INFO| " body
+//! ```
+//!
+//! Looks at no other line: who an unprefixed line belongs to, and what day it is, is `scan`'s matter.
+
+use super::values::{clock_time, decimal_seconds};
+
+/// Whose grammar a text follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Linux's strace.
+    Strace,
+    /// MINIX's trace(1).
+    Minix,
+}
+
+/// A time as the line has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawTime {
+    /// ns since midnight; whether the line had a fraction of a second.
+    Day(i64, bool),
+    /// ns since the epoch.
+    Unix(i64),
+    /// ns since the line before.
+    Since(i64),
+}
+
+/// A line without its prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLine<'a> {
+    /// The pid that stands in the line.
+    pub pid: Option<u32>,
+    /// The thread's name behind it (strace's `-Y`).
+    pub comm: Option<&'a [u8]>,
+    /// What the tracer said in the middle of the line, which ends there (strace on a terminal).
+    pub said: Option<&'a [u8]>,
+    /// The time that stands in the line.
+    pub time: Option<RawTime>,
+    /// The line goes on with a call entered before (MINIX's `*`).
+    pub is_replay: bool,
+    /// The line is about somebody, not by somebody (MINIX's `INFO|`).
+    pub is_info: bool,
+    /// What follows the prefix.
+    pub body: &'a [u8],
+}
+
+/// Pids end here (the kernel's limit); larger whole numbers at a line's start are seconds.
+const MOST_PID: i64 = 1 << 22;
+/// Seconds from here on are since the epoch (1973 and later), smaller ones since the line before.
+const EPOCH_NS: i64 = 100_000_000 * 1_000_000_000;
+/// Columns that a line can have: pid, time, relative time, the call's number, the instruction's address.
+const MOST_COLUMNS: usize = 5;
+/// Names of threads are shorter, also where each byte is escaped.
+const MOST_COMM: usize = 80;
+
+/// Takes the prefix off a line.
+#[must_use]
+#[inline]
+pub fn split_prefix(line: &[u8], dialect: Dialect) -> TextLine<'_> {
+    match dialect {
+        Dialect::Strace => split_strace(line),
+        Dialect::Minix => split_minix(line),
+    }
+}
+
+fn skip_spaces(text: &[u8]) -> &[u8] {
+    let count = text.iter().take_while(|b| **b == b' ').count();
+    text.get(count..).unwrap_or(&[])
+}
+
+/// A whole number at the start of `text`, and what follows.
+#[must_use]
+#[inline]
+pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let mut value = 0_i64;
+    let mut at = 0;
+    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
+        value = value
+            .checked_mul(10)?
+            .checked_add(i64::from(digit - b'0'))?;
+        at += 1;
+    }
+    (at > 0).then(|| (value, text.get(at..).unwrap_or(&[])))
+}
+
+/// A number as a pid, if it can be one.
+#[must_use]
+pub fn pid_of(value: i64) -> Option<u32> {
+    u32::try_from(value)
+        .ok()
+        .filter(|pid| (1..=MOST_PID as u32).contains(pid))
+}
+
+/// What the tracer says of another process in the middle of a line, where both go to one place: the call
+/// goes on in the next line, without columns.
+fn take_said<'a>(line: &'a [u8]) -> (&'a [u8], Option<&'a [u8]>) {
+    let whole = (line, None);
+    if !(line.ends_with(b"tached")) {
+        return whole;
+    }
+    match memchr::memmem::rfind(line, b"strace: Process ") {
+        Some(at) if at > 0 => (line.get(..at).unwrap_or(line), line.get(at..)),
+        _ => whole,
+    }
+}
+
+/// `<name>` behind a pid, as `-Y` shows it.
+fn comm(after: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let found = after.strip_prefix(b"<").and_then(|inner| {
+        let near = inner.get(..MOST_COMM).unwrap_or(inner);
+        let end = memchr::memchr(b'>', near)?;
+        Some((inner.get(..end), inner.get(end + 1..)?))
+    });
+    found.unwrap_or((None, after))
+}
+
+fn split_strace(line: &[u8]) -> TextLine<'_> {
+    let (line, said) = take_said(line);
+    let mut parsed = TextLine {
+        pid: None,
+        comm: None,
+        said,
+        time: None,
+        is_replay: false,
+        is_info: false,
+        body: line,
+    };
+    let mut rest = line;
+    if let Some(inner) = line.strip_prefix(b"[pid ")
+        && let Some((pid, after)) = number(skip_spaces(inner))
+        && let (comm, after) = comm(after)
+        && let Some(after) = after.strip_prefix(b"]")
+    {
+        parsed.pid = pid_of(pid);
+        parsed.comm = comm;
+        rest = after.strip_prefix(b" ").unwrap_or(after);
+        parsed.body = rest;
+    }
+    for _ in 0..MOST_COLUMNS {
+        let text = skip_spaces(rest);
+        let after = match text.first() {
+            Some(b'0'..=b'9') => match take_number(text, &mut parsed) {
+                Some(after) => after,
+                None => return parsed,
+            },
+            // `(+     0.000172878)`: relative beside an absolute time.
+            Some(b'(') if text.starts_with(b"(+ ") => {
+                let inner = skip_spaces(text.get(3..).unwrap_or(&[]));
+                let Some((ns, length, _)) = decimal_seconds(inner) else {
+                    return parsed;
+                };
+                if parsed.time.is_none() {
+                    parsed.time = Some(RawTime::Since(ns));
+                }
+                let Some(after) = inner.get(length..).and_then(|rest| rest.strip_prefix(b")"))
+                else {
+                    return parsed;
+                };
+                after
+            }
+            // `[ 257]`: the call's number, or the instruction pointer.
+            Some(b'[') => {
+                let Some(end) = text.iter().take(24).position(|b| *b == b']') else {
+                    return parsed;
+                };
+                let inner = text.get(1..end).unwrap_or(&[]);
+                let fits = |b: &u8| b.is_ascii_hexdigit() || matches!(b, b' ' | b'?');
+                if inner.is_empty() || !inner.iter().all(fits) {
+                    return parsed;
+                }
+                text.get(end + 1..).unwrap_or(&[])
+            }
+            _ => return parsed,
+        };
+        match after.first() {
+            Some(b' ') => {
+                // Leading spaces of a body tell stack frames: keep all but those of the columns.
+                rest = after;
+                let trimmed = skip_spaces(after);
+                parsed.body = trimmed;
+            }
+            None => {
+                parsed.body = &[];
+                return parsed;
+            }
+            Some(_) => return parsed,
+        }
+    }
+    parsed
+}
+
+/// Reads a pid or a time into `parsed`.
+#[inline]
+fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'a>) -> Option<&'a [u8]> {
+    if text.get(2) == Some(&b':') && parsed.time.is_none() {
+        let (ns, length, has_fraction) = clock_time(text)?;
+        let after = text.get(length..)?;
+        if after.first() != Some(&b' ') {
+            return None;
+        }
+        parsed.time = Some(RawTime::Day(ns, has_fraction));
+        return Some(after);
+    }
+    let (value, after) = number(text)?;
+    match after.first() {
+        Some(b'<') if parsed.pid.is_none() && parsed.time.is_none() => {
+            let (comm, after) = comm(after);
+            parsed.pid = pid_of(value);
+            if parsed.pid.is_none() || after.first() != Some(&b' ') {
+                parsed.pid = None;
+                return None;
+            }
+            parsed.comm = comm;
+            Some(after)
+        }
+        Some(b' ') => {
+            if parsed.pid.is_none() && parsed.time.is_none() && (1..=MOST_PID).contains(&value) {
+                parsed.pid = pid_of(value);
+            } else if parsed.time.is_none() && value > MOST_PID {
+                parsed.time = Some(RawTime::Unix(value.checked_mul(1_000_000_000)?));
+            } else {
+                return None;
+            }
+            Some(after)
+        }
+        Some(b'.') if parsed.time.is_none() => {
+            let (ns, length, has_fraction) = decimal_seconds(text)?;
+            let after = text.get(length..)?;
+            if !has_fraction || after.first() != Some(&b' ') {
+                return None;
+            }
+            parsed.time = Some(if ns >= EPOCH_NS {
+                RawTime::Unix(ns)
+            } else {
+                RawTime::Since(ns)
+            });
+            Some(after)
+        }
+        _ => None,
+    }
+}
+
+fn split_minix(line: &[u8]) -> TextLine<'_> {
+    let mut parsed = TextLine {
+        pid: None,
+        comm: None,
+        said: None,
+        time: None,
+        is_replay: false,
+        is_info: false,
+        body: line,
+    };
+    if let Some((ns, length, has_fraction)) = clock_time(line)
+        && let Some(after) = line.get(length..).and_then(|rest| rest.strip_prefix(b" "))
+    {
+        parsed.time = Some(RawTime::Day(ns, has_fraction));
+        parsed.body = after;
+    }
+    let text = skip_spaces(parsed.body);
+    if let Some(info) = text.strip_prefix(b"INFO| ") {
+        parsed.is_info = true;
+        parsed.body = info;
+    } else if let Some((pid, after)) = number(text)
+        && let Some(after) = after
+            .strip_prefix(b"|")
+            .or_else(|| after.strip_prefix(b"'"))
+        && let [mark @ (b' ' | b'*'), body @ ..] = after
+    {
+        parsed.pid = pid_of(pid);
+        parsed.is_replay = *mark == b'*';
+        parsed.body = body;
+    }
+    parsed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::{Body, classify};
+    use super::*;
+
+    fn strace(line: &str) -> TextLine<'_> {
+        split_prefix(line.as_bytes(), Dialect::Strace)
+    }
+
+    #[test]
+    fn strace_prefixes_of_all_options() {
+        let plain = strace("brk(NULL) = 0");
+        assert_eq!((plain.pid, plain.time), (None, None));
+        let t = strace("15682 03:27:57 brk(NULL)                = 0");
+        assert_eq!(t.pid, Some(15682));
+        assert_eq!(t.time, Some(RawTime::Day(12_477_000_000_000, false)));
+        assert!(t.body.starts_with(b"brk"));
+        let r = strace("     0.000140 brk(NULL) = 0");
+        assert_eq!((r.pid, r.time), (None, Some(RawTime::Since(140_000))));
+        let r = strace("15644      0.000140 brk(NULL) = 0");
+        assert_eq!(
+            (r.pid, r.time),
+            (Some(15644), Some(RawTime::Since(140_000)))
+        );
+        let ns = strace("15710 1795231677.843872421 (+     0.000172878) [  12] brk(NULL) = 0x55e7");
+        assert_eq!(ns.time, Some(RawTime::Unix(1_795_231_677_843_872_421)));
+        assert!(ns.body.starts_with(b"brk"));
+        let tty = strace("[pid  1234] 03:27:57.000001 brk(NULL) = 0");
+        assert_eq!(tty.pid, Some(1234));
+        assert_eq!(tty.time, Some(RawTime::Day(12_477_000_001_000, true)));
+        let seconds = strace("15682 1795231677 brk(NULL) = 0");
+        assert_eq!(seconds.time, Some(RawTime::Unix(1_795_231_677_000_000_000)));
+        let stack = strace(" > /usr/lib/libc.so.6(read+0x10) [0x1ab70]");
+        assert_eq!(classify(&stack, Dialect::Strace), Body::Stack);
+    }
+}
