@@ -3,19 +3,23 @@
 //! A slice is open under (scope, id); an end closes the innermost open one of equal category and name (or
 //! the innermost, if its name is empty), on whatever thread it comes. Slices of one group share a track, in
 //! rows: each takes the topmost row that is free, so a track is as high as its slices overlap.
+//!
+//! Marks are put in order of time; then those of each id are matched, and then the slices of each group laid
+//! into rows, each in parallel.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::free_rows::FreeRows;
+use super::group::{Groups, gather};
 use super::identities::ProcessOfKey;
-use super::merge::Merged;
+use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested};
+use super::open_asyncs::{Open, OpenAsyncs};
 use super::slice_table::AsyncTrack;
-use crate::base::{Severity, StringId, Timestamp};
+use crate::base::{Severity, StringId};
 use crate::event::{AsyncOp, AsyncScope};
-use crate::trace::{LabelId, ProcessId, SliceLabel, Trace};
+use crate::trace::{ProcessId, SliceLabel, Trace};
 
 /// What this makes.
 pub struct Asyncs {
@@ -26,114 +30,111 @@ pub struct Asyncs {
 }
 
 /// A mark with common numbers.
+#[derive(Clone, Copy)]
 struct Row {
-    time: Timestamp,
-    event: u32,
-    op: AsyncOp,
-    process: Option<ProcessId>,
+    time: i64,
     id: u64,
+    event: u32,
+    process: Option<ProcessId>,
     name: StringId,
     category: StringId,
     group: StringId,
+    op: AsyncOp,
 }
 
+/// No mark.
+const NONE: u32 = u32::MAX;
+
+/// What became of a mark. Marks are numbered in order of time.
+#[derive(Clone, Copy)]
+struct Fate {
+    /// Whose ids these are.
+    process: Option<ProcessId>,
+    id: u64,
+    /// Which mark this is.
+    mark: u32,
+    /// The name of its group.
+    group: StringId,
+    /// Of a begin, the mark that ends it; of an end, the mark that it ends; or `NONE`.
+    partner: u32,
+    /// Of a begin, the begin around it in the same group, or `NONE`.
+    parent: u32,
+}
+
+/// What the second half of the work needs of a [`Fate`], by mark.
+#[derive(Clone, Copy)]
+struct Matched {
+    partner: u32,
+    parent: u32,
+}
+
+/// The slices and instants of one group, while they are made.
 #[derive(Default)]
 struct Group {
-    drafts: Vec<Draft>,
-    parents: Vec<u32>,
+    nested: Nested,
     instants: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct Open {
-    group: u32,
-    draft: u32,
-    name: StringId,
-    category: StringId,
+    unmatched_ends: u64,
+    unfinished: u64,
 }
 
 /// See the module's text. Takes the marks out of the parts.
 pub fn build_async(merged: &mut Merged, processes: &ProcessOfKey, trace: &mut Trace) -> Asyncs {
     let rows = collect(merged, processes, trace);
-    let mut labels: FxHashMap<SliceLabel, u32> = FxHashMap::default();
-    let mut group_ids: FxHashMap<(Option<ProcessId>, StringId), u32> = FxHashMap::default();
-    let mut groups: Vec<Group> = Vec::new();
-    let mut open: FxHashMap<(Option<ProcessId>, u64), Vec<Open>> = FxHashMap::default();
-    let mut first_names: FxHashMap<(Option<ProcessId>, u64), StringId> = FxHashMap::default();
-    let (mut unmatched_ends, mut unfinished) = (0_u64, 0_u64);
-    for row in &rows {
-        let key = (row.process, row.id);
-        // Tracks without a group are named after the first slice seen under their id.
-        let group_name = if row.group == StringId::EMPTY {
-            *first_names.entry(key).or_insert(row.name)
-        } else {
-            row.group
+    let fates = match_ends(&rows);
+    let mut matched = vec![
+        Matched {
+            partner: NONE,
+            parent: NONE
         };
-        let group = *group_ids
-            .entry((row.process, group_name))
-            .or_insert_with(|| {
-                groups.push(Group::default());
-                groups.len() as u32 - 1
-            });
-        let stack = open.entry(key).or_default();
-        match row.op {
-            AsyncOp::Instant => groups[group as usize].instants.push(row.event),
-            AsyncOp::Begin => {
-                let label = SliceLabel {
-                    name: row.name,
-                    category: row.category,
-                    family: crate::event::pairs::DURATIONS,
-                };
-                let label = *labels.entry(label).or_insert_with(|| {
-                    merged.labels.push(label);
-                    LabelId(merged.labels.len() as u32 - 1).0
-                });
-                let parent = stack
-                    .last()
-                    .filter(|around| around.group == group)
-                    .map_or(u32::MAX, |around| around.draft);
-                let list = &mut groups[group as usize];
-                stack.push(Open {
-                    group,
-                    draft: list.drafts.len() as u32,
-                    name: row.name,
-                    category: row.category,
-                });
-                list.drafts.push(Draft {
-                    start: row.time.0,
-                    end: i64::MAX,
-                    label,
-                    begin: row.event,
-                    finish: u32::MAX,
-                });
-                list.parents.push(parent);
-                unfinished += 1;
-            }
-            AsyncOp::End => {
-                let fits = |open: &Open| {
-                    row.name == StringId::EMPTY
-                        || (open.name == row.name && open.category == row.category)
-                };
-                match stack.iter().rposition(fits) {
-                    Some(at) => {
-                        let closed = stack.remove(at);
-                        let draft =
-                            &mut groups[closed.group as usize].drafts[closed.draft as usize];
-                        draft.end = row.time.0.max(draft.start);
-                        draft.finish = row.event;
-                        unfinished -= 1;
-                    }
-                    None => {
-                        unmatched_ends += 1;
-                        groups[group as usize].instants.push(row.event);
-                    }
-                }
-                if stack.is_empty() {
-                    open.remove(&key);
-                }
-            }
-        }
+        rows.len()
+    ];
+    let mut group_names = vec![StringId::EMPTY; rows.len()];
+    for fate in fates {
+        let mark = fate.mark as usize;
+        group_names[mark] = fate.group;
+        matched[mark] = Matched {
+            partner: fate.partner,
+            parent: fate.parent,
+        };
     }
+    let mut groups: Vec<(Option<ProcessId>, StringId)> = Vec::new();
+    let mut group_ids: FxHashMap<(Option<ProcessId>, StringId), u32> = FxHashMap::default();
+    let mut of_groups = Groups::with_capacity(rows.len());
+    for ((row, &name), mark) in rows.iter().zip(&group_names).zip(0_u32..) {
+        let key = (row.process, name);
+        let group = *group_ids.entry(key).or_insert_with(|| {
+            groups.push(key);
+            groups.len() as u32 - 1
+        });
+        of_groups.push(group, mark);
+    }
+    let labels = labels(&rows, merged);
+    let of_groups = of_groups.sorted();
+    let made: Vec<Group> = gather([&of_groups])
+        .into_par_iter()
+        .map(|(_, marks)| group_of(&marks.concat(), &rows, &matched, &labels))
+        .collect();
+    let sums = made.iter().fold((0, 0), |sums, group| {
+        (sums.0 + group.unmatched_ends, sums.1 + group.unfinished)
+    });
+    note(trace, sums);
+    let instants = made.iter().flat_map(|group| &group.instants);
+    let instants = instants.copied().collect();
+    let mut tracks: Vec<AsyncTrack> = made
+        .into_iter()
+        .zip(groups)
+        .map(|(group, (process, name))| AsyncTrack {
+            process,
+            name,
+            nested: group.nested,
+            instants: group.instants,
+        })
+        .collect();
+    sort_tracks(&mut tracks, merged);
+    Asyncs { tracks, instants }
+}
+
+fn note(trace: &mut Trace, (unmatched_ends, unfinished): (u64, u64)) {
     for (code, count, message) in [
         (
             "unmatched_async_end",
@@ -152,43 +153,123 @@ pub fn build_async(merged: &mut Merged, processes: &ProcessOfKey, trace: &mut Tr
                 .note_many(code, Severity::Info, None, count, || message.to_owned());
         }
     }
-    finish(groups, group_ids, merged)
 }
 
-fn finish(
-    groups: Vec<Group>,
-    ids: FxHashMap<(Option<ProcessId>, StringId), u32>,
-    merged: &Merged,
-) -> Asyncs {
-    let mut names = vec![(None, StringId::EMPTY); groups.len()];
-    for (key, id) in ids {
-        names[id as usize] = key;
-    }
-    let instants = groups
+/// Finds for each end its begin: id by id, in order of time.
+fn match_ends(rows: &[Row]) -> Vec<Fate> {
+    let mut fates: Vec<Fate> = rows
         .iter()
-        .flat_map(|group| group.instants.iter().copied())
-        .collect();
-    let mut tracks: Vec<AsyncTrack> = groups
-        .into_iter()
-        .zip(names)
-        .map(|(group, (process, name))| {
-            let (rows, row_counts) = pack(&group.drafts);
-            let nested = Nested {
-                slices: group.drafts,
-                rows,
-                parents: group.parents,
-                row_counts,
-            };
-            AsyncTrack {
-                process,
-                name,
-                nested,
-                instants: group.instants,
-            }
+        .zip(0..)
+        .map(|(row, mark)| Fate {
+            process: row.process,
+            id: row.id,
+            mark,
+            group: row.group,
+            partner: NONE,
+            parent: NONE,
         })
         .collect();
-    sort_tracks(&mut tracks, merged);
-    Asyncs { tracks, instants }
+    fates.par_sort_unstable_by_key(|fate| (fate.process, fate.id, fate.mark));
+    fates
+        .par_chunk_by_mut(|a, b| (a.process, a.id) == (b.process, b.id))
+        .for_each_init(OpenAsyncs::default, |open, of_id| {
+            match_id(of_id, rows, open)
+        });
+    fates
+}
+
+/// The marks of one id. `open` is room to work in.
+fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
+    open.clear();
+    // Tracks without a group are named after the first slice seen under their id.
+    let mut first_name = None;
+    for at in 0..of_id.len() {
+        let row = &rows[of_id[at].mark as usize];
+        if row.group == StringId::EMPTY {
+            of_id[at].group = *first_name.get_or_insert(row.name);
+        }
+        let group = of_id[at].group;
+        match row.op {
+            AsyncOp::Instant => {}
+            AsyncOp::Begin => {
+                let around = open.innermost().filter(|around| around.group == group);
+                of_id[at].parent = around.map_or(NONE, |around| of_id[around.mark as usize].mark);
+                open.push(Open {
+                    mark: at as u32,
+                    group,
+                    name: row.name,
+                    category: row.category,
+                });
+            }
+            AsyncOp::End => {
+                if let Some(closed) = open.close(row.category, row.name) {
+                    let begin = closed.mark as usize;
+                    of_id[begin].partner = of_id[at].mark;
+                    of_id[at].partner = of_id[begin].mark;
+                }
+            }
+        }
+    }
+}
+
+/// The common label of each begin.
+fn labels(rows: &[Row], merged: &mut Merged) -> Vec<u32> {
+    let mut known: FxHashMap<(StringId, StringId), u32> = FxHashMap::default();
+    let label_of = |row: &Row| match row.op {
+        AsyncOp::Begin => *known.entry((row.category, row.name)).or_insert_with(|| {
+            merged.labels.push(SliceLabel {
+                name: row.name,
+                category: row.category,
+                family: crate::event::pairs::DURATIONS,
+            });
+            merged.labels.len() as u32 - 1
+        }),
+        _ => 0,
+    };
+    rows.iter().map(label_of).collect()
+}
+
+/// The slices and instants of the marks of one group, in order of time.
+fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) -> Group {
+    let mut group = Group::default();
+    // By draft, its mark: a parent comes before its children and is looked up there.
+    let mut begins: Vec<u32> = Vec::new();
+    let mut free = FreeRows::default();
+    for &mark in marks {
+        let (row, found) = (&rows[mark as usize], matched[mark as usize]);
+        match row.op {
+            AsyncOp::Begin => {
+                let finish = rows.get(found.partner as usize);
+                let draft = Draft {
+                    start: row.time,
+                    end: finish.map_or(i64::MAX, |finish| finish.time.max(row.time)),
+                    label: labels[mark as usize],
+                    begin: row.event,
+                    finish: finish.map_or(u32::MAX, |finish| finish.event),
+                };
+                group.unfinished += u64::from(finish.is_none());
+                let parent = match found.parent {
+                    NONE => None,
+                    parent => begins.binary_search(&parent).ok(),
+                };
+                let nested = &mut group.nested;
+                nested
+                    .parents
+                    .push(parent.map_or(u32::MAX, |parent| parent as u32));
+                nested.rows.push(free.take(0, draft.start, draft.end));
+                nested.slices.push(draft);
+                begins.push(mark);
+            }
+            AsyncOp::End if found.partner != NONE => {}
+            AsyncOp::End => {
+                group.unmatched_ends += 1;
+                group.instants.push(row.event);
+            }
+            AsyncOp::Instant => group.instants.push(row.event),
+        }
+    }
+    group.nested.row_counts = free.into_counts();
+    group
 }
 
 /// By process, then name.
@@ -205,62 +286,47 @@ pub fn sort_tracks(tracks: &mut [AsyncTrack], merged: &Merged) {
 
 /// The topmost free row for each draft (they are sorted by start), and how many each row got.
 pub fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
-    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
-    let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
-    let mut counts: Vec<u32> = Vec::new();
-    let rows = drafts
-        .iter()
-        .map(|draft| {
-            while let Some(&Reverse((end, row))) = busy.peek() {
-                if end > draft.start {
-                    break;
-                }
-                busy.pop();
-                free.push(Reverse(row));
-            }
-            let row = free.pop().map_or_else(
-                || {
-                    counts.push(0);
-                    counts.len() as u32 - 1
-                },
-                |Reverse(row)| row,
-            );
-            counts[row as usize] += 1;
-            busy.push(Reverse((draft.end, row)));
-            row
-        })
-        .collect();
-    (rows, counts)
+    let mut free = FreeRows::default();
+    let take = |draft: &Draft| free.take(0, draft.start, draft.end);
+    let rows = drafts.iter().map(take).collect();
+    (rows, free.into_counts())
 }
 
+/// The marks of all parts, in order of time.
 fn collect(merged: &mut Merged, processes: &ProcessOfKey, trace: &Trace) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for part in &merged.parts {
-        for mark in &part.rows.asyncs {
-            let time = merged.time(part, mark.event);
+    let shared: &Merged = merged;
+    let of_part = |part: &MergedPart| {
+        let columns = &shared.events.segments()[part.segment as usize].columns;
+        let row = |mark: &crate::event::AsyncMark| {
+            let time = columns.time(mark.event);
             let process = match mark.scope {
                 AsyncScope::Global => None,
                 AsyncScope::Process(key) => processes.get(&key).copied(),
                 AsyncScope::ProcessOf(key) => {
-                    trace.thread(merged.events.threads.at(key, time)).process
+                    trace.thread(shared.events.threads.at(key, time)).process
                 }
             };
-            rows.push(Row {
-                time,
-                event: part.event(mark.event).0,
-                op: mark.op,
-                process,
+            Row {
+                time: time.0,
                 id: mark.id,
+                event: part.event(mark.event).0,
+                process,
                 name: part.string(mark.name),
                 category: part.string(mark.category),
                 group: part.string(mark.group),
-            });
-        }
-    }
+                op: mark.op,
+            }
+        };
+        part.rows.asyncs.iter().map(row).collect::<Vec<_>>()
+    };
+    let parts: Vec<Vec<Row>> = merged.parts.par_iter().map(of_part).collect();
     for part in &mut merged.parts {
         part.rows.asyncs = Vec::new();
     }
-    rows.sort_by_key(|row| row.time);
+    let mut rows = parts.concat();
+    if !rows.is_sorted_by_key(|row| row.time) {
+        rows.par_sort_by_key(|row| row.time);
+    }
     rows
 }
 

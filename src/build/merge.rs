@@ -40,8 +40,6 @@ pub struct Merged {
     pub diagnostics: Diagnostics,
     /// The latest end of a complete slice in each part that has some.
     pub complete_ends: Vec<i64>,
-    /// All flow marks, sorted by time.
-    pub flows: Vec<super::flow_links::FlowPointMark>,
     /// For each string of the directory, the common number.
     pub directory_strings: Vec<StringId>,
 }
@@ -188,7 +186,6 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         }
     }
     merged.complete_ends = complete_ends(&merged);
-    merged.flows = super::flow_links::collect_marks(&merged);
     merged
 }
 

@@ -6,8 +6,11 @@
 //! scheduling    switches and wakeups become runs per CPU and states per thread
 //! pairing       begins and ends of a track become slices; what finds no partner is counted
 //! nesting       slices of a track get parents, and rows in which nothing overlaps
+//! free_rows     the topmost free row, for `nesting` and `async_tracks`
+//! open_asyncs   which open asynchronous slice an end closes
 //! async_tracks  asynchronous begins and ends become slices on tracks of their groups
 //! points        events that nothing else shows become instants; samples become counter tracks
+//! around        the slices around many times, for `flow_links`
 //! flow_links    flow marks become arrows between slices
 //! file_activity file marks become rows, and are counted for their processes
 //! file_flows    from writers of files to their later readers, as arrows
@@ -20,17 +23,20 @@
 //! All of it is pure and runs on rayon: in parallel over parts where rows are collected, over tracks,
 //! threads and CPUs where they are made.
 
+mod around;
 mod async_tracks;
 mod cpu_activity;
 mod descriptors;
 mod file_activity;
 mod file_flows;
 mod flow_links;
+mod free_rows;
 mod group;
 mod identities;
 pub mod join;
 mod merge;
 mod nesting;
+mod open_asyncs;
 mod pairing;
 mod points;
 pub mod preview;
@@ -135,7 +141,7 @@ pub fn build(
     trace.logs = points::build_logs(&merged);
     trace.kinds = std::mem::take(&mut merged.kinds);
     trace.strings = std::mem::take(&mut merged.strings);
-    let flow_marks = std::mem::take(&mut merged.flows);
+    let flow_marks = flow_links::collect_marks(&merged);
     trace.events = std::mem::take(&mut merged.events);
     trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace);
     trace

@@ -3,6 +3,8 @@
 //! A slice lies one row below the innermost slice that holds it whole. Where slices overlap without one
 //! holding the other, the later one goes to the next row that is free, and nothing is lost.
 
+use super::free_rows::FreeRows;
+
 /// A slice while its track is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft {
@@ -31,45 +33,38 @@ pub struct Nested {
     pub row_counts: Vec<u32>,
 }
 
-struct Open {
+/// A slice that may hold what comes.
+struct Holder {
     end: i64,
     index: u32,
     row: u32,
 }
 
-/// Puts slices that are sorted by start (ties: outer first) into rows.
+/// Puts slices that are sorted by start (ties: outer first) into rows. However they overlap, each is looked
+/// at once or twice.
 pub fn nest(drafts: Vec<Draft>) -> Nested {
-    let mut row_ends: Vec<i64> = Vec::new();
+    let mut free = FreeRows::default();
     let mut rows: Vec<u32> = Vec::with_capacity(drafts.len());
     let mut parents: Vec<u32> = Vec::with_capacity(drafts.len());
-    let mut row_counts: Vec<u32> = Vec::new();
-    let mut stack: Vec<Open> = Vec::new();
+    // Each ends before the one below it: of two, the later one that lasts longer holds all that the other could.
+    let mut holders: Vec<Holder> = Vec::new();
     for (index, draft) in drafts.iter().enumerate() {
         // What ended before this starts is over; a slice of no length is over for all that comes later.
-        while stack.last().is_some_and(|open| open.end <= draft.start) {
-            stack.pop();
-        }
-        // An overlapping one is not its parent, but may still hold what comes after it.
-        let parent = stack.iter().rev().find(|open| open.end >= draft.end);
-        let mut row = stack.last().map_or(0, |open| open.row + 1);
-        if let Some(parent) = parent {
-            row = row.max(parent.row + 1);
-        }
-        while row_ends
-            .get(row as usize)
-            .is_some_and(|&end| end > draft.start)
+        while holders
+            .last()
+            .is_some_and(|open| open.end <= draft.start || open.end < draft.end)
         {
-            row += 1;
+            holders.pop();
         }
-        if row as usize == row_ends.len() {
-            row_ends.push(i64::MIN);
-            row_counts.push(0);
-        }
-        row_ends[row as usize] = draft.end;
-        row_counts[row as usize] += 1;
+        let parent = holders.last();
+        let row = free.take(
+            parent.map_or(0, |open| open.row + 1),
+            draft.start,
+            draft.end,
+        );
         rows.push(row);
         parents.push(parent.map_or(u32::MAX, |open| open.index));
-        stack.push(Open {
+        holders.push(Holder {
             end: draft.end,
             index: index as u32,
             row,
@@ -79,7 +74,7 @@ pub fn nest(drafts: Vec<Draft>) -> Nested {
         slices: drafts,
         rows,
         parents,
-        row_counts,
+        row_counts: free.into_counts(),
     }
 }
 
@@ -172,5 +167,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn staircases_take_few_rows_and_little_time() {
+        // Each overlaps the next `width` without holding it. Quadratic work would take minutes here.
+        for width in [2_i64, 50_000] {
+            let nested = nest((0..400_000).map(|i| draft(i, i + width)).collect());
+            assert_eq!(nested.row_counts.len() as i64, width);
+            assert!(nested.parents.iter().all(|&parent| parent == u32::MAX));
+        }
+        // The same, with one around all of it that never ends.
+        let steps = (0..400_000).map(|i| draft(i, i + 100_000));
+        let nested = nest([draft(0, i64::MAX)].into_iter().chain(steps).collect());
+        assert_eq!(nested.row_counts.len(), 100_001);
+        assert!(nested.parents[1..].iter().all(|&parent| parent == 0));
     }
 }

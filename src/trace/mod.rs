@@ -133,7 +133,8 @@ impl Trace {
             .map(|_| TrackId(at as u32))
     }
 
-    /// The innermost slice of a thread around `time`: one that begins then is around it, one that ends then is not.
+    /// The innermost slice of a thread around `time`: one that begins then is around it, one that ends then is
+    /// not. Of several that overlap without one holding the other, it is the one that began last.
     #[must_use]
     pub fn innermost_slice(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
         let track = self
@@ -141,8 +142,7 @@ impl Trace {
             .get(self.track_of(TrackKind::Thread(thread))?.0 as usize)?;
         self.slices.rows[track.rows.start as usize..track.rows.end as usize]
             .iter()
-            .rev()
-            .find_map(|row| {
+            .filter_map(|row| {
                 let starts =
                     &self.slices.starts[row.slices.start as usize..row.slices.end as usize];
                 // The last that begins at or before `time`; of several at once, the one that lasts.
@@ -150,6 +150,7 @@ impl Trace {
                 let index = row.slices.start + after.checked_sub(1)? as u32;
                 (self.slices.ends[index as usize] > time.0).then_some(SliceId(index))
             })
+            .max_by_key(|id| (self.slices.starts[id.0 as usize], id.0))
     }
 
     /// The file that a row of a table lies in: `range` is the table's part of a [`Source`]. `None` where there

@@ -1,0 +1,165 @@
+//! Asynchronous slices that are open under one id: which one an end closes, however many there are.
+//!
+//! Up to some, they are looked at one by one. Where there are more, those of each category and name are
+//! kept in stacks of their own, and one that is closed amid others only loses its mark.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::StringId;
+
+/// A begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Open {
+    /// The number of its mark.
+    pub mark: u32,
+    /// The name of its group.
+    pub group: StringId,
+    /// Its name.
+    pub name: StringId,
+    /// Its category.
+    pub category: StringId,
+}
+
+/// Up to so many are looked at one by one.
+const SHALLOW: usize = 16;
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub struct OpenAsyncs {
+    /// In the order in which they began, `None` where one was closed amid others.
+    open: Vec<Option<Open>>,
+    /// Where those of a category and name lie, while there are many. Some may be closed by now: then another
+    /// mark lies there, or none.
+    places: Option<FxHashMap<(StringId, StringId), Vec<(u32, u32)>>>,
+    #[cfg(test)]
+    looks: usize,
+}
+
+impl OpenAsyncs {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.places = None;
+    }
+
+    /// The one that began last.
+    pub fn innermost(&self) -> Option<Open> {
+        self.open.last().copied().flatten()
+    }
+
+    /// One begins.
+    pub fn push(&mut self, begin: Open) {
+        self.open.push(Some(begin));
+        let at = self.open.len() - 1;
+        match &mut self.places {
+            Some(places) => {
+                let key = (begin.category, begin.name);
+                places.entry(key).or_default().push((at as u32, begin.mark));
+            }
+            None if at >= SHALLOW => {
+                let mut places: FxHashMap<_, Vec<(u32, u32)>> = FxHashMap::default();
+                for (open, at) in self.open.iter().zip(0..) {
+                    let Some(open) = open else { continue };
+                    let key = (open.category, open.name);
+                    places.entry(key).or_default().push((at, open.mark));
+                }
+                self.places = Some(places);
+            }
+            None => {}
+        }
+    }
+
+    /// Closes the innermost with this category and name, or the innermost of all if the name is empty.
+    pub fn close(&mut self, category: StringId, name: StringId) -> Option<Open> {
+        let at = match &mut self.places {
+            _ if name == StringId::EMPTY => self.open.len().checked_sub(1)?,
+            Some(places) => {
+                let own = places.get_mut(&(category, name))?;
+                loop {
+                    let (at, mark) = own.pop()?;
+                    #[cfg(test)]
+                    {
+                        self.looks += 1;
+                    }
+                    let there = self.open.get(at as usize).copied().flatten();
+                    if there.is_some_and(|open| open.mark == mark) {
+                        break at as usize;
+                    }
+                }
+            }
+            None => self.open.iter().rposition(|open| {
+                open.is_some_and(|open| open.name == name && open.category == category)
+            })?,
+        };
+        let closed = self.open.get_mut(at)?.take();
+        while self.open.last().is_some_and(Option::is_none) {
+            self.open.pop();
+        }
+        if self.open.len() < SHALLOW / 2 {
+            self.places = None;
+            self.open.retain(Option::is_some);
+        }
+        closed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(mark: u32, name: u32) -> Open {
+        Open {
+            mark,
+            group: StringId(0),
+            name: StringId(name),
+            category: StringId(name % 2),
+        }
+    }
+
+    #[test]
+    fn an_end_closes_what_a_plain_search_finds() {
+        let mut state = 11_u64;
+        let mut random = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut open = OpenAsyncs::default();
+        let mut plain: Vec<Open> = Vec::new();
+        for mark in 0..30_000 {
+            // It fills and empties in turns.
+            let is_begin = random(100) < if mark / 700 % 2 == 0 { 70 } else { 25 };
+            if is_begin {
+                let begin = begin(mark, 1 + random(6) as u32);
+                open.push(begin);
+                plain.push(begin);
+            } else {
+                let name = random(8) as u32;
+                let at = plain
+                    .iter()
+                    .rposition(|open| name == 0 || open.name.0 == name);
+                let expected = at.map(|at| plain.remove(at).mark);
+                let closed = open.close(StringId(name % 2), StringId(name));
+                assert_eq!(closed.map(|open| open.mark), expected);
+            }
+            let innermost = open.innermost().map(|open| open.mark);
+            assert_eq!(innermost, plain.last().map(|open| open.mark));
+        }
+    }
+
+    #[test]
+    fn many_open_ones_are_not_looked_at_one_by_one() {
+        let count = 200_000;
+        let mut open = OpenAsyncs::default();
+        for mark in 0..count {
+            open.push(begin(mark, mark + 1));
+        }
+        for mark in 0..count {
+            let closed = open.close(StringId((mark + 1) % 2), StringId(mark + 1));
+            assert_eq!(closed.map(|open| open.mark), Some(mark));
+            assert!(open.close(StringId(0), StringId(count + 2)).is_none());
+        }
+        assert!(open.looks <= 2 * count as usize, "{}", open.looks);
+    }
+}
