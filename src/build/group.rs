@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// Rows of one part while they are collected.
+/// Rows of one part while they are collected. The room is used again for the next part.
 pub struct Groups<T> {
     slots: FxHashMap<u32, u32>,
     /// By slot: the number, and how many rows it has.
@@ -10,22 +10,39 @@ pub struct Groups<T> {
     rows: Vec<T>,
     /// The slot of each row.
     slot_of_row: Vec<u32>,
+    /// Room for the order of the rows when they are sorted.
+    order: Vec<u32>,
     /// The slots that were used last, by the number's low bits: (number, slot).
     recent: Vec<(u32, u32)>,
 }
 
 const RECENT: usize = 256;
 
-impl<T: Copy> Groups<T> {
-    /// With room for `count` rows.
-    pub fn with_capacity(count: usize) -> Groups<T> {
+impl<T> Default for Groups<T> {
+    fn default() -> Groups<T> {
         Groups {
             slots: FxHashMap::default(),
             counts: Vec::new(),
-            rows: Vec::with_capacity(count),
-            slot_of_row: Vec::with_capacity(count),
+            rows: Vec::new(),
+            slot_of_row: Vec::new(),
+            order: Vec::new(),
             recent: vec![(0, u32::MAX); RECENT],
         }
+    }
+}
+
+impl<T: Copy> Groups<T> {
+    /// With room for `count` rows.
+    pub fn with_capacity(count: usize) -> Groups<T> {
+        let mut groups = Groups::default();
+        groups.reserve(count);
+        groups
+    }
+
+    /// Makes room for `count` more rows.
+    pub fn reserve(&mut self, count: usize) {
+        self.rows.reserve(count);
+        self.slot_of_row.reserve(count);
     }
 
     /// Adds a row to `number`'s list. Neighbouring rows mostly go to few lists, so these are remembered.
@@ -45,22 +62,34 @@ impl<T: Copy> Groups<T> {
         self.rows.push(row);
     }
 
-    /// The rows by number: a counting sort.
-    pub fn sorted(self) -> Sorted<T> {
+    /// The rows by number: a counting sort. Nothing is left here but the room.
+    pub fn sorted(&mut self) -> Sorted<T> {
         let mut next = Vec::with_capacity(self.counts.len());
         let mut lists = Vec::with_capacity(self.counts.len());
         let mut first = 0;
-        for (number, count) in self.counts {
+        for &(number, count) in &self.counts {
             next.push(first);
             lists.push((number, first..first + count));
             first += count;
         }
-        let mut rows = self.rows.clone();
-        for (row, slot) in self.rows.into_iter().zip(self.slot_of_row) {
-            let place = &mut next[slot as usize];
-            rows[*place as usize] = row;
-            *place += 1;
-        }
+        let rows = if lists.len() <= 1 {
+            self.rows.clone()
+        } else {
+            self.order.clear();
+            self.order.resize(self.rows.len(), 0);
+            for (&slot, row) in self.slot_of_row.iter().zip(0..) {
+                let place = &mut next[slot as usize];
+                self.order[*place as usize] = row;
+                *place += 1;
+            }
+            let order = self.order.iter();
+            order.map(|&row| self.rows[row as usize]).collect()
+        };
+        self.slots.clear();
+        self.counts.clear();
+        self.rows.clear();
+        self.slot_of_row.clear();
+        self.recent.fill((0, u32::MAX));
         Sorted { rows, lists }
     }
 }
@@ -93,14 +122,8 @@ pub fn gather<'a, T>(parts: impl IntoIterator<Item = &'a Sorted<T>>) -> Vec<(u32
     all
 }
 
-/// All rows of the pieces in the order of `key`; equal keys keep the order of the pieces.
-pub fn in_order<T: Copy, K: Ord>(pieces: &[&[T]], key: impl Fn(&T) -> K) -> Vec<T> {
-    let mut rows = Vec::new();
-    join_in_order(pieces, key, &mut rows);
-    rows
-}
-
-/// The same into `rows`, which is emptied first.
+/// All rows of the pieces in the order of `key`, into `rows`, which is emptied first; equal keys keep the order
+/// of the pieces.
 /// Pieces are sorted by themselves, or nearly, so that this mostly only joins them.
 pub fn join_in_order<T: Copy, K: Ord>(pieces: &[&[T]], key: impl Fn(&T) -> K, rows: &mut Vec<T>) {
     rows.clear();
@@ -139,16 +162,21 @@ mod tests {
     #[test]
     fn rows_are_sorted_out_and_keep_their_order() {
         let mut first = Groups::with_capacity(4);
-        let mut second = Groups::with_capacity(0);
+        let mut second = Groups::default();
         for (track, row) in [(7, 1), (7, 2), (3, 9), (7 + RECENT as u32, 8), (7, 5)] {
             first.push(track, row);
         }
         second.push(7, 4);
         second.push(u32::MAX, 0);
         let parts = [first.sorted(), second.sorted()];
+        let mut rows = Vec::new();
+        let mut in_order = |pieces: &[&[i32]]| {
+            join_in_order(pieces, |&row| row, &mut rows);
+            rows.clone()
+        };
         let flat: Vec<_> = gather(&parts)
             .into_iter()
-            .map(|(number, pieces)| (number, in_order(&pieces, |&row| row)))
+            .map(|(number, pieces)| (number, in_order(&pieces)))
             .collect();
         assert_eq!(
             flat,

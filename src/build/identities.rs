@@ -223,9 +223,9 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
         all: Seen::default(),
         recent: vec![None; RECENT],
     };
-    for (run, key) in columns.thread_runs() {
-        seen.include(key.0, columns.time(run.start as u32));
-        seen.include(key.0, columns.time(run.end as u32 - 1));
+    for (key, span) in columns.thread_spans() {
+        seen.include(key.0, columns.time(span.start as u32));
+        seen.include(key.0, columns.time(span.end as u32));
     }
     for switch in &part.rows.switches {
         let time = columns.time(switch.event);

@@ -59,7 +59,9 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = merged
         .parts
         .par_iter()
-        .map(|part| sort_out(part, merged, cpu_count))
+        .map_init(Default::default, |room, part| {
+            sort_out(part, merged, cpu_count, room)
+        })
         .collect();
     let marks = gather(parts.iter().map(|part| &part.0));
     let wholes = gather(parts.iter().map(|part| &part.1));
@@ -120,8 +122,13 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     paired
 }
 
-/// The marks and whole slices of a part by track.
-fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Sorted<Row>, Sorted<Whole>) {
+/// The marks and whole slices of a part by track. The groups are room to work in.
+fn sort_out(
+    part: &MergedPart,
+    merged: &Merged,
+    cpu_count: usize,
+    (marks, wholes): &mut (Groups<Row>, Groups<Whole>),
+) -> (Sorted<Row>, Sorted<Whole>) {
     let columns = &merged.events.segments()[part.segment as usize].columns;
     let places: Vec<Place> = part
         .rows
@@ -147,7 +154,7 @@ fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Sorted<Row
         }
         track_number(TrackKind::Thread(last.1), cpu_count)
     };
-    let mut marks = Groups::with_capacity(part.rows.marks.len());
+    marks.reserve(part.rows.marks.len());
     for mark in &part.rows.marks {
         let index = mark.label() as usize;
         let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
@@ -164,7 +171,7 @@ fn sort_out(part: &MergedPart, merged: &Merged, cpu_count: usize) -> (Sorted<Row
         };
         marks.push(track_of(mark.event, place), row);
     }
-    let mut wholes = Groups::with_capacity(part.rows.completes.len());
+    wholes.reserve(part.rows.completes.len());
     for row in &part.rows.completes {
         let index = row.label as usize;
         let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::group::{Groups, Sorted, gather, in_order, zip_by_number};
+use super::group::{Groups, Sorted, gather, join_in_order, zip_by_number};
 use super::identities::ProcessOfKey;
 use super::merge::{Merged, MergedPart};
 use super::slice_table::cut;
@@ -184,7 +184,7 @@ fn points_of(
         number,
         columns,
         events: Vec::with_capacity(columns.len()),
-        stretches: Groups::with_capacity(0),
+        stretches: Groups::default(),
         open: None,
     };
     for (run, key) in columns.thread_runs() {
@@ -286,6 +286,7 @@ pub fn build_counters(merged: &mut Merged, processes: &ProcessOfKey, trace: &Tra
         FxHashMap::default();
     let mut series = Vec::new();
     let mut groups = Vec::new();
+    let mut group = Groups::default();
     for part in &merged.parts {
         let ids: Vec<u32> = part
             .rows
@@ -302,7 +303,6 @@ pub fn build_counters(merged: &mut Merged, processes: &ProcessOfKey, trace: &Tra
                 })
             })
             .collect();
-        let mut group = Groups::with_capacity(part.rows.samples.len());
         for sample in &part.rows.samples {
             if let Some(&id) = ids.get(sample.series as usize) {
                 let time = merged.time(part, sample.event);
@@ -319,10 +319,12 @@ pub fn build_counters(merged: &mut Merged, processes: &ProcessOfKey, trace: &Tra
             .then_with(|| merged.strings.bytes(a.0).cmp(merged.strings.bytes(b.0)))
     });
     let mut counters = Counters::default();
+    let mut rows = Vec::new();
     for (id, pieces) in lists {
         let first = counters.times.len() as u32;
+        join_in_order(&pieces, |row: &(Timestamp, f64, u32)| row.0, &mut rows);
         let mut range = (f64::INFINITY, f64::NEG_INFINITY);
-        for (time, value, event) in in_order(&pieces, |row: &(Timestamp, f64, u32)| row.0) {
+        for &(time, value, event) in &rows {
             counters.times.push(time.0);
             counters.values.push(value);
             counters.events.push(event);

@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use super::group::{Groups, Pieces, Sorted, gather, in_order};
+use super::group::{Groups, Pieces, Sorted, gather, join_in_order};
 use super::merge::{Merged, MergedPart};
 use super::slice_table::cut;
 use crate::base::{Severity, Timestamp};
@@ -37,20 +37,55 @@ pub struct SwitchRow {
     pub prev_state: EndState,
 }
 
-/// Something that changes a thread's state.
+/// Something that changes a thread's state; and, once the changes are walked, a state that begins.
 #[derive(Clone, Copy)]
 struct Change {
     time: i64,
     event: u32,
-    what: What,
+    to: To,
 }
 
+/// What a thread changes to, in 4 bytes: its CPU or waker in the low 27 bits, then the state; and whether it
+/// was woken, which changes nothing for one that is up already.
 #[derive(Clone, Copy)]
-enum What {
-    In { cpu: u32 },
-    Out { state: EndState },
-    Woken { waker: u32 },
-    Created,
+struct To(u32);
+
+impl To {
+    /// No CPU and no waker.
+    const NOBODY: u32 = (1 << 27) - 1;
+    const WOKEN: u32 = 1 << 31;
+
+    fn new(state: ThreadState, partner: u32) -> To {
+        To((state as u32) << 27 | partner.min(To::NOBODY))
+    }
+
+    fn woken(waker: u32) -> To {
+        To(To::new(ThreadState::Runnable, waker).0 | To::WOKEN)
+    }
+
+    fn is_woken(self) -> bool {
+        self.0 & To::WOKEN != 0
+    }
+
+    fn state(self) -> ThreadState {
+        let number = (self.0 >> 27 & 15) as usize;
+        ThreadState::ALL.get(number).copied().unwrap_or_default()
+    }
+
+    /// The CPU or waker; `u32::MAX` if there is none.
+    fn partner(self) -> u32 {
+        match self.0 & To::NOBODY {
+            To::NOBODY => u32::MAX,
+            partner => partner,
+        }
+    }
+}
+
+/// Room for the switches and changes of a part.
+#[derive(Default)]
+struct Room {
+    switches: Groups<SwitchRow>,
+    changes: Groups<Change>,
 }
 
 /// See the module's text.
@@ -59,7 +94,7 @@ pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
     let parts: Vec<(Sorted<SwitchRow>, Sorted<Change>)> = merged
         .parts
         .par_iter()
-        .map(|part| collect(part, merged))
+        .map_init(Room::default, |room, part| collect(part, merged, room))
         .collect();
     let thread_count = trace.threads.len();
     let ((runs, mismatches), states) = rayon::join(
@@ -103,10 +138,12 @@ pub fn end_lives(trace: &mut Trace) {
     }
 }
 
-fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Change>) {
-    let (switch_count, wakeup_count) = (part.rows.switches.len(), part.rows.wakeups.len());
-    let mut switches = Groups::with_capacity(switch_count);
-    let mut changes = Groups::with_capacity(switch_count * 2 + wakeup_count);
+fn collect(
+    part: &MergedPart,
+    merged: &Merged,
+    room: &mut Room,
+) -> (Sorted<SwitchRow>, Sorted<Change>) {
+    let Room { switches, changes } = room;
     let columns = &merged.events.segments()[part.segment as usize].columns;
     let thread_at = |key: ThreadKey, time: Timestamp| merged.events.threads.at(key, time).0;
     for switch in &part.rows.switches {
@@ -133,9 +170,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Cha
                 Change {
                     time: time.0,
                     event,
-                    what: What::Out {
-                        state: switch.prev_state,
-                    },
+                    to: To::new(ThreadState::from(switch.prev_state), To::NOBODY),
                 },
             );
         }
@@ -145,7 +180,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Cha
                 Change {
                     time: time.0,
                     event,
-                    what: What::In { cpu: cpu.0 },
+                    to: To::new(ThreadState::Running, cpu.0),
                 },
             );
         }
@@ -168,7 +203,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Cha
                 Change {
                     time: time.0,
                     event,
-                    what: What::Created,
+                    to: To::new(ThreadState::Created, To::NOBODY),
                 },
             );
         }
@@ -177,7 +212,7 @@ fn collect(part: &MergedPart, merged: &Merged) -> (Sorted<SwitchRow>, Sorted<Cha
             Change {
                 time: time.0,
                 event,
-                what: What::Woken { waker },
+                to: To::woken(waker),
             },
         );
     }
@@ -202,10 +237,10 @@ fn build_runs(
     }
     let each: Vec<(u32, Runs, u64)> = cpus
         .into_par_iter()
-        .map(|(cpu, pieces)| {
-            let rows = in_order(&pieces, |row| row.time);
+        .map_init(Vec::new, |rows, (cpu, pieces)| {
+            join_in_order(&pieces, |row| row.time, rows);
             let (runs, mismatches) =
-                runs_of_cpu(&rows, first_events.get(cpu as usize).copied().flatten());
+                runs_of_cpu(rows, first_events.get(cpu as usize).copied().flatten());
             (cpu, runs, mismatches)
         })
         .collect();
@@ -302,11 +337,12 @@ pub fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
 }
 
 fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) -> States {
-    let each: Vec<(u32, Vec<StateRow>)> = threads
+    let each: Vec<(u32, Vec<Change>)> = threads
         .into_par_iter()
-        .map(|(thread, pieces)| {
-            let changes = in_order(&pieces, |change| change.time);
-            (thread, states_of_thread(&changes))
+        .map_init(Vec::new, |changes, (thread, pieces)| {
+            join_in_order(&pieces, |change| change.time, changes);
+            keep_states(changes);
+            (thread, changes.clone())
         })
         .collect();
     let total: usize = each.iter().map(|(_, rows)| rows.len()).sum();
@@ -344,105 +380,80 @@ fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) ->
     jobs.into_par_iter()
         .for_each(|(rows, (starts, ends), kinds, partners, events)| {
             for (i, row) in rows.iter().enumerate() {
-                starts[i] = row.start;
-                ends[i] = row.end;
-                kinds[i] = row.state;
-                partners[i] = row.partner;
+                starts[i] = row.time;
+                ends[i] = rows.get(i + 1).map_or(i64::MAX, |next| next.time);
+                kinds[i] = row.to.state();
+                partners[i] = row.to.partner();
                 events[i] = row.event;
             }
         });
     states
 }
 
-/// A state while its thread's are made.
-struct StateRow {
-    start: i64,
-    end: i64,
-    state: ThreadState,
-    partner: u32,
-    event: u32,
-}
-
-fn states_of_thread(changes: &[Change]) -> Vec<StateRow> {
-    let mut rows: Vec<StateRow> = Vec::with_capacity(changes.len());
-    for change in changes {
-        let now = rows.last().map(|row| row.state);
-        let (state, partner) = match change.what {
-            What::In { cpu } => (ThreadState::Running, cpu),
-            What::Out { state } => (ThreadState::from(state), u32::MAX),
-            What::Created if now.is_none() => (ThreadState::Created, u32::MAX),
-            What::Created => continue,
-            What::Woken { waker } => {
-                let is_up = |state: ThreadState| state == ThreadState::Running || state.is_ready();
-                if now.is_some_and(is_up) {
-                    continue;
-                }
-                (ThreadState::Runnable, waker)
+/// Keeps of a thread's changes, in order of time, those that begin a state.
+fn keep_states(changes: &mut Vec<Change>) {
+    let mut count = 0_usize;
+    for at in 0..changes.len() {
+        let change = changes[at];
+        let now = count.checked_sub(1).map(|last| changes[last]);
+        let is_up = |state: ThreadState| state == ThreadState::Running || state.is_ready();
+        if let Some(now) = now {
+            let state = now.to.state();
+            if change.to.state() == ThreadState::Created || change.to.is_woken() && is_up(state) {
+                continue;
             }
-        };
-        if let Some(last) = rows.last_mut() {
-            last.end = change.time.max(last.start);
-            if last.start == last.end {
+            if now.time == change.time {
                 // Nothing lasts no time at all: a new thread is ready as soon as it is made.
-                rows.pop();
+                count -= 1;
             }
         }
-        rows.push(StateRow {
-            start: change.time,
-            end: i64::MAX,
-            state,
-            partner,
-            event: change.event,
-        });
+        changes[count] = change;
+        count += 1;
     }
-    rows
+    changes.truncate(count);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn change(time: i64, what: What) -> Change {
+    fn change(time: i64, to: To) -> Change {
         Change {
             time,
             event: time as u32,
-            what,
+            to,
         }
     }
 
     #[test]
     fn a_thread_sleeps_is_woken_and_runs_again() {
-        let states = states_of_thread(&[
-            change(10, What::In { cpu: 1 }),
-            change(
-                20,
-                What::Out {
-                    state: EndState::Sleeping,
-                },
-            ),
-            change(50, What::Woken { waker: 7 }),
-            change(51, What::Woken { waker: 8 }),
-            change(60, What::In { cpu: 0 }),
-            change(
-                70,
-                What::Out {
-                    state: EndState::Preempted,
-                },
-            ),
-        ]);
-        use ThreadState::{Preempted, Runnable, Running, Sleeping};
-        let rows: Vec<_> = states
+        use ThreadState::{Created, Preempted, Runnable, Running, Sleeping};
+        let mut changes = vec![
+            change(9, To::new(Created, To::NOBODY)),
+            change(9, To::woken(u32::MAX)),
+            change(10, To::new(Running, 1)),
+            change(20, To::new(Sleeping, To::NOBODY)),
+            change(50, To::woken(7)),
+            change(51, To::woken(8)),
+            change(55, To::new(Created, To::NOBODY)),
+            change(60, To::new(Running, 0)),
+            change(70, To::new(Preempted, To::NOBODY)),
+            change(71, To::woken(3)),
+        ];
+        keep_states(&mut changes);
+        let rows: Vec<_> = changes
             .iter()
-            .map(|row| (row.start, row.end, row.state, row.partner))
+            .map(|row| (row.time, row.to.state(), row.to.partner()))
             .collect();
         assert_eq!(
             rows,
             vec![
-                (10, 20, Running, 1),
-                (20, 50, Sleeping, u32::MAX),
-                (50, 60, Runnable, 7),
-                (60, 70, Running, 0),
-                (70, i64::MAX, Preempted, u32::MAX)
+                (9, Runnable, u32::MAX),
+                (10, Running, 1),
+                (20, Sleeping, u32::MAX),
+                (50, Runnable, 7),
+                (60, Running, 0),
+                (70, Preempted, u32::MAX)
             ]
         );
     }

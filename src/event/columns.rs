@@ -5,7 +5,9 @@
 //! ```
 //!
 //! Places count in units of `1 << place_shift` bytes from the block's base. A block whose events lie too
-//! far apart in time or place for that is kept "wide", with a full time and place for each event.
+//! far apart in the file for that is "far" and has 2 bytes more for each place: so it is where many streams
+//! were written in turns. One whose events lie too far apart in time as well, or even farther in the file, is
+//! kept "wide", with a full time and place for each event.
 //! Any event's time is found in constant time. Does not decide what kinds and threads mean.
 
 use std::ops::Range;
@@ -16,7 +18,10 @@ use crate::base::Timestamp;
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
-const NOT_WIDE: u32 = u32::MAX;
+/// In a block's `rest`: it has none.
+const NARROW: u32 = u32::MAX;
+/// In a block's `rest`: it is far.
+const FAR: u32 = 1 << 31;
 
 /// Columns of events in the order they were pushed; see the module's text for the layout.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +31,8 @@ pub struct EventColumns {
     kinds: Vec<u16>,
     threads: ThreadColumn,
     blocks: Vec<Block>,
+    /// The high halves of the places in far blocks.
+    far: Vec<u16>,
     wide: Vec<Wide>,
     /// Each event's CPU, in lanes that hold the events of several; else empty.
     cpus: Vec<u16>,
@@ -38,8 +45,16 @@ pub struct EventColumns {
 struct Block {
     time: i64,
     place: u64,
-    /// Where this block's events start in `wide`, or `NOT_WIDE`.
-    wide: u32,
+    /// Where this block's events start in `wide`; or, with the bit `FAR`, in `far`; or `NARROW`.
+    rest: u32,
+}
+
+impl Block {
+    /// Whether each of its events has a full time and place.
+    #[inline]
+    fn is_wide(&self) -> bool {
+        self.rest < FAR
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,6 +116,7 @@ impl EventColumns {
         self.kinds.shrink_to_fit();
         self.threads.shrink();
         self.blocks.shrink_to_fit();
+        self.far.shrink_to_fit();
         self.wide.shrink_to_fit();
         self.cpus.shrink_to_fit();
     }
@@ -113,7 +129,7 @@ impl EventColumns {
             self.blocks.push(Block {
                 time,
                 place,
-                wide: NOT_WIDE,
+                rest: NARROW,
             });
         }
         self.is_unsorted |= time < self.last_time;
@@ -125,35 +141,72 @@ impl EventColumns {
         let fits = time_delta <= u64::from(u32::MAX)
             && units <= u64::from(u16::MAX)
             && units << self.place_shift == place_delta
-            && block.wide == NOT_WIDE;
+            && block.rest == NARROW;
         self.kinds.push(kind.0);
         self.threads.push(thread);
-        if fits || self.rebase(index, time, place) {
-            let block = self.blocks[index >> BLOCK_SHIFT];
-            self.times.push(time.wrapping_sub(block.time) as u32);
-            self.places
-                .push(((place - block.place) >> self.place_shift) as u16);
-        } else {
+        if fits {
+            self.times.push(time_delta as u32);
+            self.places.push(units as u16);
+        } else if time_delta > u64::from(u32::MAX)
+            || !self.push_far(index, time_delta as u32, place)
+        {
             self.push_wide(index, time, place);
         }
         index as u32
     }
 
+    /// Appends an event whose place may lie far from its block's base, or before it. Whether that can be done.
+    fn push_far(&mut self, index: usize, time_delta: u32, place: u64) -> bool {
+        let number = index >> BLOCK_SHIFT;
+        let block = self.blocks[number];
+        if block.is_wide() {
+            return false;
+        }
+        if block.rest == NARROW {
+            if self.rebase(index, place) {
+                let place_delta = place - self.blocks[number].place;
+                self.times.push(time_delta);
+                self.places.push((place_delta >> self.place_shift) as u16);
+                return true;
+            }
+            if self.far.len() >= (FAR - 1) as usize {
+                return false;
+            }
+        }
+        let distance = place.wrapping_sub(block.place) as i64;
+        let units = distance >> self.place_shift;
+        let Ok(units) = i32::try_from(units).map_err(drop).and_then(|narrow| {
+            let is_whole = units << self.place_shift == distance;
+            if is_whole { Ok(narrow) } else { Err(()) }
+        }) else {
+            return false;
+        };
+        if block.rest == NARROW {
+            self.blocks[number].rest = FAR | self.far.len() as u32;
+            let start = number << BLOCK_SHIFT;
+            self.far.resize(self.far.len() + index - start, 0);
+        }
+        self.far.push((units >> 16) as u16);
+        self.times.push(time_delta);
+        self.places.push(units as u16);
+        true
+    }
+
     /// Moves the base place of the block of event `index` back so that this place fits too: several streams
     /// that were written in turns come with places that go back and forth. Whether that can be done.
-    #[cold]
-    fn rebase(&mut self, index: usize, time: i64, place: u64) -> bool {
+    fn rebase(&mut self, index: usize, place: u64) -> bool {
         let start = index & !(BLOCK_LEN - 1);
         let block = self.blocks[index >> BLOCK_SHIFT];
-        let time_delta = time.wrapping_sub(block.time) as u64;
-        if block.wide != NOT_WIDE || time_delta > u64::from(u32::MAX) || place >= block.place {
+        if place >= block.place {
             return false;
         }
         let distance = block.place - place;
         let units = distance >> self.place_shift;
+        if units > u64::from(u16::MAX) || units << self.place_shift != distance {
+            return false;
+        }
         let largest = self.places[start..].iter().copied().max().unwrap_or(0);
-        if units << self.place_shift != distance || units + u64::from(largest) > u64::from(u16::MAX)
-        {
+        if units + u64::from(largest) > u64::from(u16::MAX) {
             return false;
         }
         for earlier in &mut self.places[start..] {
@@ -200,7 +253,8 @@ impl EventColumns {
     #[cold]
     fn push_wide(&mut self, index: usize, time: i64, place: u64) {
         let number = index >> BLOCK_SHIFT;
-        if self.blocks[number].wide == NOT_WIDE {
+        let rest = self.blocks[number].rest;
+        if !self.blocks[number].is_wide() {
             let start = number << BLOCK_SHIFT;
             let first = self.wide.len();
             for earlier in start..index {
@@ -210,7 +264,10 @@ impl EventColumns {
                 };
                 self.wide.push(row);
             }
-            self.blocks[number].wide = first as u32;
+            if rest != NARROW {
+                self.far.truncate((rest & !FAR) as usize);
+            }
+            self.blocks[number].rest = first as u32;
         }
         self.wide.push(Wide { time, place });
         self.times.push(0);
@@ -241,10 +298,10 @@ impl EventColumns {
     pub fn time(&self, index: u32) -> Timestamp {
         let index = index as usize;
         let block = self.blocks[index >> BLOCK_SHIFT];
-        if block.wide == NOT_WIDE {
-            Timestamp(block.time.wrapping_add(i64::from(self.times[index])))
+        if block.is_wide() {
+            Timestamp(self.wide[block.rest as usize + (index & (BLOCK_LEN - 1))].time)
         } else {
-            Timestamp(self.wide[block.wide as usize + (index & (BLOCK_LEN - 1))].time)
+            Timestamp(block.time.wrapping_add(i64::from(self.times[index])))
         }
     }
 
@@ -254,9 +311,10 @@ impl EventColumns {
         let number = index as usize >> BLOCK_SHIFT;
         let block = self.blocks[number];
         let start = number << BLOCK_SHIFT;
-        let end = match block.wide {
-            NOT_WIDE => self.len().min(start + BLOCK_LEN),
-            _ => start,
+        let end = if block.is_wide() {
+            start
+        } else {
+            self.len().min(start + BLOCK_LEN)
         };
         EventBlock {
             first: start as u32,
@@ -272,11 +330,17 @@ impl EventColumns {
     pub fn place(&self, index: u32) -> u64 {
         let index = index as usize;
         let block = self.blocks[index >> BLOCK_SHIFT];
-        if block.wide == NOT_WIDE {
-            block.place + (u64::from(self.places[index]) << self.place_shift)
-        } else {
-            self.wide[block.wide as usize + (index & (BLOCK_LEN - 1))].place
+        let within = index & (BLOCK_LEN - 1);
+        if block.is_wide() {
+            return self.wide[block.rest as usize + within].place;
         }
+        let low = u64::from(self.places[index]);
+        if block.rest == NARROW {
+            return block.place + (low << self.place_shift);
+        }
+        let high = self.far[(block.rest & !FAR) as usize + within];
+        let units = i64::from(high as i16) << 16 | low as i64;
+        block.place.wrapping_add((units << self.place_shift) as u64)
     }
 
     /// Says what an event is when its payload was looked at after it was pushed.
@@ -322,6 +386,12 @@ impl EventColumns {
         self.threads.runs()
     }
 
+    /// Each thread with the indices of its first and last event.
+    #[must_use]
+    pub fn thread_spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+        self.threads.spans()
+    }
+
     /// The first event at or after `time`; the columns must be sorted.
     #[must_use]
     pub fn lower_bound(&self, time: Timestamp) -> u32 {
@@ -364,6 +434,7 @@ impl EventColumns {
             + self.places.capacity() * 2
             + self.kinds.capacity() * 2
             + self.blocks.capacity() * size_of::<Block>()
+            + self.far.capacity() * 2
             + self.wide.capacity() * size_of::<Wide>()
             + self.cpus.capacity() * 2) as u64
             + self.threads.memory_bytes()
@@ -412,6 +483,23 @@ mod tests {
         }
         assert!(columns.wide.is_empty());
         assert!((0..1000).all(|i| columns.place(i) == place(u64::from(i))));
+    }
+
+    #[test]
+    fn places_far_apart_take_two_bytes_more() {
+        let mut columns = EventColumns::new(3);
+        let place = |i: u64| match i % 1000 {
+            // Now and then too far for that as well, in the middle of a far block.
+            500 => 1 << 50,
+            _ => (4_000_000 + i / 8 - 500_000 * (i % 8)) * 8,
+        };
+        for i in 0..2000 {
+            columns.push(i as i64 * 10, place(i), KindId(1), ThreadKey(2));
+        }
+        assert!((0..2000).all(|i| columns.place(i) == place(u64::from(i))));
+        assert!((0..2000).all(|i| columns.time(i).0 == i64::from(i) * 10));
+        assert_eq!(columns.wide.len(), 2 * BLOCK_LEN);
+        assert_eq!(columns.far.len(), 2000 - 2 * BLOCK_LEN);
     }
 
     #[test]

@@ -8,6 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::keys::ThreadKey;
 
+/// Keys below this are small.
+const SMALL: u32 = 4096;
+
 /// A key for each event.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadColumn {
@@ -18,6 +21,8 @@ pub struct ThreadColumn {
     wide: Vec<u32>,
     /// The number of each key, until all events are there.
     number_of: FxHashMap<u32, u16>,
+    /// The same for small keys, plus 1; 0: not known.
+    number_of_small: Vec<u16>,
     last: Option<(u32, u16)>,
 }
 
@@ -36,6 +41,7 @@ impl ThreadColumn {
         self.keys.shrink_to_fit();
         self.wide.shrink_to_fit();
         self.number_of = FxHashMap::default();
+        self.number_of_small = Vec::new();
         self.last = None;
     }
 
@@ -44,7 +50,13 @@ impl ThreadColumn {
     pub fn push(&mut self, key: ThreadKey) {
         match self.last {
             Some((last, number)) if last == key.0 => self.numbers.push(number),
-            _ => self.push_other(key.0),
+            _ => match self.number_of_small.get(key.0 as usize) {
+                Some(&number) if number > 0 => {
+                    self.last = Some((key.0, number - 1));
+                    self.numbers.push(number - 1);
+                }
+                _ => self.push_other(key.0),
+            },
         }
     }
 
@@ -58,12 +70,12 @@ impl ThreadColumn {
             self.number_of = known.map(|(&key, number)| (key, number)).collect();
         }
         if let Some(&number) = self.number_of.get(&key) {
-            self.last = Some((key, number));
+            self.remember(key, number);
             self.numbers.push(number);
         } else if let Ok(number) = u16::try_from(self.keys.len()) {
             self.keys.push(key);
             self.number_of.insert(key, number);
-            self.last = Some((key, number));
+            self.remember(key, number);
             self.numbers.push(number);
         } else {
             let numbers = std::mem::take(&mut self.numbers);
@@ -72,7 +84,19 @@ impl ThreadColumn {
             self.wide.extend(keys.chain([key]));
             self.keys = Vec::new();
             self.number_of = FxHashMap::default();
+            self.number_of_small = Vec::new();
             self.last = None;
+        }
+    }
+
+    fn remember(&mut self, key: u32, number: u16) {
+        self.last = Some((key, number));
+        if key < SMALL && number < u16::MAX {
+            let index = key as usize;
+            if self.number_of_small.len() <= index {
+                self.number_of_small.resize(index + 1, 0);
+            }
+            self.number_of_small[index] = number + 1;
         }
     }
 
@@ -100,12 +124,43 @@ impl ThreadColumn {
         })
     }
 
+    /// Each key with its first and last event, keys in the order in which they came first.
+    #[must_use]
+    pub fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+        if !self.wide.is_empty() {
+            let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
+            for (at, &key) in self.wide.iter().enumerate() {
+                spans.entry(key).or_insert(at..at).end = at;
+            }
+            let spans = spans.into_iter();
+            let mut spans: Vec<_> = spans.map(|(key, span)| (ThreadKey(key), span)).collect();
+            spans.sort_unstable_by_key(|(_, span)| span.start);
+            return spans;
+        }
+        // Keys are numbered as they come.
+        let mut last = vec![0; self.keys.len()];
+        let mut firsts = Vec::with_capacity(self.keys.len());
+        for (at, &number) in self.numbers.iter().enumerate() {
+            last[usize::from(number)] = at;
+            if usize::from(number) == firsts.len() {
+                firsts.push(at);
+            }
+        }
+        let spans = firsts
+            .into_iter()
+            .zip(last)
+            .map(|(first, last)| first..last);
+        let keys = self.keys.iter().map(|&key| ThreadKey(key));
+        keys.zip(spans).collect()
+    }
+
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         (self.numbers.capacity() * 2
             + (self.keys.capacity() + self.wide.capacity()) * 4
-            + self.number_of.capacity() * 8) as u64
+            + self.number_of.capacity() * 8
+            + self.number_of_small.capacity() * 2) as u64
     }
 }
 
@@ -138,6 +193,15 @@ mod tests {
                     .all(|(range, key)| column.get(range.start) == *key)
             );
             assert_eq!(runs.last().map(|run| run.0.end), Some(count));
+            let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
+            for (run, key) in runs {
+                let last = run.end - 1;
+                spans.entry(key.0).or_insert(run.start..last).end = last;
+            }
+            let found = column.spans();
+            assert!(found.is_sorted_by_key(|(_, span)| span.start));
+            assert_eq!(found.len(), spans.len());
+            assert!(found.iter().all(|(key, span)| spans[&key.0] == *span));
         }
     }
 }

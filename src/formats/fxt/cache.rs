@@ -25,9 +25,13 @@ pub struct StringEntry {
     pub place: u64,
     /// The text.
     pub id: StringId,
-    /// In which run of parts that was; 0: never.
+    /// In which run of parts that was; 0: never. With the bit `UNREAD`, the record was met and its text not
+    /// yet wanted.
     pub run: u32,
 }
+
+/// In the run of a [`StringEntry`].
+pub const UNREAD: u32 = 1 << 31;
 
 impl StringEntry {
     const NONE: StringEntry = StringEntry {

@@ -11,7 +11,7 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
 
-use super::cache::{Cache, StringEntry};
+use super::cache::{Cache, StringEntry, UNREAD};
 use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type, size_bytes};
@@ -214,10 +214,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             // From here on nothing of the implicit provider holds.
             self.cache.local.forget_strings();
         }
-        let text = string_bytes(self.file, at).unwrap_or(&[]);
-        let id = self.cache.strings.intern(text);
-        let run = self.cache.run();
-        let entry = StringEntry { place: at, id, run };
+        // Its text is taken in when an event wants it: many are replaced before.
+        let entry = StringEntry {
+            place: at,
+            id: StringId::EMPTY,
+            run: self.cache.run() | UNREAD,
+        };
         self.cache.local.set_string(index, entry);
     }
 
@@ -256,13 +258,17 @@ impl<'f, O: Order> Emitter<'f, O> {
     #[cold]
     fn look_up_string(&mut self, index: u16, at: u64, known: StringEntry) -> StringId {
         let slot = self.cache.slot();
-        let Some(place) = self.scan.tables.string_at(slot, index, at) else {
+        let found = match known.run {
+            run if run == self.cache.run() | UNREAD => Some(known.place),
+            _ => self.scan.tables.string_at(slot, index, at),
+        };
+        let Some(place) = found else {
             self.note("unresolved_string", at, || {
                 format!("string {index} was not registered")
             });
             return self.cache.strings.intern_text(&unresolved_text(index));
         };
-        let id = if known.place == place {
+        let id = if known.place == place && known.run & UNREAD == 0 {
             known.id
         } else {
             let text = string_bytes(self.file, place).unwrap_or(&[]);
