@@ -162,6 +162,13 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
 enum Hard {
     /// Asynchronous slices of one track that never end.
     AsyncsWithoutEnd,
+    /// Asynchronous slices of many names that are open together under one id, then end in the order in which
+    /// they began.
+    AsyncsOfOneId,
+    /// Complete slices of which each overlaps the next 100 without holding it.
+    Staircase,
+    /// The same, each overlapping half of all.
+    SteepStaircase,
     /// Complete slices that all start and end together.
     EqualTimes,
     /// Begins and ends 60 levels deep.
@@ -170,9 +177,15 @@ enum Hard {
     Unmatched,
 }
 
-const HARD_CASES: [(Hard, u32); 8] = [
+const HARD_CASES: [(Hard, u32); 14] = [
     (Hard::AsyncsWithoutEnd, 50_000),
     (Hard::AsyncsWithoutEnd, 100_000),
+    (Hard::AsyncsOfOneId, 100_000),
+    (Hard::AsyncsOfOneId, 200_000),
+    (Hard::Staircase, 200_000),
+    (Hard::Staircase, 400_000),
+    (Hard::SteepStaircase, 200_000),
+    (Hard::SteepStaircase, 400_000),
     (Hard::EqualTimes, 2_000),
     (Hard::EqualTimes, 4_000),
     (Hard::SixtyDeep, 200_000),
@@ -185,6 +198,9 @@ const HARD_CASES: [(Hard, u32); 8] = [
 fn hard_case(hard: Hard, count: u32) -> LaneColumns {
     let mut columns = LaneColumns::new(0);
     let name = columns.strings.intern_text("slice");
+    let names: Vec<StringId> = (0..1000)
+        .map(|i| columns.strings.intern_text(&format!("slice{i}")))
+        .collect();
     for key in 1..=200 {
         columns.labels.push(Label {
             family: DURATIONS,
@@ -212,11 +228,31 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
                 category: StringId::EMPTY,
                 group: name,
             }),
-            Hard::EqualTimes => columns.completes.push(Complete {
+            Hard::AsyncsOfOneId => columns.asyncs.push(AsyncMark {
                 event,
-                label: 0,
-                duration_ns: 10,
+                op: if i < count / 2 {
+                    AsyncOp::Begin
+                } else {
+                    AsyncOp::End
+                },
+                scope: AsyncScope::Global,
+                id: 7,
+                name: names[i as usize % names.len()],
+                category: StringId::EMPTY,
+                group: name,
             }),
+            Hard::EqualTimes | Hard::Staircase | Hard::SteepStaircase => {
+                let duration_ns = match hard {
+                    Hard::EqualTimes => 10,
+                    Hard::Staircase => 100,
+                    _ => i64::from(count / 2),
+                };
+                columns.completes.push(Complete {
+                    event,
+                    label: 0,
+                    duration_ns,
+                });
+            }
             Hard::SixtyDeep if depth < 60 => {
                 columns.marks.push(Mark::new(event, depth, MarkOp::Begin));
             }

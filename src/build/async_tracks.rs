@@ -18,7 +18,7 @@ use super::nesting::{Draft, Nested};
 use super::open_asyncs::{Open, OpenAsyncs};
 use super::slice_table::AsyncTrack;
 use crate::base::{Severity, StringId};
-use crate::event::{AsyncOp, AsyncScope};
+use crate::event::{AsyncMark, AsyncOp, AsyncScope};
 use crate::trace::{ProcessId, SliceLabel, Trace};
 
 /// What this makes.
@@ -294,16 +294,18 @@ pub fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
 
 /// The marks of all parts, in order of time.
 fn collect(merged: &mut Merged, processes: &ProcessOfKey, trace: &Trace) -> Vec<Row> {
-    let shared: &Merged = merged;
-    let of_part = |part: &MergedPart| {
-        let columns = &shared.events.segments()[part.segment as usize].columns;
-        let row = |mark: &crate::event::AsyncMark| {
+    let taken = |part: &mut MergedPart| std::mem::take(&mut part.rows.asyncs);
+    let marks: Vec<Vec<AsyncMark>> = merged.parts.iter_mut().map(taken).collect();
+    let merged: &Merged = merged;
+    let of_part = |(marks, part): (Vec<AsyncMark>, &MergedPart)| {
+        let columns = &merged.events.segments()[part.segment as usize].columns;
+        let row = |mark: &AsyncMark| {
             let time = columns.time(mark.event);
             let process = match mark.scope {
                 AsyncScope::Global => None,
                 AsyncScope::Process(key) => processes.get(&key).copied(),
                 AsyncScope::ProcessOf(key) => {
-                    trace.thread(shared.events.threads.at(key, time)).process
+                    trace.thread(merged.events.threads.at(key, time)).process
                 }
             };
             Row {
@@ -317,13 +319,12 @@ fn collect(merged: &mut Merged, processes: &ProcessOfKey, trace: &Trace) -> Vec<
                 op: mark.op,
             }
         };
-        part.rows.asyncs.iter().map(row).collect::<Vec<_>>()
+        marks.iter().map(row).collect::<Vec<_>>()
     };
-    let parts: Vec<Vec<Row>> = merged.parts.par_iter().map(of_part).collect();
-    for part in &mut merged.parts {
-        part.rows.asyncs = Vec::new();
-    }
+    let parts = marks.into_par_iter().zip(&merged.parts).map(of_part);
+    let parts: Vec<Vec<Row>> = parts.collect();
     let mut rows = parts.concat();
+    drop(parts);
     if !rows.is_sorted_by_key(|row| row.time) {
         rows.par_sort_by_key(|row| row.time);
     }

@@ -137,7 +137,7 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         }
         let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
         let cpu = cpu_number.and_then(|number| merged.cpu_id(number));
-        let string_map = merged.strings.absorb(&rows.strings);
+        let string_map = merged.strings.absorb(&std::mem::take(&mut rows.strings));
         let label_map = rows
             .labels
             .iter()

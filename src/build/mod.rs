@@ -90,7 +90,7 @@ pub fn build(
         return trace;
     }
 
-    let (runs, states) = scheduling::build_scheduling(&merged, &mut trace);
+    let (runs, states) = scheduling::build_scheduling(&mut merged, &mut trace);
     trace.runs = runs;
     trace.states = states;
     scheduling::end_lives(&mut trace);

@@ -5,6 +5,8 @@
 //! end where the one around them ends, which is the latest that can be true, or become instants where the
 //! family says so. Only pairs of which both ends occur in the trace take part: a lone kprobe is a point.
 
+use std::mem::take;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -14,7 +16,7 @@ use super::nesting::{Draft, Nested, nest};
 use super::{track_kind, track_number};
 use crate::base::{Diagnostics, Severity};
 use crate::event::pairs::{FAMILIES, Family, Matching, OpenBegin, Place};
-use crate::event::{MarkOp, ThreadKey, Ties};
+use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties};
 use crate::trace::{ThreadId, Trace, TrackKind};
 
 /// What pairing gives.
@@ -56,17 +58,24 @@ struct Whole {
 /// See the module's text. Takes the marks out of the parts.
 pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     let cpu_count = trace.cpus.len();
-    let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = merged
-        .parts
-        .par_iter()
-        .map_init(Default::default, |room, part| {
-            sort_out(part, merged, cpu_count, room)
+    let rules = rules(merged);
+    let ties = ties(merged);
+    let take = |part: &mut MergedPart| {
+        let rows = &mut part.rows;
+        (take(&mut rows.marks), take(&mut rows.completes))
+    };
+    let taken: Vec<(Vec<Mark>, Vec<Complete>)> = merged.parts.iter_mut().map(take).collect();
+    let shared: &Merged = merged;
+    // What was sorted out of a part is all that is left of it: there are many.
+    let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = taken
+        .into_par_iter()
+        .zip(&shared.parts)
+        .map_init(Default::default, |room, (rows, part)| {
+            sort_out(part, rows, shared, cpu_count, room)
         })
         .collect();
     let marks = gather(parts.iter().map(|part| &part.0));
     let wholes = gather(parts.iter().map(|part| &part.1));
-    let rules = rules(merged);
-    let ties = ties(merged);
     let results: Vec<(u32, Nested, Leftovers)> = zip_by_number(marks, wholes)
         .into_par_iter()
         .map_init(Vec::new, |rows, (track, marks, wholes)| {
@@ -79,10 +88,6 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         })
         .collect();
     drop(parts);
-    for part in &mut merged.parts {
-        part.rows.marks = Vec::new();
-        part.rows.completes = Vec::new();
-    }
 
     let mut paired = Paired {
         tracks: Vec::new(),
@@ -125,6 +130,7 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
 /// The marks and whole slices of a part by track. The groups are room to work in.
 fn sort_out(
     part: &MergedPart,
+    (own_marks, completes): (Vec<Mark>, Vec<Complete>),
     merged: &Merged,
     cpu_count: usize,
     (marks, wholes): &mut (Groups<Row>, Groups<Whole>),
@@ -154,8 +160,8 @@ fn sort_out(
         }
         track_number(TrackKind::Thread(last.1), cpu_count)
     };
-    marks.reserve(part.rows.marks.len());
-    for mark in &part.rows.marks {
+    marks.reserve(own_marks.len());
+    for mark in &own_marks {
         let index = mark.label() as usize;
         let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
             continue;
@@ -171,8 +177,8 @@ fn sort_out(
         };
         marks.push(track_of(mark.event, place), row);
     }
-    wholes.reserve(part.rows.completes.len());
-    for row in &part.rows.completes {
+    wholes.reserve(completes.len());
+    for row in &completes {
         let index = row.label as usize;
         let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
             continue;

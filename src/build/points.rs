@@ -198,8 +198,10 @@ fn points_of(
             }
         };
         let first = points.events.len();
-        let until = part.event(end as u32).0;
-        let is_whole = elsewhere.peek().is_none_or(|event| **event >= until)
+        let (from, until) = (part.event(start as u32).0, part.event(end as u32).0);
+        while elsewhere.next_if(|&&event| event < from).is_some() {}
+        let is_whole = kinds.len() > SHORT_RUN
+            && elsewhere.peek().is_none_or(|event| **event >= until)
             && threads.is_unique(key)
             && kinds
                 .iter()
@@ -211,9 +213,12 @@ fn points_of(
         }
         for (local, &kind) in (start..end).zip(kinds) {
             let class = classes[usize::from(kind)];
+            if class == Class::None {
+                continue;
+            }
             let event = part.event(local as u32).0;
             while elsewhere.next_if(|&&other| other < event).is_some() {}
-            if class != Class::None && elsewhere.peek() != Some(&&event) {
+            if elsewhere.peek() != Some(&&event) {
                 let first = points.events.len();
                 points.events.push(event);
                 points.put(track_of(local, class), first);
@@ -226,6 +231,9 @@ fn points_of(
         stretches: points.stretches.sorted(),
     }
 }
+
+/// Runs of a thread's events up to this long are looked at event by event.
+const SHORT_RUN: usize = 4;
 
 /// The instants of a part while they are collected.
 struct Collected<'a> {

@@ -9,13 +9,15 @@
 //! switch out what the switch says; ready from the first waking or wakeup on (whose waker is kept) until it
 //! runs. A wakeup of a thread that runs or is ready already changes nothing.
 
+use std::mem::take;
+
 use rayon::prelude::*;
 
 use super::group::{Groups, Pieces, Sorted, gather, join_in_order};
 use super::merge::{Merged, MergedPart};
 use super::slice_table::cut;
 use crate::base::{Severity, Timestamp};
-use crate::event::{EndState, ThreadKey, WakeupSort};
+use crate::event::{EndState, Switch, ThreadKey, Wakeup, WakeupSort};
 use crate::trace::{Runs, States, ThreadId, ThreadState, Trace};
 
 /// A switch with common numbers.
@@ -88,13 +90,21 @@ struct Room {
     changes: Groups<Change>,
 }
 
-/// See the module's text.
-pub fn build_scheduling(merged: &Merged, trace: &mut Trace) -> (Runs, States) {
+/// See the module's text. Takes switches and wakeups out of the parts.
+pub fn build_scheduling(merged: &mut Merged, trace: &mut Trace) -> (Runs, States) {
     let cpu_count = trace.cpus.len();
-    let parts: Vec<(Sorted<SwitchRow>, Sorted<Change>)> = merged
-        .parts
-        .par_iter()
-        .map_init(Room::default, |room, part| collect(part, merged, room))
+    let take = |part: &mut MergedPart| {
+        let rows = &mut part.rows;
+        (take(&mut rows.switches), take(&mut rows.wakeups))
+    };
+    let taken: Vec<(Vec<Switch>, Vec<Wakeup>)> = merged.parts.iter_mut().map(take).collect();
+    let merged: &Merged = merged;
+    let parts: Vec<(Sorted<SwitchRow>, Sorted<Change>)> = taken
+        .into_par_iter()
+        .zip(&merged.parts)
+        .map_init(Room::default, |room, (rows, part)| {
+            collect(part, rows, merged, room)
+        })
         .collect();
     let thread_count = trace.threads.len();
     let ((runs, mismatches), states) = rayon::join(
@@ -140,13 +150,14 @@ pub fn end_lives(trace: &mut Trace) {
 
 fn collect(
     part: &MergedPart,
+    (own_switches, wakeups): (Vec<Switch>, Vec<Wakeup>),
     merged: &Merged,
     room: &mut Room,
 ) -> (Sorted<SwitchRow>, Sorted<Change>) {
     let Room { switches, changes } = room;
     let columns = &merged.events.segments()[part.segment as usize].columns;
     let thread_at = |key: ThreadKey, time: Timestamp| merged.events.threads.at(key, time).0;
-    for switch in &part.rows.switches {
+    for switch in &own_switches {
         let Some(cpu) = merged.cpu_id(switch.cpu) else {
             continue;
         };
@@ -185,7 +196,7 @@ fn collect(
             );
         }
     }
-    for wakeup in &part.rows.wakeups {
+    for wakeup in &wakeups {
         let time = columns.time(wakeup.event);
         let thread = thread_at(wakeup.thread, time);
         if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
