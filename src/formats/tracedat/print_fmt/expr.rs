@@ -135,6 +135,15 @@ pub enum Function {
     IsWritablePte,
 }
 
+/// How `__print_array` shows its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayForm {
+    /// `1 2`, as trace-cmd does.
+    Decimal,
+    /// `{0x1,0x2}`, as the kernel does: where trace-cmd cannot print the format at all.
+    Kernel,
+}
+
 /// An argument of a print fmt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
@@ -175,7 +184,7 @@ pub enum Expr {
     /// `__print_hex(data, length)`; the separator.
     Hex(Box<Expr>, Box<Expr>, &'static str),
     /// `__print_array(data, count, element size)`.
-    Array(Box<Expr>, Box<Expr>, Box<Expr>),
+    Array(Box<(Expr, Expr, Expr)>, ArrayForm),
     /// `__get_bitmask(field)`.
     Bitmask(u16),
     /// `__get_cpumask(field)`.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::expr::{Binary, Expr, Function, Int, Named, Unary, Width};
+use super::expr::{ArrayForm, Binary, Expr, Function, Int, Named, Unary, Width};
 use super::token::{Token, tokens, unescape};
 use crate::formats::tracedat::event_format::EventFormat;
 
@@ -34,7 +34,8 @@ pub fn parse(format: &EventFormat, long_size: u32) -> Option<Parsed> {
         long_size: if long_size == 4 { 4 } else { 8 },
         depth: 0,
         operators: 0,
-        is_beyond_reference: false,
+        is_beyond_reference: tokens.iter().any(has_control_characters),
+        is_fatal_to_reference: false,
     };
     let Some(Token::Text(text)) = parser.next() else {
         return None;
@@ -47,11 +48,31 @@ pub fn parse(format: &EventFormat, long_size: u32) -> Option<Parsed> {
         }
         arguments.push(parser.expression()?);
     }
+    if parser.is_beyond_reference || parser.is_fatal_to_reference {
+        arguments.iter_mut().for_each(show_arrays_as_the_kernel);
+    }
     parser.peek().is_none().then_some(Parsed {
         format: text,
         arguments,
         is_beyond_reference: parser.is_beyond_reference,
     })
+}
+
+/// Whether a literal holds what trace-cmd's library takes for its end: tabs as they are, letters beyond ASCII.
+fn has_control_characters(token: &Token) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b'\n' | 0x20..0x7f);
+    matches!(token, Token::Text(text) if !text.iter().all(is_plain))
+}
+
+fn show_arrays_as_the_kernel(argument: &mut Expr) {
+    match argument {
+        Expr::Array(_, form) => *form = ArrayForm::Kernel,
+        Expr::Choice(_, parts) => {
+            show_arrays_as_the_kernel(&mut parts.1);
+            show_arrays_as_the_kernel(&mut parts.2);
+        }
+        _ => {}
+    }
 }
 
 /// A type as a cast names it.
@@ -69,6 +90,8 @@ struct Parser<'a> {
     depth: u32,
     operators: u32,
     is_beyond_reference: bool,
+    /// Whether trace-cmd's library crashes when it prints the format.
+    is_fatal_to_reference: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -390,12 +413,15 @@ impl<'a> Parser<'a> {
             | "__get_sockaddr"
             | "__get_rel_sockaddr"
             | "__get_sockaddr_rel" => Some(Expr::Data(self.field_argument()?)),
-            "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
+            "__get_dynamic_array_len" => Some(Expr::DataLength(self.field_argument()?)),
+            "__get_rel_dynamic_array_len" => {
+                self.is_fatal_to_reference = true;
                 Some(Expr::DataLength(self.field_argument()?))
             }
             "__get_bitmask" | "__get_rel_bitmask" => Some(Expr::Bitmask(self.field_argument()?)),
             "__get_cpumask" | "__get_rel_cpumask" => Some(Expr::CpuList(self.field_argument()?)),
             "__print_flags" | "__print_flags_u64" => {
+                self.is_beyond_reference |= name.ends_with("_u64");
                 let value = self.expression()?;
                 self.expect(",")?;
                 let delimiter = match self.expression()? {
@@ -406,6 +432,7 @@ impl<'a> Parser<'a> {
                 Some(Expr::Flags(Box::new(value), delimiter, rows))
             }
             "__print_symbolic" | "__print_symbolic_u64" => {
+                self.is_beyond_reference |= name.ends_with("_u64");
                 let value = self.expression()?;
                 let rows = self.named_rows()?;
                 Some(Expr::Symbolic(Box::new(value), rows))
@@ -426,7 +453,8 @@ impl<'a> Parser<'a> {
                 let mut arguments = self.arguments()?.into_iter();
                 let (data, count) = (arguments.next()?, arguments.next()?);
                 let size = arguments.next()?;
-                Some(Expr::Array(Box::new(data), Box::new(count), Box::new(size)))
+                let parts = Box::new((data, count, size));
+                Some(Expr::Array(parts, ArrayForm::Decimal))
             }
             "__builtin_expect" => self.arguments()?.into_iter().next(),
             "__builtin_choose_expr" => {
@@ -498,13 +526,19 @@ impl<'a> Parser<'a> {
                 return None;
             }
             if self.take("}") {
+                self.is_beyond_reference = true;
                 continue;
             }
+            let start = self.at;
             let value = match self.expression()? {
                 Expr::Constant(value, _) => Some(value),
                 Expr::Symbol(name, _) => known_name(&name),
                 other => constant(&other),
             };
+            // Of the operators, trace-cmd's library computes only the simplest in tables.
+            let beyond = |token: &Token| matches!(token, Token::Op("*" | "/" | "%" | "^" | "?"));
+            let read = self.tokens.get(start..self.at).unwrap_or(&[]);
+            self.is_beyond_reference |= read.iter().any(beyond);
             self.expect(",")?;
             let text = match self.expression()? {
                 Expr::Text(text) => text,
@@ -529,10 +563,20 @@ impl<'a> Parser<'a> {
             match self.expression()? {
                 Expr::Number(_, at) => u64::from(at.size),
                 Expr::Element(_, width, _) => u64::from(width.size),
-                Expr::Field(field) => u64::from(self.format.fields.get(usize::from(field))?.size),
+                Expr::Field(field) => {
+                    self.is_beyond_reference = true;
+                    u64::from(self.format.fields.get(usize::from(field))?.size)
+                }
                 _ => return None,
             }
         } else {
+            // trace-cmd's library knows these and no other names of types.
+            let is_known = |token: &Token| matches!(token, Token::Word(word) if matches!(word.as_str(), "unsigned" | "int" | "long"));
+            let mut words = self.tokens.get(self.at..)?.iter();
+            self.is_beyond_reference |= !words
+                .by_ref()
+                .take_while(|token| **token != Token::Op(")"))
+                .all(is_known);
             return match self.cast_type()? {
                 Type::Int(width) => Some(Expr::Constant(u64::from(width.size), self.size_int())),
                 Type::Pointer(_) => {

@@ -97,6 +97,10 @@ pub fn push_field(
 ) {
     match field.shape {
         Shape::Plain => push_plain(out, scope, field),
+        // Without brackets nobody but the kernel knows that it leads to an array.
+        Shape::DataLoc | Shape::RelLoc if !field.type_name.contains('[') => {
+            push_plain(out, scope, field);
+        }
         Shape::DataLocs => {
             out.push(b'{');
             for i in 0..field.size as usize / 4 {

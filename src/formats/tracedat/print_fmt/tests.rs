@@ -143,6 +143,84 @@ fn texts_and_tables() {
 }
 
 #[test]
+fn what_has_no_name_has_the_bits_of_its_field() {
+    // trace-cmd widens a field without its sign, the kernel with it: only the number of f's differs.
+    assert_eq!(
+        print("\"%s\", __print_symbolic(REC->ret, {0, \"OK\"})"),
+        "0xfffffffe"
+    );
+    assert_eq!(
+        print("\"%s\", __print_flags((unsigned long)REC->small, \"|\", {4, \"four\"})"),
+        "four|0xffc0"
+    );
+    assert_eq!(
+        print("\"%s\", __print_symbolic(REC->ret << 1, {0, \"OK\"})"),
+        "0xfffffffc"
+    );
+}
+
+#[test]
+fn arrays_are_decimal_where_trace_cmd_can_print_them() {
+    let array = |count: &str, size: &str| {
+        print(&format!(
+            "\"%s\", __print_array(__get_dynamic_array(words), {count}, {size})"
+        ))
+    };
+    assert_eq!(array("2", "2"), "513 1027");
+    assert_eq!(array("4", "1"), "1 2 3 4");
+    assert_eq!(array("1", "sizeof(unsigned int)"), "67305985");
+    // These are beyond its library: the kernel's form.
+    assert_eq!(array("1", "sizeof(u32)"), "{0x4030201}");
+    assert_eq!(
+        array("__get_rel_dynamic_array_len(words)", "1"),
+        "{0x1,0x2,0x3,0x4}"
+    );
+}
+
+fn raw(print_fmt: &str) -> String {
+    let format = format(print_fmt);
+    let parsed = PrintFmt::new(&format, 8);
+    let record = record();
+    let mut out = Vec::new();
+    push_fields_with(
+        &mut out,
+        &scope(&format.fields, &record, Endian::Little),
+        &parsed,
+        &mut Seen::default(),
+        Addresses::Named,
+    );
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn raw_fields_are_bare_where_trace_cmd_gives_up_on_the_print_fmt() {
+    for (print_fmt, flags) in [
+        ("\"%08x\", REC->flags", "00000015"),
+        ("\"a\tb %08x\", REC->flags", "21"),
+        ("\"%08x %lu\", REC->flags, sizeof(long)", "00000015"),
+        ("\"%08x %lu\", REC->flags, sizeof(u64)", "21"),
+        (
+            "\"%08x %s\", REC->flags, __print_symbolic(REC->ret, { })",
+            "21",
+        ),
+        (
+            "\"%08x %s\", REC->flags, __print_symbolic(REC->ret, { 2 * 2, \"x\" })",
+            "21",
+        ),
+        (
+            "\"%08x %s\", REC->flags, __print_flags_u64(REC->ret, \"|\", { 2, \"x\" })",
+            "21",
+        ),
+    ] {
+        let text = raw(print_fmt);
+        assert!(
+            text.contains(&format!(" flags={flags} ")),
+            "{print_fmt}: {text}"
+        );
+    }
+}
+
+#[test]
 fn pointers_of_all_kinds() {
     assert_eq!(
         print("\"%pS %ps %p\", (void *)REC->ip, (void *)REC->ip, ((void *)0)"),

@@ -1,9 +1,9 @@
 //! What an argument of `%s` prints.
 
 use super::eval::Scope;
-use super::expr::{Expr, Named};
+use super::expr::{ArrayForm, Expr, Named};
 use super::pointer::{push_bit_list, push_bitmap, push_bytes};
-use super::printf::{Layout, push_hex, push_text};
+use super::printf::{Layout, push_decimal, push_hex, push_text};
 use crate::formats::tracedat::event_format::{Shape, loc_range};
 
 /// Most elements of an array that are printed.
@@ -55,9 +55,18 @@ pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argume
             push_string(out, scope, layout, chosen);
         }
         Expr::Flags(value, delimiter, rows) => {
-            push_flags(out, layout, scope.number(value), delimiter, rows);
+            let rest = push_flags(out, layout, scope.number(value), delimiter, rows);
+            if rest != 0 {
+                push_number(out, rest & bits_of(value));
+            }
         }
-        Expr::Symbolic(value, rows) => push_symbolic(out, layout, scope.number(value), rows),
+        Expr::Symbolic(value, rows) => {
+            let number = scope.number(value);
+            match symbol_of(number, rows) {
+                Some(text) => push_text(out, layout, text),
+                None => push_number(out, number & bits_of(value)),
+            }
+        }
         Expr::Hex(data, length, separator) => {
             let length = usize::try_from(scope.number(length)).unwrap_or(usize::MAX);
             let bytes = scope.bytes(data).unwrap_or(&[]);
@@ -67,7 +76,7 @@ pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argume
                 separator.as_bytes(),
             );
         }
-        Expr::Array(data, count, size) => push_array(out, scope, data, count, size),
+        Expr::Array(parts, form) => push_array(out, scope, parts, *form),
         Expr::Bitmask(field) => {
             let bytes = scope.data(*field).unwrap_or(&[]);
             let mut text = Vec::new();
@@ -114,14 +123,14 @@ fn string_of<'a>(scope: &Scope<'a>, field: u16, index: u32) -> &'a [u8] {
     found.unwrap_or(&[])
 }
 
-/// The names of all bits that are set; what has no name as a number.
-pub fn push_flags(
+/// The names of all bits that are set; the answer is what has no name, for which a delimiter stands there.
+fn push_flags(
     out: &mut Vec<u8>,
     layout: &Layout,
     mut value: u64,
     delimiter: &[u8],
     rows: &[Named],
-) {
+) -> u64 {
     let mut is_first = true;
     for row in rows {
         match row.value {
@@ -140,41 +149,60 @@ pub fn push_flags(
             _ => {}
         }
     }
-    if value != 0 {
-        if !is_first {
-            out.extend_from_slice(delimiter);
-        }
-        out.extend_from_slice(b"0x");
-        push_hex(out, value);
+    if value != 0 && !is_first {
+        out.extend_from_slice(delimiter);
     }
+    value
 }
 
-/// The name of `value`, or `value` as a number.
-pub fn push_symbolic(out: &mut Vec<u8>, layout: &Layout, value: u64, rows: &[Named]) {
+/// The name of `value`.
+fn symbol_of(value: u64, rows: &[Named]) -> Option<&[u8]> {
     let same = |row: &&Named| row.value.map_or(value == u64::MAX, |known| known == value);
-    match rows.iter().find(same) {
-        Some(row) => push_text(out, layout, &row.text),
-        None => {
-            out.extend_from_slice(b"0x");
-            push_hex(out, value);
-        }
+    rows.iter().find(same).map(|row| &*row.text)
+}
+
+fn push_number(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(b"0x");
+    push_hex(out, value);
+}
+
+/// The bits that a number without a name is shown with: those of its field, negative or not.
+fn bits_of(value: &Expr) -> u64 {
+    let ones = |bytes: u8| u64::MAX >> (64 - 8 * u32::from(bytes.clamp(1, 8)));
+    match value {
+        Expr::Number(_, at) => ones(at.size),
+        Expr::Element(_, width, _) => ones(width.size),
+        Expr::Pointer(_, inner) => bits_of(inner),
+        Expr::Cast(width, inner) => bits_of(inner).min(ones(width.size)),
+        other if other.int().is_wide => u64::MAX,
+        _ => ones(4),
     }
 }
 
-fn push_array(out: &mut Vec<u8>, scope: &Scope<'_>, data: &Expr, count: &Expr, size: &Expr) {
+fn push_array(out: &mut Vec<u8>, scope: &Scope<'_>, parts: &(Expr, Expr, Expr), form: ArrayForm) {
+    let (data, count, size) = parts;
     let bytes = scope.bytes(data).unwrap_or(&[]);
     let count = scope.number(count).min(MAX_ELEMENTS) as usize;
     let size = scope.number(size);
-    out.push(b'{');
+    let is_kernels = form == ArrayForm::Kernel;
+    if is_kernels {
+        out.push(b'{');
+    }
     if let Ok(size @ (1 | 2 | 4 | 8)) = usize::try_from(size) {
         for (i, element) in bytes.chunks_exact(size).take(count).enumerate() {
             if i > 0 {
-                out.push(b',');
+                out.push(if is_kernels { b',' } else { b' ' });
             }
             let value = crate::formats::tracedat::event_format::read_number(element, scope.endian);
-            out.extend_from_slice(b"0x");
-            push_hex(out, value.unwrap_or(0));
+            let value = value.unwrap_or(0);
+            if is_kernels {
+                push_number(out, value);
+            } else {
+                push_decimal(out, value);
+            }
         }
     }
-    out.push(b'}');
+    if is_kernels {
+        out.push(b'}');
+    }
 }
