@@ -303,3 +303,34 @@ fn a_picture_is_the_same_every_time() {
         "two pictures of one trace differ"
     );
 }
+
+#[cfg(feature = "gui")]
+#[test]
+fn a_picture_shows_what_is_selected_and_what_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let draw = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        let mut arguments = vec!["render", "--size", "900x400", "-o", out.to_str().unwrap()];
+        let trace = path("kprobe-hackbench.dat");
+        arguments.push(&trace);
+        arguments.extend(options);
+        let answer = run(&arguments);
+        (answer.status.code(), std::fs::read(out).ok())
+    };
+    let plain = draw("plain.png", &["--pane", "details"]);
+    let selected = draw(
+        "selected.png",
+        &["--pane", "details", "--select", "name == \"read_in\""],
+    );
+    let found = draw("found.png", &["--find", "read_in", "--pane", "details"]);
+    let several = draw("several.png", &["--pane", "details", "--pane", "events"]);
+    for (code, picture) in [&plain, &selected, &found, &several] {
+        assert_eq!(*code, Some(0));
+        assert!(picture.is_some());
+    }
+    assert!(plain.1 != selected.1 && plain.1 != found.1 && plain.1 != several.1);
+    for wrong in ["dur >", "name == \"nobody is called so\""] {
+        let (code, picture) = draw("none.png", &["--select", wrong]);
+        assert_eq!((code, picture), (Some(2), None), "{wrong}");
+    }
+}

@@ -327,6 +327,18 @@ fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
     window.snapshot("flame-highlight");
     click(&mut window, "Top-down");
     assert!(rows(&window).iter().any(|row| row.starts_with("vfs_read")));
+    let counts = |window: &Window| -> Vec<String> { rows(window) };
+    let by_total = counts(&window);
+    window.get_by_label("Sort by Name").click();
+    window.run_steps(3);
+    let by_name = counts(&window);
+    assert_ne!(by_name, by_total);
+    window.get_by_label("Sort by Name").click();
+    window.run_steps(3);
+    assert_ne!(counts(&window), by_name);
+    window.get_by_label("Sort by Total").click();
+    window.run_steps(3);
+    assert_eq!(counts(&window), by_total);
     click(&mut window, "Bottom-up");
     window.snapshot("flame-bottom-up");
     click(&mut window, "Names");

@@ -329,6 +329,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         loaded.trace.clone(),
         loaded.reader.clone(),
         expression,
+        TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
         wake,
     )
     .unwrap();

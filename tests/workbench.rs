@@ -8,7 +8,7 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable;
 use support::*;
 use threadline::base::{Nanos, TimeSpan};
-use threadline::view::{Action, Arrange, GroupBy, Motion, RowKey, Settings, SortBy, Wheel};
+use threadline::view::{Action, Arrange, GroupBy, Marker, Motion, RowKey, Settings, SortBy, Wheel};
 
 fn titles(window: &Window) -> Vec<String> {
     let rows = window.state().state().rows.all();
@@ -550,4 +550,55 @@ fn a_thousand_threads_and_64_cpus_cost_no_more_than_what_is_seen() {
     key(&mut crowded, Modifiers::NONE, Key::Enter);
     crowded.run_steps(3);
     assert!(crowded.query_by_label_contains("worker1999").is_some());
+}
+
+#[test]
+fn a_sample_of_a_counter_is_selected_on_its_lane_and_told() {
+    let mut window = window(&file("sample-traces/compress.fxt"));
+    let state = window.state().state();
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let row = state.rows.all().iter();
+    let row = row
+        .filter(|row| matches!(row.kind, threadline::view::RowKind::Counter(_)))
+        .max_by_key(|row| row.lanes.len())
+        .unwrap()
+        .clone();
+    act(&mut window, Action::RevealRow(row.key));
+    let canvas = window.get_by_label("Timeline").rect();
+    let y = canvas.top() + row.top + row.height / 2.0 - window.state().state().scroll;
+    let at = egui::pos2(canvas.center().x, y);
+    window.hover_at(at);
+    window.run_steps(2);
+    window.drag_at(at);
+    window.drop_at(at);
+    settle(&mut window);
+    let Some(threadline::query::Item::Sample(id, sample)) = window.state().state().selected else {
+        panic!("{:?}", window.state().state().selected);
+    };
+    assert_eq!(row.kind, threadline::view::RowKind::Counter(id));
+    assert!(window.query_by_label("value").is_some());
+    assert!(window.query_by_label("held").is_some());
+    window.snapshot("counter-selected");
+    key(&mut window, Modifiers::NONE, Key::Period);
+    settle(&mut window);
+    let next = threadline::query::Item::Sample(id, sample + 1);
+    assert_eq!(window.state().state().selected, Some(next));
+    assert!(window.query_by_label("change").is_some());
+    // It is found again in the next session.
+    let anchor = window.state().state().selected_anchor.clone().unwrap();
+    assert_eq!(threadline::view::anchor::find(&trace, &anchor), Some(next));
+}
+
+#[test]
+fn the_delta_of_the_markers_stands_in_the_ruler() {
+    let mut window = window(&hackbench());
+    let start = window.state().state().trace_span.start;
+    let at = |ms: i64| start + threadline::base::Nanos(ms * 1_000_000);
+    act(&mut window, Action::Mark(Marker::A, at(10)));
+    act(&mut window, Action::Mark(Marker::B, at(35)));
+    assert!(window.query_by_label_contains("B − A 25 ms").is_some());
+    window.snapshot("delta");
+    // Too near for words between them.
+    act(&mut window, Action::Mark(Marker::B, at(11)));
+    window.snapshot("delta-narrow");
 }

@@ -857,7 +857,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__render)
-            opts="-o -h --from --until --offset --size --scale --theme --pane --date --read-as --help"
+            opts="-o -h --from --until --offset --size --scale --theme --pane --select --find --date --read-as --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -892,6 +892,14 @@ _threadline() {
                     return 0
                     ;;
                 --pane)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --select)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --find)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

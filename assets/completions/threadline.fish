@@ -196,7 +196,9 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
 dark\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; several stand side by side' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l select -d 'Select the first item that EXPR means in the span, a slice if there is one' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'

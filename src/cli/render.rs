@@ -59,6 +59,16 @@ pub const COMMAND: Command = Command {
                 )
                 .action(ArgAction::Append),
             )
+            .arg(word(
+                "select",
+                "EXPR",
+                "Select the first item that EXPR means in the span, a slice if there is one",
+            ))
+            .arg(word(
+                "find",
+                "EXPR",
+                "Mark what EXPR means, and dim all else; EXPR as in the window's search",
+            ))
     },
     run: render,
 };
@@ -105,6 +115,8 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
             .get_many::<String>("pane")
             .map(|panes| panes.cloned().collect())
             .unwrap_or_default(),
+        select: matches.get_one::<String>("select").cloned(),
+        find: matches.get_one::<String>("find").cloned(),
     };
     let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
     let png = picture.png().map_err(CliError::Input)?;

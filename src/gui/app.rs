@@ -22,6 +22,7 @@ use super::samples::{Sample, samples};
 use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
+use super::status_bar::Counted;
 use super::text_file::TextFile;
 use super::theme;
 use super::timeline::Timeline;
@@ -40,8 +41,7 @@ pub struct App {
     /// What happened, in words.
     pub(super) notices: Notices,
     pub(super) search: SearchBox,
-    /// What the trace that is shown takes, counted once a generation.
-    pub(super) memory_bytes: u64,
+    pub(super) counted: Counted,
     /// A file dialog that is open.
     pub(super) dialog: Option<Dialog>,
     /// What was shown before the load that is under way.
@@ -84,7 +84,7 @@ impl App {
             loading: None,
             notices: Notices::default(),
             search: SearchBox::default(),
-            memory_bytes: 0,
+            counted: Counted::default(),
             dialog: None,
             shown_before: None,
             samples: samples(),

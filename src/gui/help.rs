@@ -7,14 +7,15 @@ use egui::{RichText, Ui};
 
 pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &mut Vec<Action>) {
     let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
-        ui.set_max_width(1100.0);
+        let window = ui.ctx().content_rect().size();
+        ui.set_max_width((window.x - 60.0).max(200.0));
         ui.label(RichText::new("Keys and mouse").size(17.0).strong());
         ui.separator();
-        let room = (ui.ctx().content_rect().height() - 130.0).max(120.0);
-        egui::ScrollArea::vertical()
+        let room = (window.y - 130.0).max(120.0);
+        egui::ScrollArea::both()
             .max_height(room)
             .min_scrolled_height(room)
-            .show(ui, |ui| key_lists_ui(ui, palette));
+            .show(ui, |ui| key_lists_ui(ui, window.x, palette));
         ui.add_space(6.0);
         if ui.button("Close").clicked() {
             ui.close();
@@ -25,11 +26,17 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     }
 }
 
-pub(super) fn key_lists_ui(ui: &mut Ui, palette: &theme::Palette) {
+/// The lists, in as many columns as a window of this width has room for.
+pub(super) fn key_lists_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
+    let columns: &[&[usize]] = match width {
+        ..920.0 => &[&[0, 1, 2, 3, 4]],
+        ..1320.0 => &[&[0, 1, 2], &[3, 4]],
+        _ => &[&[0], &[1, 2], &[3, 4]],
+    };
     ui.horizontal_top(|ui| {
-        for groups in [&GROUPS[..1], &GROUPS[1..3], &GROUPS[3..]] {
+        for groups in columns {
             ui.vertical(|ui| {
-                for group in groups {
+                for group in groups.iter().filter_map(|at| GROUPS.get(*at)) {
                     ui.label(RichText::new(group.title).strong());
                     egui::Grid::new(("keys", group.title))
                         .num_columns(2)
@@ -46,11 +53,12 @@ pub(super) fn key_lists_ui(ui: &mut Ui, palette: &theme::Palette) {
         }
     });
     ui.label(RichText::new("Mouse").strong());
+    let beside = columns.len().min(2);
     egui::Grid::new("gestures")
-        .num_columns(4)
+        .num_columns(2 * beside)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {
-            for pair in GESTURES.chunks(2) {
+            for pair in GESTURES.chunks(beside) {
                 for (gesture, about) in pair {
                     ui.label(RichText::new(*gesture).monospace().color(palette.accent));
                     ui.label(*about);

@@ -94,7 +94,6 @@ impl App {
             self.keeping.resume = None;
             self.keeping.resumed = None;
         }
-        self.memory_bytes = loaded.memory_bytes();
         self.loaded = Some(loaded);
     }
 

@@ -3,7 +3,6 @@
 use super::app::App;
 use super::view_menu::{command, view_menu};
 use crate::view::Action;
-use crate::view::action::Purpose;
 use crate::view::ruler;
 use egui::{RichText, Ui};
 
@@ -11,17 +10,11 @@ impl App {
     pub(super) fn menu_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         egui::MenuBar::new().ui(ui, |ui| {
             ui.menu_button("File", |ui| {
-                if ui
-                    .add(egui::Button::new("Open…").shortcut_text("Ctrl+O"))
-                    .clicked()
-                {
-                    actions.push(Action::AskForFile(Purpose::Open));
-                }
-                let can_add = self.loaded.is_some();
-                let add = egui::Button::new("Add to this axis…").shortcut_text("Ctrl+Shift+O");
-                if ui.add_enabled(can_add, add).clicked() {
-                    actions.push(Action::AskForFile(Purpose::Add));
-                }
+                let (state, has_trace) = (&self.state, self.loaded.is_some());
+                command(ui, "Open a file", state, actions);
+                ui.add_enabled_ui(has_trace, |ui| {
+                    command(ui, "Add a trace to this axis", state, actions);
+                });
                 ui.menu_button("Recent", |ui| {
                     if self.saved.recent.is_empty() {
                         ui.label("None yet");
@@ -35,20 +28,18 @@ impl App {
                         }
                     }
                 });
-                let export = egui::Button::new("Export…").shortcut_text("Ctrl+E");
-                if ui.add_enabled(self.loaded.is_some(), export).clicked() {
-                    actions.push(Action::ToggleExport);
-                }
-                if ui.button("Close trace").clicked() {
-                    actions.push(Action::Close);
-                }
+                ui.add_enabled_ui(has_trace, |ui| {
+                    for about in [
+                        "Export a range of the trace",
+                        "Save the session to a file",
+                        "Start over with this trace",
+                        "Close the trace",
+                    ] {
+                        command(ui, about, state, actions);
+                    }
+                });
                 ui.separator();
-                if ui
-                    .add(egui::Button::new("Quit").shortcut_text("Ctrl+Q"))
-                    .clicked()
-                {
-                    actions.push(Action::Quit);
-                }
+                command(ui, "Quit", state, actions);
             });
             ui.menu_button("View", |ui| view_menu(ui, &self.state, actions));
             ui.menu_button("Help", |ui| {

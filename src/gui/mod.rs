@@ -8,6 +8,7 @@ mod dock_tabs;
 mod export_panel;
 pub mod filter_box;
 mod finder;
+pub mod heading;
 mod help;
 mod keeping;
 pub mod keys;

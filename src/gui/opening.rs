@@ -71,37 +71,37 @@ impl App {
 
     /// Puts one of several files at an offset; `None`: where the evidence says.
     pub(super) fn place(&mut self, ctx: &egui::Context, source: SourceId, offset: Option<Nanos>) {
-        let (already, mut fixed) = self.members();
-        if let Some(place) = fixed.get_mut(source.0 as usize) {
-            *place = offset;
-            self.load(
-                ctx,
-                Request {
-                    paths: Vec::new(),
-                    already,
-                    fixed,
-                    ..Request::default()
-                },
-            );
-        }
+        self.rejoin(ctx, source, |_, fixed, at| fixed[at] = offset);
     }
 
     /// Takes one of several files away.
     pub(super) fn remove(&mut self, ctx: &egui::Context, source: SourceId) {
+        if self.members().0.len() > 1 {
+            self.rejoin(ctx, source, |already, fixed, at| {
+                already.remove(at);
+                fixed.remove(at);
+            });
+        }
+    }
+
+    /// Puts the files that are shown together again, after `change` was made to them, and to where they are put, at
+    /// the place of `source`.
+    fn rejoin(
+        &mut self,
+        ctx: &egui::Context,
+        source: SourceId,
+        change: impl FnOnce(&mut Vec<Arc<LoadedTrace>>, &mut Vec<Option<Nanos>>, usize),
+    ) {
         let (mut already, mut fixed) = self.members();
         let at = source.0 as usize;
-        if already.len() > 1 && at < already.len() {
-            already.remove(at);
-            fixed.remove(at);
-            self.load(
-                ctx,
-                Request {
-                    paths: Vec::new(),
-                    already,
-                    fixed,
-                    ..Request::default()
-                },
-            );
+        if at < already.len().min(fixed.len()) {
+            change(&mut already, &mut fixed, at);
+            let request = Request {
+                already,
+                fixed,
+                ..Request::default()
+            };
+            self.load(ctx, request);
         }
     }
 

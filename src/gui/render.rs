@@ -7,8 +7,11 @@ use super::app::App;
 use super::panes::PANES;
 use super::soft::{Picture, Soft};
 use super::theme;
-use crate::base::TimeSpan;
+use crate::base::{Job, TimeSpan};
 use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::expression::{Expression, ExpressionError, Matcher};
+use crate::query::search::{Query, search};
 use crate::view::{Action, Docking, ThemeChoice};
 
 /// What `render` draws.
@@ -24,15 +27,21 @@ pub struct RenderOptions {
     pub theme: ThemeChoice,
     /// The panes to open, side by side; none: they are hidden.
     pub panes: Vec<String>,
+    /// An expression: the first item that it means in the visible span is selected.
+    pub select: Option<String>,
+    /// An expression: all but what it means is dimmed.
+    pub find: Option<String>,
 }
 
+/// What bars, overview and ruler take of the height.
+const BARS: f32 = 125.0;
 /// How long `render` waits for panes to have their answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Draws the view of a trace to a picture, with no display and no driver; the same every time.
 ///
 /// # Errors
-/// In words for the user: there is no such pane, or the size is none.
+/// In words for the user: there is no such pane, the size is none, an expression is wrong or means nothing here.
 pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, String> {
     let panes: Vec<&'static str> = options
         .panes
@@ -45,10 +54,56 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, 
     app.show(Arc::new(loaded.clone()));
     app.act(&ctx, Action::SetTheme(options.theme));
     app.act(&ctx, Action::Dock(Docking::ShowOnly(panes)));
+    if let Some(text) = &options.select {
+        let item = first_meant(loaded, text, options.span)?;
+        // No frame was drawn yet that would have told how many tracks are seen.
+        let dock = &app.state.dock;
+        let share = if dock.is_hidden { 0.0 } else { dock.share() };
+        let height = options.size[1] as f32 / options.scale;
+        app.state.page_height = ((height - BARS) * (1.0 - share)).max(40.0);
+        app.act(&ctx, Action::Reveal(item));
+    }
+    if let Some(text) = &options.find {
+        matcher_of(loaded, text)?;
+        app.act(&ctx, Action::Search(text.clone()));
+        app.act(&ctx, Action::ToggleIsolation);
+    }
     if let Some(span) = options.span {
         app.act(&ctx, Action::Show(span));
     }
     draw_app(&ctx, &mut app, options.size, options.scale)
+}
+
+fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {
+    let told = |error: ExpressionError| format!("{error}\n{}", error.pointed(text));
+    let expression = Expression::parse(text).map_err(told)?;
+    Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref()).map_err(told)?;
+    Ok(expression)
+}
+
+/// The first item that an expression means in a span: a slice if there is one, else what the timeline draws otherwise.
+fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Result<Item, String> {
+    let mut query = Query::new(matcher_of(loaded, text)?);
+    query.span = span.unwrap_or(query.span);
+    let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+    let found = search(trace, reader, &query, &Job::default(), &mut |_| ())
+        .map_err(|error| error.to_string())?;
+    let rank = |item: Item| match item {
+        Item::Slice(_) => 0,
+        Item::State(_) => 1,
+        Item::Run(_) => 2,
+        Item::Instant(_) => 3,
+        Item::Sample(..) => 4,
+        Item::Event(_) => 5,
+        _ => 6,
+    };
+    let first = found
+        .hits
+        .iter()
+        .min_by_key(|hit| (rank(hit.item), hit.time));
+    first
+        .map(|hit| hit.item)
+        .ok_or_else(|| format!("'{text}' means nothing in this span"))
 }
 
 /// The pane of that name, as people write it.

@@ -1,13 +1,49 @@
 //! The status bar: where one is and how one came there, what is selected, and what it costs.
 
 use super::app::App;
+use super::pane::TraceKey;
 use super::theme;
 use crate::base::{Severity, TimeSpan};
+use crate::load::LoadedTrace;
 use crate::view::{Action, ruler};
 use egui::{RichText, Ui};
+use std::sync::Arc;
 
 /// How many steps of the way are shown.
 const CRUMBS: usize = 5;
+
+/// What is counted for the status bar: kept until the view or the generation is another one.
+#[derive(Default)]
+pub(super) struct Counted {
+    of: Option<(TraceKey, TimeSpan)>,
+    facts: Facts,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    in_view: u32,
+    memory_bytes: u64,
+    /// Whether something was odd in the file.
+    is_odd: bool,
+}
+
+impl Counted {
+    fn of(&mut self, loaded: &Arc<LoadedTrace>, span: TimeSpan) -> Facts {
+        let key = TraceKey::of(loaded);
+        let before = self.of.replace((key, span));
+        if before.is_none_or(|(of, _)| of != key) {
+            self.facts.memory_bytes = loaded.memory_bytes();
+            let odd = loaded.trace.diagnostics.rows();
+            self.facts.is_odd = odd.iter().any(|row| row.severity != Severity::Info);
+        }
+        if before != Some((key, span)) {
+            let events = &loaded.trace.events;
+            let end = events.rank(span.end);
+            self.facts.in_view = end.saturating_sub(events.rank(span.start));
+        }
+        self.facts
+    }
+}
 
 impl App {
     pub(super) fn status_ui(
@@ -58,22 +94,18 @@ impl App {
                 ui.label(weak(format!("B − A {}", ruler::length_text(b - a, unit))));
             }
             ui.separator();
-            let events = &loaded.trace.events;
-            let in_view = events
-                .rank(state.span.end)
-                .saturating_sub(events.rank(state.span.start));
-            let in_view = ruler::grouped(i64::from(in_view));
+            let counted = self.counted.of(loaded, state.span);
+            let in_view = ruler::grouped(i64::from(counted.in_view));
             ui.label(weak(format!("{in_view} events in view")));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
                     ui.separator();
                 }
-                let megabytes = self.memory_bytes as f64 / 1e6;
+                let megabytes = counted.memory_bytes as f64 / 1e6;
                 ui.label(weak(format!("{megabytes:.0} MB")))
                     .on_hover_text("Memory that this trace takes; the file itself is not counted");
-                let odd = loaded.trace.diagnostics.rows();
-                if odd.iter().any(|row| row.severity != Severity::Info) {
+                if counted.is_odd {
                     ui.separator();
                     let text = RichText::new("⚠ something is missing: see Info")
                         .color(palette.error)

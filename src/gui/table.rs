@@ -9,10 +9,12 @@ use std::sync::Arc;
 use egui::{Align, Color32, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use super::heading::heading_button;
 use super::pane::Scene;
 use super::theme::{Palette, hash_name};
 use crate::base::{Nanos, Timestamp};
 use crate::query::Item;
+use crate::query::process_rows::Order;
 use crate::trace::ThreadState;
 use crate::view::{Action, ruler};
 
@@ -305,8 +307,7 @@ impl DataTable {
                 let body = table.header(22.0, |mut header| {
                     for (at, column) in data.columns.iter().enumerate() {
                         header.col(|ui| {
-                            let layout = layout_of(sample(at));
-                            ui.with_layout(layout, |ui| self.heading_ui(ui, scene, at, column));
+                            self.heading_ui(ui, at, column, align_of(sample(at)));
                         });
                     }
                 });
@@ -346,23 +347,13 @@ impl DataTable {
         answer
     }
 
-    fn heading_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, at: usize, column: &TableColumn) {
-        let mark = match self.sort {
-            Some(Sort::Up(sorted)) if sorted == at => " ⏶",
-            Some(Sort::Down(sorted)) if sorted == at => " ⏷",
-            _ => "",
+    fn heading_ui(&mut self, ui: &mut Ui, at: usize, column: &TableColumn, align: Align) {
+        let sorted = match self.sort {
+            Some(Sort::Up(sorted)) if sorted == at => Some(Order::Ascending),
+            Some(Sort::Down(sorted)) if sorted == at => Some(Order::Descending),
+            _ => None,
         };
-        let text = RichText::new(format!("{}{mark}", column.title))
-            .size(TEXT_SIZE)
-            .strong()
-            .color(scene.palette.text);
-        let button = egui::Button::new(text).frame(false).truncate();
-        let response = ui.add(button).on_hover_text(column.about);
-        response.widget_info(|| {
-            let words = format!("Sort by {}", column.title);
-            egui::WidgetInfo::labeled(egui::Role::ColumnHeader, true, words)
-        });
-        if response.clicked() {
+        if heading_button(ui, column.title, column.about, sorted, align).clicked() {
             self.sort = match self.sort {
                 Some(Sort::Down(sorted)) if sorted == at => Some(Sort::Up(at)),
                 Some(Sort::Up(sorted)) if sorted == at => None,
@@ -431,11 +422,18 @@ impl DataTable {
 }
 
 /// Names stand at the left of their column, numbers at the right.
-fn layout_of(cell: Option<&Cell>) -> Layout {
+fn align_of(cell: Option<&Cell>) -> Align {
     if cell.is_none_or(Cell::is_text) {
-        Layout::left_to_right(Align::Center)
+        Align::Min
     } else {
-        Layout::right_to_left(Align::Center)
+        Align::Max
+    }
+}
+
+fn layout_of(cell: Option<&Cell>) -> Layout {
+    match align_of(cell) {
+        Align::Max => Layout::right_to_left(Align::Center),
+        _ => Layout::left_to_right(Align::Center),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::event::{EventDetail, Field};
 use crate::formats::{EventRef, Reader};
-use crate::trace::{EventId, FlowId, SliceId, ThreadId, Trace};
+use crate::trace::{CounterTrackId, EventId, FlowId, SliceId, ThreadId, Trace};
 
 use super::family;
 use super::item::Item;
@@ -178,25 +178,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::Instant(id) => event_details(trace, reader, trace.instants.event(id)),
         Item::Event(id) => event_details(trace, reader, id),
         Item::Flow(id) => flow_details(trace, id),
-        Item::Sample(track, row) => {
-            let track = &trace.counters.tracks[track.0 as usize];
-            let mut facts = Section::new("");
-            facts.row(
-                "time",
-                trace_time(trace, Timestamp(trace.counters.times[row as usize])),
-            );
-            facts.row("value", trace.counters.values[row as usize].to_string());
-            let event = EventId(trace.counters.events[row as usize]);
-            let title = trace.text(track.name).into_owned();
-            with_events(
-                trace,
-                reader,
-                title,
-                "counter".to_owned(),
-                facts,
-                &[("event", Some(event))],
-            )
-        }
+        Item::Sample(track, row) => sample_details(trace, reader, track, row),
         Item::Thread(id) => thread_details(trace, id),
         Item::Process(id) => process_details(trace, id),
         Item::Cpu(id) => {
@@ -223,6 +205,48 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
             }
         }
     }
+}
+
+/// A sample: its value, what it changed by, and how long it held.
+fn sample_details(trace: &Trace, reader: &dyn Reader, id: CounterTrackId, row: u32) -> Details {
+    let counters = &trace.counters;
+    let Some(track) = counters.tracks.get(id.0 as usize) else {
+        return Details::default();
+    };
+    let value_of = |row: u32| {
+        let is_ours = track.samples.contains(&row);
+        let value = counters.values.get(row as usize).copied();
+        value.filter(|_| is_ours)
+    };
+    let (Some(value), Some(span)) = (value_of(row), Item::Sample(id, row).span(trace)) else {
+        return Details::default();
+    };
+    let mut facts = Section::new("");
+    facts.row("time", trace_time(trace, span.start));
+    facts.row("value", value.to_string());
+    if let Some(before) = row.checked_sub(1).and_then(value_of) {
+        let change = value - before;
+        let sign = if change > 0.0 { "+" } else { "" };
+        facts.link(
+            "change",
+            format!("{sign}{change} from {before}"),
+            Item::Sample(id, row - 1),
+        );
+    }
+    let next = row.saturating_add(1);
+    match value_of(next) {
+        Some(after) => {
+            facts.row("held", span.duration().to_string());
+            facts.link("next", after.to_string(), Item::Sample(id, next));
+        }
+        None => {
+            facts.row("held", format!("{}, to the end", span.duration()));
+        }
+    }
+    let title = trace.text(track.name).into_owned();
+    let event = counters.events.get(row as usize).copied().map(EventId);
+    let subtitle = "counter".to_owned();
+    with_events(trace, reader, title, subtitle, facts, &[("event", event)])
 }
 
 fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {

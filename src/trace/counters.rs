@@ -62,10 +62,17 @@ impl Counters {
     /// The value of `track` at `time`, if it had one yet.
     #[must_use]
     pub fn value_at(&self, track: &CounterTrack, time: Timestamp) -> Option<f64> {
-        let times = &self.times[track.samples.start as usize..track.samples.end as usize];
-        let after = times.partition_point(|&sample| sample <= time.0);
-        let index = track.samples.start as usize + after.checked_sub(1)?;
-        self.values.get(index).copied()
+        self.values
+            .get(self.sample_at(track, time)? as usize)
+            .copied()
+    }
+
+    /// The row of the sample of `track` that is in force at `time`.
+    #[must_use]
+    pub fn sample_at(&self, track: &CounterTrack, time: Timestamp) -> Option<u32> {
+        let rows = track.samples.start as usize..track.samples.end as usize;
+        let after = self.times.get(rows)?.partition_point(|&at| at <= time.0);
+        Some(track.samples.start + after.checked_sub(1)? as u32)
     }
 
     /// Heap bytes held.

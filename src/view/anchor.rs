@@ -7,7 +7,8 @@ use crate::base::Timestamp;
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::trace::{
-    CpuId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+    CounterTrackId, CpuId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace,
+    TrackId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +144,13 @@ fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
                     same.take(MOST_AT_ONCE)
                         .map(|id| Item::Instant(InstantId(id))),
                 );
+            }
+        }
+        "counter" => {
+            for (track, id) in trace.counters.tracks.iter().zip(0..) {
+                look(&trace.counters.times, track.samples.clone(), &|row| {
+                    Item::Sample(CounterTrackId(id), row)
+                });
             }
         }
         _ => {}

@@ -39,6 +39,7 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
             let flow = trace.flows.rows.get(id.0 as usize)?;
             Some(TimeSpan::new(flow.from.time, flow.to.time + Nanos(1)))
         }
+        Item::Sample(..) => item.span(trace),
         Item::Thread(id) => {
             let thread = trace.threads.get(id.0 as usize)?;
             let start = thread.start.unwrap_or(thread.seen.0);
@@ -85,6 +86,7 @@ pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
             lane_of_thread(trace, process.main_thread?)
         }
         Item::Cpu(id) => Some(LaneKind::Runs(id)),
+        Item::Sample(id, _) => Some(LaneKind::Counter(id)),
         _ => None,
     }
 }
@@ -156,6 +158,10 @@ pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item
             let range = trace.tracks.get(track.0 as usize)?.instants.clone();
             step(id.0, range).map(|id| Item::Instant(InstantId(id)))
         }
+        (Item::Sample(id, row), _) => {
+            let range = trace.counters.tracks.get(id.0 as usize)?.samples.clone();
+            step(row, range).map(|row| Item::Sample(id, row))
+        }
         (Item::Event(id), _) => event_neighbour(trace, id, direction).map(Item::Event),
         _ => None,
     }
@@ -200,6 +206,7 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
         }
         Item::Event(id) => Some(id),
         Item::Flow(id) => Some(trace.flows.rows.get(id.0 as usize)?.from.event),
+        Item::Sample(..) => crate::query::item::event_of(trace, item),
         _ => None,
     }
 }
@@ -255,6 +262,8 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
             Item::State(id) => trace.states.get(id).state as u64,
             Item::Instant(id) => u64::from(trace.events.get(trace.instants.event(id)).row.kind.0),
             Item::Event(id) => u64::from(trace.events.get(id).row.kind.0),
+            // All samples of a track are of its name.
+            Item::Sample(id, _) => u64::from(id.0),
             _ => return None,
         })
     };

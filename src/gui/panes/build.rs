@@ -5,9 +5,9 @@ use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
 use super::process_tree::select;
-use super::sortable::wide;
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::gui::heading::wide;
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
 use crate::query::process_times::{

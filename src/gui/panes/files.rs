@@ -6,7 +6,7 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
-use super::sortable::{Heading, heading_ui, wide};
+use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};

@@ -17,7 +17,6 @@ pub mod probes;
 pub mod process_tree;
 mod reading;
 pub mod selection;
-mod sortable;
 mod sources;
 
 use super::pane::PaneRow;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use super::sortable::{Heading, heading_ui, wide};
 use crate::base::signals::exit_text;
+use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::theme::hash_name;
 use crate::query::Item;

@@ -1,10 +1,15 @@
 //! A counter's lane.
 
+use super::{Draw, Hit};
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
-use crate::query::visible::CounterStep;
-use crate::view::{Scale, ruler};
-use egui::{Align2, FontId, Mesh, Rect, pos2};
+use crate::gui::table::number_text;
+use crate::query::Item;
+use crate::query::visible::{Block, CounterStep};
+use crate::trace::CounterTrackId;
+use crate::view::Scale;
+use crate::view::rows::LaneKind;
+use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2};
 
 pub(super) fn paint_counter(
     mesh: &mut Mesh,
@@ -12,7 +17,7 @@ pub(super) fn paint_counter(
     area: Rect,
     scale: &Scale,
     scene: &Scene<'_>,
-    id: crate::trace::CounterTrackId,
+    id: CounterTrackId,
     steps: &[CounterStep],
 ) {
     let Some(track) = scene.loaded.trace.counters.tracks.get(id.0 as usize) else {
@@ -55,10 +60,32 @@ pub(super) fn paint_counter(
     );
 }
 
-pub(super) fn number_text(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        ruler::grouped(value as i64)
-    } else {
-        format!("{value:.3}")
-    }
+/// The sample in force where the pointer is.
+pub(super) fn counter_hit(
+    draw: &Draw<'_>,
+    id: CounterTrackId,
+    area: Rect,
+    pointer: Option<Pos2>,
+) -> Option<Hit> {
+    let pos = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom())?;
+    let trace = &draw.scene.loaded.trace;
+    let track = trace.counters.tracks.get(id.0 as usize)?;
+    let row = trace.counters.sample_at(track, draw.time_at(pos.x))?;
+    let item = Item::Sample(id, row);
+    let span = item.span(trace)?;
+    let (left, right) = draw.x_range(span);
+    let shown = Rect::from_x_y_ranges(left..=right.max(left + 1.0), area.y_range());
+    Some(Hit {
+        item,
+        lane: LaneKind::Counter(id),
+        block: Block {
+            start: span.start.0,
+            end: span.end.0,
+            label: 0,
+            first: row,
+            count: 1,
+            busy: 1.0,
+        },
+        rect: shown.intersect(area),
+    })
 }

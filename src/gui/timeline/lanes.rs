@@ -1,12 +1,14 @@
 //! One lane: its draw list as rectangles, and what of it lies under the pointer.
 
 use super::colors::block_color;
-use super::counters::paint_counter;
+use super::counters::{counter_hit, paint_counter};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::Timestamp;
 use crate::event::KindId;
+use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
 use crate::load::LoadedTrace;
+use crate::query::item::title;
 use crate::query::visible::Block;
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
@@ -46,8 +48,10 @@ impl Timeline {
             }
             LaneKind::Counter(counter) => {
                 visible::counter(trace, index, counter, span, pixels, &mut self.steps);
-                paint_counter(mesh, painter, area, scale, scene, counter, &self.steps);
-                return None;
+                let hit = counter_hit(draw, counter, area, pointer);
+                let steps = &self.steps;
+                paint_counter(mesh, painter, area, scale, scene, counter, steps);
+                return hit;
             }
         }
         let mut hit: Option<(f32, Hit)> = None;
@@ -155,7 +159,8 @@ pub(super) fn item_of_block(kind: LaneKind, block: &Block) -> Item {
         LaneKind::Runs(_) => Item::Run(RunId(block.first)),
         LaneKind::States(_) => Item::State(StateId(block.first)),
         LaneKind::Slices(_) => Item::Slice(SliceId(block.first)),
-        LaneKind::Instants(_) | LaneKind::Counter(_) => Item::Instant(InstantId(block.first)),
+        LaneKind::Instants(_) => Item::Instant(InstantId(block.first)),
+        LaneKind::Counter(id) => Item::Sample(id, block.first),
     }
 }
 
@@ -178,9 +183,12 @@ pub(super) fn block_text(loaded: &Arc<LoadedTrace>, kind: LaneKind, block: &Bloc
                 .unwrap_or_default();
             trace.text(label.name).into_owned()
         }
-        LaneKind::Instants(_) | LaneKind::Counter(_) => {
-            trace.kind_name(KindId(block.label as u16)).into_owned()
+        LaneKind::Counter(id) => {
+            let name = title(trace, Item::Sample(id, block.first));
+            let value = trace.counters.values.get(block.first as usize);
+            format!("{name} {}", number_text(value.copied().unwrap_or(0.0)))
         }
+        LaneKind::Instants(_) => trace.kind_name(KindId(block.label as u16)).into_owned(),
     };
     if block.count > 1 {
         format!("{} × {name}", block.count)

@@ -1,7 +1,7 @@
 //! What lies over the lanes: selection, lost events, markers.
 
 use super::Draw;
-use super::ruler::hover_tag_x;
+use super::ruler::{delta_of_marks, hover_tag_x};
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
@@ -232,5 +232,18 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
                 color,
             );
         }
+    }
+    let ruler = rect.with_max_y(rect.top() + super::RULER_HEIGHT);
+    if let Some(delta) = delta_of_marks(&painter, ruler, scale, scene) {
+        let y = ruler.bottom() - 4.0;
+        let stroke = Stroke::new(1.0, palette.text);
+        let (left, right) = (delta.line.start, delta.line.end);
+        painter.hline(left..=right, y, stroke);
+        for end in [left, right] {
+            painter.vline(end, y - 3.0..=y + 3.0, stroke);
+        }
+        let middle = (delta.tag.start + delta.tag.end) / 2.0;
+        let place = pos2(middle, rect.top() + 10.0);
+        tag(&painter, place, &delta.text, palette.group);
     }
 }

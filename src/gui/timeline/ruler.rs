@@ -76,7 +76,54 @@ pub(super) fn taken_by_tags(
         let at = rect.left() + scale.x_from_time(*time);
         taken.push(at - 13.0..at + 13.0);
     }
+    taken.extend(delta_of_marks(painter, rect, scale, scene).map(|delta| delta.tag));
     taken
+}
+
+/// From marker A to marker B: how long it is, and where that is told in the ruler.
+pub(super) struct Delta {
+    pub(super) text: String,
+    /// From left to right, as far as it is seen.
+    pub(super) line: std::ops::Range<f32>,
+    /// Where the words stand.
+    pub(super) tag: std::ops::Range<f32>,
+}
+
+/// The delta of the markers, if both are set and some of what lies between them is seen.
+pub(super) fn delta_of_marks(
+    painter: &egui::Painter,
+    rect: Rect,
+    scale: &Scale,
+    scene: &Scene<'_>,
+) -> Option<Delta> {
+    let [Some(a), Some(b)] = scene.state.marks else {
+        return None;
+    };
+    let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+    let (from, until) = (x(a.min(b)), x(a.max(b)));
+    let line = from.max(rect.left())..until.min(rect.right());
+    if line.end < line.start {
+        return None;
+    }
+    let length = ruler::length_text(b - a, scene.state.origins.unit);
+    let text = format!("B − A {length}");
+    let font = FontId::proportional(11.5);
+    let galley = painter.layout_no_wrap(text.clone(), font, scene.palette.text);
+    let width = galley.size().x + 10.0;
+    // Between the markers' own tags, else at the right of them, else at the left.
+    let between = (line.start + 11.0, line.end - 11.0);
+    let left = if between.1 - between.0 >= width {
+        (between.0 + between.1 - width) / 2.0
+    } else if line.end + 11.0 + width <= rect.right() {
+        line.end + 11.0
+    } else {
+        line.start - 11.0 - width
+    };
+    Some(Delta {
+        text,
+        line,
+        tag: left..left + width,
+    })
 }
 
 /// The middle of the tag that tells the time under the pointer; it stays inside.

@@ -4,6 +4,8 @@ use super::Hit;
 use super::lanes::block_text;
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
+use crate::gui::table::number_text;
+use crate::query::Item;
 use crate::query::visible::Block;
 use crate::trace::ThreadId;
 use crate::view::rows::LaneKind;
@@ -24,6 +26,18 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
         );
     } else if !matches!(hit.lane, LaneKind::Instants(_)) {
         text.push_str(&format!("\n{length}"));
+    }
+    if let Item::Sample(id, row) = hit.item {
+        let value = |row: u32| {
+            let track = trace.counters.tracks.get(id.0 as usize)?;
+            let is_ours = track.samples.contains(&row);
+            let value = trace.counters.values.get(row as usize).copied();
+            value.filter(|_| is_ours)
+        };
+        if let Some((now, before)) = value(row).zip(row.checked_sub(1).and_then(value)) {
+            let sign = if now > before { "+" } else { "" };
+            text.push_str(&format!("\nchange {sign}{}", number_text(now - before)));
+        }
     }
     if let Some(thread) = hit.item.thread(trace)
         && thread != ThreadId::IDLE

@@ -141,7 +141,7 @@ pub struct Filtering {
 }
 
 impl Filtering {
-    /// Starts to filter; `wake` is called, on the filter's thread, whenever there is more.
+    /// Starts to filter what lies in `span`; `wake` is called, on the filter's thread, whenever there is more.
     ///
     /// # Errors
     /// If the expression asks for what the trace cannot have.
@@ -149,6 +149,7 @@ impl Filtering {
         trace: Arc<Trace>,
         reader: Arc<dyn Reader>,
         expression: Expression,
+        span: TimeSpan,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Filtering, ExpressionError> {
         Matcher::new(&expression, &trace, reader.as_ref())?;
@@ -162,7 +163,6 @@ impl Filtering {
                     *its_shared.lock().unwrap_or_else(PoisonError::into_inner) = found.clone();
                     wake();
                 };
-                let span = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
                 let mut publish = |found: &FilteredEvents| show(found);
                 let reader = reader.as_ref();
                 let result =
@@ -178,6 +178,12 @@ impl Filtering {
                 .is_complete = true;
         }
         Ok(Filtering { job, shared })
+    }
+
+    /// Whether it is at its end, or was stopped.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.job.is_cancelled() || self.events().is_complete
     }
 
     /// What there is up to now.

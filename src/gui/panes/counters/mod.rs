@@ -282,9 +282,9 @@ impl CountersPane {
             let at = answer.transform.value_from_position(pos).x;
             let time = origin.0.saturating_add(at as i64);
             let trace = &scene.loaded.trace;
-            actions.extend(
-                sample_at(trace, id, time).map(|row| Action::Select(Item::Sample(id, row))),
-            );
+            let track = trace.counters.tracks.get(id.0 as usize);
+            let row = track.and_then(|it| trace.counters.sample_at(it, Timestamp(time)));
+            actions.extend(row.map(|row| Action::Select(Item::Sample(id, row))));
         }
     }
 
@@ -310,15 +310,4 @@ fn full_name(trace: &Trace, id: CounterTrackId) -> String {
     } else {
         format!("{name} · {owner}")
     }
-}
-
-/// The sample that is in force at a time.
-fn sample_at(trace: &Trace, id: CounterTrackId, time: i64) -> Option<u32> {
-    let track = trace.counters.tracks.get(id.0 as usize)?;
-    let times = trace
-        .counters
-        .times
-        .get(track.samples.start as usize..track.samples.end as usize)?;
-    let after = times.partition_point(|&at| at <= time);
-    Some(track.samples.start + after.checked_sub(1)? as u32)
 }

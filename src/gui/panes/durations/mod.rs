@@ -66,7 +66,8 @@ impl Pane for DurationsPane {
         ui.horizontal_wrapped(|ui| {
             self.table.tools_ui(ui, scene, table, &mut actions);
             let names = format!("{} names. {}", table.rows.len(), words(scene, &area, from));
-            ui.label(RichText::new(names).color(scene.palette.weak));
+            let names = RichText::new(names).color(scene.palette.weak);
+            ui.add(egui::Label::new(names).extend());
             if self.asked.is_waiting() {
                 ui.spinner();
             }

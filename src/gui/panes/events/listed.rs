@@ -1,12 +1,12 @@
 //! Which events are listed: all, those of the selected range, or those that an expression means.
 
-use std::sync::Arc;
-
 use crate::base::{TimeSpan, Timestamp};
-use crate::query::Item;
-use crate::query::search::Found;
+use crate::query::search::FilteredEvents;
 use crate::trace::{EventId, Trace};
 use crate::view::locate;
+
+/// How many events of one time are looked at.
+const MOST_AT_ONCE: usize = 100_000;
 
 /// The events that are listed, in time order. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -18,8 +18,13 @@ pub enum Listed {
         /// How many.
         count: usize,
     },
-    /// Those that were found.
-    Found(Arc<Found>),
+    /// Those that fit a filter.
+    Found {
+        /// In time order.
+        events: FilteredEvents,
+        /// Which filtering they are of: the numbers of two are never the same.
+        number: u64,
+    },
 }
 
 impl Listed {
@@ -44,7 +49,7 @@ impl Listed {
     pub fn len(&self) -> usize {
         match self {
             Listed::Ranks { count, .. } => *count,
-            Listed::Found(found) => found.hits.len(),
+            Listed::Found { events: found, .. } => found.len(),
         }
     }
 
@@ -56,7 +61,14 @@ impl Listed {
                 let rank = locate::rank_of_event(trace, id)? as usize;
                 rank.checked_sub(*first).filter(|row| row < count)
             }
-            Listed::Found(found) => found.position(trace.events.time(id), Item::Event(id)),
+            Listed::Found { events: found, .. } => {
+                let time = trace.events.time(id);
+                let first = found.rank(trace, time);
+                // Few events share a nanosecond; a clock that hardly moves must not hang the window.
+                let same = found.iter_from(first).take(MOST_AT_ONCE);
+                let mut same = same.take_while(|other| trace.events.time(*other) == time);
+                same.position(|other| other == id).map(|at| first + at)
+            }
         }
     }
 
@@ -67,7 +79,7 @@ impl Listed {
             Listed::Ranks { first, .. } => {
                 (trace.events.rank(time) as usize).saturating_sub(*first)
             }
-            Listed::Found(found) => found.hits.partition_point(|hit| hit.time < time),
+            Listed::Found { events: found, .. } => found.rank(trace, time),
         }
     }
 
@@ -89,12 +101,9 @@ impl Listed {
                     }
                 }
             }
-            Listed::Found(found) => {
-                let hits = found.hits.get(from..from + count).unwrap_or_default();
-                for hit in hits {
-                    if let Item::Event(id) = hit.item
-                        && !each(id)
-                    {
+            Listed::Found { events: found, .. } => {
+                for id in found.iter_from(from).take(count) {
+                    if !each(id) {
                         return;
                     }
                 }
@@ -106,8 +115,8 @@ impl Listed {
     #[must_use]
     pub fn stamp(&self) -> (usize, usize) {
         match self {
-            Listed::Ranks { first, .. } => (*first, usize::MAX),
-            Listed::Found(found) => (Arc::as_ptr(found) as usize, found.hits.len()),
+            Listed::Ranks { first, count } => (*first, usize::MAX - count),
+            Listed::Found { events, number } => (*number as usize, events.len()),
         }
     }
 }

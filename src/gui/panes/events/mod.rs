@@ -13,7 +13,7 @@ use egui_extras::{Column as Width, TableBuilder};
 use self::columns::{Column, Line};
 use self::listed::Listed;
 use self::save::{SaveBar, Wanted, text_of};
-use crate::base::TimeSpan;
+use crate::base::{TimeSpan, Timestamp};
 use crate::gui::asked::Asked;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
@@ -22,7 +22,7 @@ use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::Expression;
-use crate::query::search::{Place, Places, Query, Searching};
+use crate::query::search::Filtering;
 use crate::view::{Action, locate, ruler};
 
 /// Makes the pane.
@@ -41,7 +41,9 @@ type Page = (u32, (usize, usize), usize);
 struct EventsPane {
     filter: FilterBox,
     expression: Option<Expression>,
-    searching: Option<Searching>,
+    filtering: Option<Filtering>,
+    /// How many filterings there were.
+    filterings: u64,
     /// What is searched: of which generation, in which span.
     searched: (u32, Option<TimeSpan>),
     within: Within,
@@ -69,7 +71,8 @@ impl Default for EventsPane {
         EventsPane {
             filter: FilterBox::default(),
             expression: None,
-            searching: None,
+            filtering: None,
+            filterings: 0,
             searched: (0, None),
             within: Within::Trace,
             columns: Column::usual(),
@@ -100,8 +103,11 @@ impl Pane for EventsPane {
         }
         let span = scene.state.range.filter(|_| self.within == Within::Range);
         self.search_again(ui.ctx(), scene, span);
-        let listed = match &self.searching {
-            Some(searching) => Listed::Found(searching.found()),
+        let listed = match &self.filtering {
+            Some(filtering) => Listed::Found {
+                events: filtering.events(),
+                number: self.filterings,
+            },
             None => Listed::all(trace, span),
         };
         let wanted = Wanted {
@@ -130,7 +136,7 @@ impl Pane for EventsPane {
         self.pages.is_waiting()
             || self.copying.is_waiting()
             || self.save.is_busy()
-            || self.searching.as_ref().is_some_and(|it| !it.is_over())
+            || self.filtering.as_ref().is_some_and(|it| !it.is_over())
     }
 }
 
@@ -139,25 +145,27 @@ impl EventsPane {
     fn search_again(&mut self, ctx: &egui::Context, scene: &Scene<'_>, span: Option<TimeSpan>) {
         let now = (scene.loaded.generation, span);
         let Some(expression) = &self.expression else {
-            self.searching = None;
+            self.filtering = None;
             return;
         };
-        if self.searching.is_some() && self.searched == now {
+        if self.filtering.is_some() && self.searched == now {
             return;
-        }
-        let mut query = Query::new(expression.clone());
-        query.places = Places::of(&[Place::Events]);
-        if let Some(span) = span {
-            query.span = span;
         }
         let ctx = ctx.clone();
         let (trace, reader) = (scene.loaded.trace.clone(), scene.loaded.reader.clone());
-        match Searching::start(trace, reader, query, move || ctx.request_repaint()) {
-            Ok(searching) => self.searching = Some(searching),
+        let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        let (expression, span) = (expression.clone(), span.unwrap_or(whole));
+        match Filtering::start(trace, reader, expression, span, move || {
+            ctx.request_repaint();
+        }) {
+            Ok(filtering) => {
+                self.filtering = Some(filtering);
+                self.filterings += 1;
+            }
             Err(error) => {
                 self.filter.refuse(error);
                 self.expression = None;
-                self.searching = None;
+                self.filtering = None;
             }
         }
         self.searched = now;
@@ -175,7 +183,7 @@ impl EventsPane {
             let hint = "Filter: text, /regex/ or next_prio < 100 && cpu == 1";
             let typed = self.filter.ui(ui, scene, "Filter events", hint, 320.0);
             if let Some(typed) = typed {
-                self.searching = None;
+                self.filtering = None;
                 // While it is none, the list stays as it was without it.
                 self.expression = typed.expression();
             }
@@ -209,14 +217,14 @@ impl EventsPane {
             let words = self.count_words(scene, span, &wanted.listed);
             let words = RichText::new(words).color(scene.palette.weak);
             ui.add(egui::Label::new(words).extend());
-            let progress = self.searching.as_ref().filter(|it| !it.is_over());
-            if let Some((done, total)) = progress.map(Searching::progress) {
+            let progress = self.filtering.as_ref().filter(|it| !it.is_over());
+            if let Some((done, total)) = progress.map(Filtering::progress) {
                 let share = done as f32 / total.max(1) as f32;
                 ui.add(egui::ProgressBar::new(share).desired_width(80.0));
                 if ui.small_button("Stop").clicked()
-                    && let Some(searching) = &self.searching
+                    && let Some(filtering) = &self.filtering
                 {
-                    searching.cancel();
+                    filtering.cancel();
                 }
             }
         });
@@ -232,14 +240,13 @@ impl EventsPane {
         };
         match listed {
             Listed::Ranks { count, .. } => format!("{} {of}", grouped(*count as u64)),
-            Listed::Found(found) if found.lists_all() => {
-                format!("{} of {} events", grouped(found.total()), grouped(all))
+            Listed::Found { events, .. } => {
+                format!(
+                    "{} of {} events",
+                    grouped(events.len() as u64),
+                    grouped(all)
+                )
             }
-            Listed::Found(found) => format!(
-                "the first {} of {} found",
-                grouped(found.hits.len() as u64),
-                grouped(found.total())
-            ),
         }
     }
 
@@ -296,7 +303,7 @@ impl EventsPane {
     }
 
     fn nothing_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
-        let is_over = self.searching.as_ref().is_none_or(Searching::is_over);
+        let is_over = self.filtering.as_ref().is_none_or(Filtering::is_over);
         let words = match (is_over, self.within) {
             (false, _) => "Searching…",
             (true, Within::Range) => {

@@ -5,18 +5,51 @@ use egui_extras::{Column, TableBuilder};
 use rustc_hash::FxHashSet;
 
 use super::{name_expression, paint::amount};
+use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
 use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, Tint, column};
 use crate::query::flame::{Flame, Unit};
+use crate::query::process_rows::Order;
 use crate::view::{Action, ruler};
 
-/// Which rows are open.
-#[derive(Debug, Default)]
+/// What the rows below one another are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Name,
+    Total,
+    Own,
+    Count,
+}
+
+const HEADINGS: &[Heading<By>] = &[
+    Heading::new("Name", By::Name).about("What it is called"),
+    Heading::number("Total", By::Total).about("With all that it calls"),
+    Heading::number("Of all", By::Total).about("Total, of everything"),
+    Heading::number("Self", By::Own).about("Without what it calls"),
+    Heading::number("Count", By::Count).about("How many"),
+];
+
+/// Which rows are open, and how they are sorted.
+#[derive(Debug)]
 pub struct TreeTable {
     open: FxHashSet<u32>,
     is_begun: bool,
-    /// The rows in order, with how deep they lie; made anew when `open` or the text changes.
+    sort: By,
+    order: Order,
+    /// The rows in order, with how deep they lie; made anew when `open`, the order or the text changes.
     rows: Option<(String, Vec<(u32, u32)>)>,
+}
+
+impl Default for TreeTable {
+    fn default() -> TreeTable {
+        TreeTable {
+            open: FxHashSet::default(),
+            is_begun: false,
+            sort: By::Total,
+            order: Order::Descending,
+            rows: None,
+        }
+    }
 }
 
 impl TreeTable {
@@ -40,6 +73,7 @@ impl TreeTable {
         }
         let rows = self.rows.take().map(|(_, rows)| rows).unwrap_or_default();
         let mut toggled = None;
+        let sorted = (self.sort, self.order);
         let whole = flame.nodes.first().map_or(1, |node| node.total).max(1);
         TableBuilder::new(ui)
             .id_salt(name)
@@ -52,16 +86,7 @@ impl TreeTable {
             .column(Column::initial(380.0).at_least(120.0).clip(true))
             .columns(Column::initial(90.0).at_least(50.0).clip(true), 4)
             .header(22.0, |mut header| {
-                for title in ["Name", "Total", "Of all", "Self", "Count"] {
-                    header.col(|ui| {
-                        let text = RichText::new(title).size(TEXT_SIZE).strong();
-                        let layout = match title {
-                            "Name" => egui::Layout::left_to_right(egui::Align::Center),
-                            _ => egui::Layout::right_to_left(egui::Align::Center),
-                        };
-                        ui.with_layout(layout, |ui| ui.label(text));
-                    });
-                }
+                heading_ui(&mut header, HEADINGS, &mut self.sort, &mut self.order);
             })
             .body(|body| {
                 body.rows(ROW_HEIGHT, rows.len(), |mut row| {
@@ -121,13 +146,12 @@ impl TreeTable {
                     });
                 });
             });
-        match toggled {
-            Some(id) => {
-                if !self.open.remove(&id) {
-                    self.open.insert(id);
-                }
+        if let Some(id) = toggled {
+            if !self.open.remove(&id) {
+                self.open.insert(id);
             }
-            None => self.rows = Some((wanted, rows)),
+        } else if sorted == (self.sort, self.order) {
+            self.rows = Some((wanted, rows));
         }
     }
 
@@ -153,12 +177,7 @@ impl TreeTable {
     fn flat(&self, flame: &Flame) -> Vec<(u32, u32)> {
         let mut rows = Vec::new();
         let mut stack: Vec<(u32, u32)> = Vec::new();
-        let children = |id: u32| {
-            flame
-                .nodes
-                .get(id as usize)
-                .map_or(&[][..], |node| &node.children)
-        };
+        let children = |id: u32| self.sorted_children(flame, id);
         stack.extend(children(0).iter().rev().map(|&id| (id, 0)));
         while let Some((id, depth)) = stack.pop() {
             rows.push((id, depth));
@@ -167,6 +186,31 @@ impl TreeTable {
             }
         }
         rows
+    }
+
+    fn sorted_children(&self, flame: &Flame, id: u32) -> Vec<u32> {
+        let node = flame.nodes.get(id as usize);
+        let mut children = node.map_or_else(Vec::new, |node| node.children.clone());
+        let number = |id: u32| {
+            let node = flame.nodes.get(id as usize);
+            node.map_or(0, |node| match self.sort {
+                By::Name => 0,
+                By::Total => i128::from(node.total),
+                By::Own => i128::from(node.own),
+                By::Count => i128::from(node.count),
+            })
+        };
+        children.sort_by(|&a, &b| {
+            let order = match self.sort {
+                By::Name => flame.name(a).cmp(flame.name(b)),
+                _ => number(a).cmp(&number(b)),
+            };
+            match self.order {
+                Order::Ascending => order,
+                Order::Descending => order.reverse(),
+            }
+        });
+        children
     }
 }
 

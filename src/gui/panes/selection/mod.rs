@@ -155,10 +155,10 @@ impl Pane for SelectionPane {
             }
             ui.separator();
             self.table.tools_ui(ui, scene, &data, &mut actions);
-            ui.label(RichText::new(words(scene, &key.1, from)).color(scene.palette.weak))
-                .on_hover_text(
-                    "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track",
-                );
+            let words = RichText::new(words(scene, &key.1, from)).color(scene.palette.weak);
+            ui.add(egui::Label::new(words).extend()).on_hover_text(
+                "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track",
+            );
             if self.exact.is_waiting() {
                 ui.spinner();
             }
