@@ -54,6 +54,11 @@ fn height(count: u64, heights: Heights) -> f64 {
 /// A duration in few digits, for axes.
 #[must_use]
 pub fn short_length(ns: f64, unit: ClockUnit) -> String {
+    length_apart(ns, f64::INFINITY, unit)
+}
+
+/// The same for a mark of an axis; marks that are `step` apart read differently.
+fn length_apart(ns: f64, step: f64, unit: ClockUnit) -> String {
     let whole = ns.round().clamp(-9e18, 9e18);
     if unit != ClockUnit::Nanoseconds {
         return ruler::grouped(whole as i64);
@@ -66,8 +71,20 @@ pub fn short_length(ns: f64, unit: ClockUnit) -> String {
         _ => (1e9, "s"),
     };
     let value = whole / by;
-    let digits = usize::from(value.fract().abs() > 0.05 && value.abs() < 100.0);
+    let digits = if step < by {
+        ((by / step).log10().ceil() as usize).min(9)
+    } else {
+        usize::from(value.fract().abs() > 0.05 && value.abs() < 100.0)
+    };
     format!("{value:.digits$} {word}")
+}
+
+/// What a mark of an axis of durations says.
+#[must_use]
+pub fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
+    let ns = length_at(mark.value, buckets);
+    let step = length_at(mark.value + mark.step_size, buckets) - ns;
+    length_apart(ns, step, unit)
 }
 
 /// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms; evenly where it is too short for them.
@@ -144,7 +161,7 @@ pub fn histogram_ui(
             AxisHints::new_x()
                 .label_spacing(38.0..=40.0)
                 .tick_label_color(palette.weak)
-                .formatter(move |mark, _| short_length(length_at(mark.value, buckets), unit)),
+                .formatter(move |mark, _| mark_text(mark, buckets, unit)),
         ])
         .custom_y_axes(vec![
             AxisHints::new_y()
@@ -271,7 +288,7 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
             AxisHints::new_y()
                 .label_spacing(12.0..=14.0)
                 .tick_label_color(scene.palette.weak)
-                .formatter(move |mark, _| short_length(length_at(mark.value, Buckets::Log), unit)),
+                .formatter(move |mark, _| mark_text(mark, Buckets::Log, unit)),
         ])
         .label_formatter(move |at| match at {
             HoverPosition::NearDataPoint {
@@ -300,4 +317,19 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
     answer
         .response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, label.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_that_lie_close_read_differently() {
+        let text = |ns, step| length_apart(ns, step, ClockUnit::Nanoseconds);
+        assert_eq!(text(1.2e9, 1e9), "1.2 s");
+        assert_eq!(text(1.2e9, 5e6), "1.200 s");
+        assert_eq!(text(1.205e9, 5e6), "1.205 s");
+        assert_eq!(text(20e6, 10e6), "20 ms");
+        assert_eq!(short_length(49_354.0, ClockUnit::Nanoseconds), "49.4 µs");
+    }
 }

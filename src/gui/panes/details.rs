@@ -5,7 +5,7 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::gui::pane::{Later, Pane, Scene};
 use crate::query::Item;
 use crate::query::blobs::payload;
-use crate::query::details::{Details, details};
+use crate::query::details::{Details, Section, details};
 use crate::view::ruler::grouped;
 use crate::view::{Action, locate};
 
@@ -13,6 +13,9 @@ use crate::view::{Action, locate};
 pub fn make() -> Box<dyn Pane> {
     Box::<DetailsPane>::default()
 }
+
+/// How wide the pane must be to have its sections beside each other, in points.
+const BESIDE: f32 = 760.0;
 
 #[derive(Default)]
 struct DetailsPane {
@@ -60,40 +63,16 @@ impl Pane for DetailsPane {
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                ui.horizontal_top(|ui| {
+                // Beside each other where there is room for it.
+                let layout = if ui.available_width() < BESIDE {
+                    egui::Layout::top_down(egui::Align::Min)
+                } else {
+                    egui::Layout::left_to_right(egui::Align::Min)
+                };
+                ui.with_layout(layout, |ui| {
                     for (number, section) in details.sections.iter().enumerate() {
-                        ui.vertical(|ui| {
-                            ui.set_max_width(520.0);
-                            if !section.title.is_empty() {
-                                ui.label(RichText::new(&section.title).strong());
-                            }
-                            egui::Grid::new(("details", number))
-                                .num_columns(2)
-                                .spacing([14.0, 3.0])
-                                .show(ui, |ui| {
-                                    for row in &section.rows {
-                                        ui.label(
-                                            RichText::new(&row.name).color(scene.palette.weak),
-                                        );
-                                        match row.link {
-                                            Some(target) => {
-                                                if ui.link(&row.value).clicked() {
-                                                    actions.push(Action::Reveal(target));
-                                                }
-                                            }
-                                            None => {
-                                                ui.label(
-                                                    RichText::new(&row.value)
-                                                        .monospace()
-                                                        .size(12.0),
-                                                );
-                                            }
-                                        }
-                                        ui.end_row();
-                                    }
-                                });
-                        });
-                        ui.add_space(20.0);
+                        section_ui(ui, number, section, scene, &mut actions);
+                        ui.add_space(if layout.is_horizontal() { 20.0 } else { 6.0 });
                     }
                 });
             });
@@ -103,6 +82,41 @@ impl Pane for DetailsPane {
     fn is_waiting(&self) -> bool {
         self.later.is_waiting()
     }
+}
+
+/// A title, and under it names with their values; those of other items are links.
+fn section_ui(
+    ui: &mut Ui,
+    number: usize,
+    section: &Section,
+    scene: &Scene<'_>,
+    actions: &mut Vec<Action>,
+) {
+    ui.vertical(|ui| {
+        ui.set_max_width(520.0);
+        if !section.title.is_empty() {
+            ui.label(RichText::new(&section.title).strong());
+        }
+        egui::Grid::new(("details", number))
+            .num_columns(2)
+            .spacing([14.0, 3.0])
+            .show(ui, |ui| {
+                for row in &section.rows {
+                    ui.label(RichText::new(&row.name).color(scene.palette.weak));
+                    match row.link {
+                        Some(target) => {
+                            if ui.link(&row.value).clicked() {
+                                actions.push(Action::Reveal(target));
+                            }
+                        }
+                        None => {
+                            ui.label(RichText::new(&row.value).monospace().size(12.0));
+                        }
+                    }
+                    ui.end_row();
+                }
+            });
+    });
 }
 
 /// What there is to say while no item is selected.

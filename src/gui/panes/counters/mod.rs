@@ -7,11 +7,12 @@ use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine};
 
 use self::series::{Mode, points};
 use crate::base::Timestamp;
-use crate::gui::chart::short_length;
+use crate::gui::chart::mark_text;
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
 use crate::gui::table::number_text;
 use crate::query::Item;
+use crate::query::distribution::Buckets;
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
 use crate::view::{Action, ruler};
@@ -216,7 +217,7 @@ impl CountersPane {
             .grid_color(scene.palette.line)
             .grid_fade(0.25)
             .set_margin_fraction(egui::vec2(0.0, 0.1))
-            .x_axis_formatter(move |mark, _| short_length(mark.value, unit))
+            .x_axis_formatter(move |mark, _| mark_text(mark, Buckets::Linear, unit))
             .y_axis_formatter(|mark, _| number_text(mark.value))
             .label_formatter(move |at| match at {
                 HoverPosition::NearDataPoint {
