@@ -228,11 +228,22 @@ pub fn build_programs(
             writer.set_running(thread, name.unwrap_or_default());
         }
     }
+    let mut execs = vec![false; thread_count];
+    for act in acts.iter().filter(|act| act.program.is_some()) {
+        if let Some(execs) = execs.get_mut(act.thread.0 as usize) {
+            *execs = true;
+        }
+    }
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let id = ThreadId(index as u32);
         if let (None, Some((time, event))) = (thread.start, firsts[index]) {
             if writer.running[index] == StringId::EMPTY {
-                writer.running[index] = unknown;
+                // One that never executes another program is called as the one it runs.
+                writer.running[index] = match thread.name {
+                    StringId::EMPTY => unknown,
+                    _ if execs[index] => unknown,
+                    name => name,
+                };
             }
             writer.begin(id, time, event, Part::Earlier);
         }
