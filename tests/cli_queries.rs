@@ -207,3 +207,19 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
             .all(|row| row["change"] == 0)
     );
 }
+
+#[test]
+fn children_run_their_parents_program_until_they_execute_another() {
+    let file = sample("minix-pipeline.minix");
+    let images: Vec<(String, u64)> = json(&["table", "slices", &file])
+        .iter()
+        .filter(|row| ["earlier", "fork", "exec"].contains(&row["category"].as_str().unwrap()))
+        .map(|row| {
+            let name = row["name"].as_str().unwrap().to_owned();
+            (name, row["pid"].as_u64().unwrap())
+        })
+        .collect();
+    let image = |name: &str, pid| images.contains(&(name.to_owned(), pid));
+    assert!(image("sh", 311), "{images:?}");
+    assert!(image("sh", 312) && image("ls", 312), "{images:?}");
+}
