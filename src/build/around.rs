@@ -7,9 +7,19 @@ use crate::trace::{SliceId, Slices, ThreadId, Trace, TrackKind};
 /// See the module's text.
 pub struct Around<'a> {
     slices: &'a Slices,
-    rows: &'a [SliceRow],
-    /// By row: the first slice that begins after the time that was asked last.
-    next: Vec<u32>,
+    rows: Vec<Row>,
+}
+
+/// A row, and how far it was walked.
+struct Row {
+    /// The last slice that began by the time that was asked last; one that has ended if there is none.
+    start: i64,
+    end: i64,
+    /// When the next one begins, and which that is.
+    next_start: i64,
+    next: u32,
+    /// The end of the row.
+    until: u32,
 }
 
 impl<'a> Around<'a> {
@@ -20,29 +30,49 @@ impl<'a> Around<'a> {
         let rows = track.map_or(&[][..], |track| {
             &trace.slices.rows[track.rows.start as usize..track.rows.end as usize]
         });
+        let row = |row: &SliceRow| Row {
+            start: i64::MIN,
+            end: i64::MIN,
+            next_start: start_of(&trace.slices, row.slices.start, row.slices.end),
+            next: row.slices.start,
+            until: row.slices.end,
+        };
         Around {
             slices: &trace.slices,
-            rows,
-            next: rows.iter().map(|row| row.slices.start).collect(),
+            rows: rows.iter().map(row).collect(),
         }
     }
 
     /// The innermost slice around `time`, which is not before the one that was asked last.
     pub fn innermost(&mut self, time: i64) -> Option<SliceId> {
-        let (starts, ends) = (&self.slices.starts, &self.slices.ends);
         let mut best: Option<(i64, u32)> = None;
-        for (row, next) in self.rows.iter().zip(&mut self.next) {
-            *next = first_after(starts, *next, row.slices.end, time);
-            if *next == row.slices.start {
-                continue;
+        for row in &mut self.rows {
+            if row.next_start <= time {
+                row.walk(self.slices, time);
             }
-            let last = *next - 1;
-            let found = (starts[last as usize], last);
-            if ends[last as usize] > time && best.is_none_or(|best| best < found) {
+            let found = (row.start, row.next.wrapping_sub(1));
+            if row.end > time && best.is_none_or(|best| best < found) {
                 best = Some(found);
             }
         }
         best.map(|(_, id)| SliceId(id))
+    }
+}
+
+impl Row {
+    /// On to the last slice that begins by `time`; the next one does.
+    fn walk(&mut self, slices: &Slices, time: i64) {
+        self.next = first_after(&slices.starts, self.next, self.until, time);
+        let last = self.next.saturating_sub(1) as usize;
+        (self.start, self.end) = (slices.starts[last], slices.ends[last]);
+        self.next_start = start_of(slices, self.next, self.until);
+    }
+}
+
+fn start_of(slices: &Slices, slice: u32, until: u32) -> i64 {
+    match slice < until {
+        true => slices.starts[slice as usize],
+        false => i64::MAX,
     }
 }
 

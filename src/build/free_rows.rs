@@ -1,7 +1,8 @@
 //! Rows of a track while slices are laid into them: the topmost row that is free at a time, however many there are.
 //!
 //! Above the rows stand the earliest ends of every group of 16 rows, of 256, and so on: a search skips groups
-//! in which nothing has ended yet.
+//! in which nothing has ended yet. As a row ends later and later, such a time holds on when a slice is laid
+//! into the group; it is found anew when a search looked through the group for nothing.
 
 const GROUP: usize = 16;
 
@@ -12,10 +13,10 @@ pub struct FreeRows {
     ends: Vec<i64>,
     /// How many slices each row has.
     counts: Vec<u32>,
-    /// `earliest[k][g]`: the earliest end in group g of 16^(k+1) rows.
+    /// `earliest[k][g]`: no row in group g of 16^(k+1) rows ends earlier.
     earliest: Vec<Vec<i64>>,
     #[cfg(test)]
-    looks: std::cell::Cell<usize>,
+    looks: usize,
 }
 
 impl FreeRows {
@@ -29,15 +30,11 @@ impl FreeRows {
             None => self.ends.len(),
         };
         if row == self.ends.len() {
-            self.ends.push(end);
-            self.counts.push(0);
+            self.add_row(end);
         } else {
             self.ends[row] = end;
         }
         self.counts[row] += 1;
-        if self.ends.len() > GROUP {
-            self.tell_groups(row);
-        }
         row as u32
     }
 
@@ -46,11 +43,13 @@ impl FreeRows {
         self.counts
     }
 
-    fn first_free(&self, from: usize, start: i64) -> usize {
+    fn first_free(&mut self, from: usize, start: i64) -> usize {
         let mut at = from;
         while at < self.ends.len() {
             #[cfg(test)]
-            self.looks.set(self.looks.get() + 1);
+            {
+                self.looks += 1;
+            }
             // The largest group that begins here and is busy is skipped whole.
             let (mut step, mut skip) = (GROUP, 0);
             for level in &self.earliest {
@@ -60,55 +59,45 @@ impl FreeRows {
                 skip = step;
                 step *= GROUP;
             }
-            if skip > 0 {
-                at += skip;
-            } else if self.ends[at] <= start {
+            if skip == 0 && self.ends[at] <= start {
                 return at;
-            } else {
-                at += 1;
             }
+            at = (at + skip.max(1)).min(self.ends.len());
+            self.refresh_before(at, start);
         }
         self.ends.len()
     }
 
-    /// Row `row` ends at another time now.
-    fn tell_groups(&mut self, row: usize) {
-        let mut number = row / GROUP;
-        for k in 0.. {
-            let below_len = match k {
-                0 => self.ends.len(),
-                _ => self.earliest[k - 1].len(),
-            };
-            if below_len <= 1 {
+    /// Finds the earliest ends of groups that end at row `at`, where they seemed to have a free row at `start`.
+    fn refresh_before(&mut self, at: usize, start: i64) {
+        let (mut below, mut until) = (self.ends.as_slice(), at);
+        for level in &mut self.earliest {
+            if until % GROUP != 0 && until != below.len() {
                 return;
             }
-            if k == self.earliest.len() {
-                // A new level: all that lies below it, once.
-                let below = if k == 0 {
-                    &self.ends
-                } else {
-                    &self.earliest[k - 1]
-                };
-                let groups = below.chunks(GROUP).map(earliest_of).collect();
-                self.earliest.push(groups);
-            } else {
-                let below = if k == 0 {
-                    &self.ends
-                } else {
-                    &self.earliest[k - 1]
-                };
-                let first = number * GROUP;
-                let end = earliest_of(&below[first..below.len().min(first + GROUP)]);
-                let level = &mut self.earliest[k];
-                if number == level.len() {
-                    level.push(end);
-                } else if level[number] == end {
-                    return;
-                } else {
-                    level[number] = end;
-                }
+            let group = (until - 1) / GROUP;
+            if let Some(known) = level.get_mut(group).filter(|known| **known <= start) {
+                *known = earliest_of(&below[group * GROUP..until]);
             }
-            number /= GROUP;
+            (below, until) = (level, group + 1);
+        }
+    }
+
+    fn add_row(&mut self, end: i64) {
+        self.ends.push(end);
+        self.counts.push(0);
+        let mut below = self.ends.as_slice();
+        for level in &mut self.earliest {
+            let group = (below.len() - 1) / GROUP;
+            match level.get_mut(group) {
+                Some(known) => *known = end.min(*known),
+                None => level.push(end),
+            }
+            below = level;
+        }
+        if below.len() > GROUP {
+            let level = below.chunks(GROUP).map(earliest_of).collect();
+            self.earliest.push(level);
         }
     }
 }
@@ -162,6 +151,6 @@ mod tests {
         for start in 0..200_000 {
             assert_eq!(rows.take(0, start, i64::MAX), start as u32);
         }
-        assert!(rows.looks.get() < 200_000 * 80, "{}", rows.looks.get());
+        assert!(rows.looks < 200_000 * 80, "{}", rows.looks);
     }
 }

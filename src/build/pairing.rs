@@ -283,7 +283,7 @@ struct Open {
 #[derive(Default)]
 struct Stack {
     open: Vec<Open>,
-    /// How many open begins each pair number has, while there are too many to look at.
+    /// How many open begins each pair number has, once that was asked while there were too many to look at.
     counts: Option<FxHashMap<u32, u32>>,
 }
 
@@ -296,13 +296,6 @@ impl Stack {
             *counts.entry(open.pair).or_insert(0) += 1;
         }
         self.open.push(open);
-        if self.counts.is_none() && self.open.len() > SHALLOW {
-            let mut counts = FxHashMap::default();
-            for open in &self.open {
-                *counts.entry(open.pair).or_insert(0) += 1;
-            }
-            self.counts = Some(counts);
-        }
     }
 
     fn pop(&mut self) -> Option<Open> {
@@ -317,11 +310,18 @@ impl Stack {
         Some(open)
     }
 
-    fn holds(&self, pair: u32) -> bool {
-        match &self.counts {
-            Some(counts) => counts.get(&pair).is_some_and(|&count| count > 0),
-            None => self.open.iter().rev().any(|open| open.pair == pair),
+    fn holds(&mut self, pair: u32) -> bool {
+        if self.open.len() <= SHALLOW {
+            return self.open.iter().rev().any(|open| open.pair == pair);
         }
+        let counts = self.counts.get_or_insert_with(|| {
+            let mut counts = FxHashMap::default();
+            for open in &self.open {
+                *counts.entry(open.pair).or_insert(0) += 1;
+            }
+            counts
+        });
+        counts.get(&pair).is_some_and(|&count| count > 0)
     }
 }
 

@@ -117,7 +117,11 @@ struct Names {
     slots: Vec<u32>,
     shift: u32,
     entries: Vec<Named>,
+    /// What was looked up last, by the key's hash: (key, index). Most events are of few names.
+    recent: Vec<(u64, u32)>,
 }
+
+const RECENT_BITS: u32 = 9;
 
 impl Names {
     fn new(bits: u32) -> Names {
@@ -125,14 +129,30 @@ impl Names {
             slots: vec![0; 1 << bits],
             shift: u64::BITS - bits,
             entries: Vec::new(),
+            recent: vec![(u64::MAX, 0); 1 << RECENT_BITS],
         }
     }
 
     /// The index of the entry with this key, new or known.
     #[inline]
     fn find(&mut self, key: u64) -> usize {
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let recent = (hash >> (u64::BITS - RECENT_BITS)) as usize;
+        match self.recent.get(recent) {
+            Some(&(known, index)) if known == key => index as usize,
+            _ => {
+                let index = self.look_up(key, hash);
+                if let Some(entry) = self.recent.get_mut(recent) {
+                    *entry = (key, index as u32);
+                }
+                index
+            }
+        }
+    }
+
+    fn look_up(&mut self, key: u64, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        let mut slot = (hash >> self.shift) as usize;
         while let Some(&index) = self.slots.get(slot)
             && index != 0
         {
@@ -282,7 +302,9 @@ impl Cache {
         let Some(named) = self.names.entries.get_mut(index) else {
             return (sort.generic_kind(), 0);
         };
-        if matches!(sort, Sort::Begin | Sort::Complete) && named.label_part != self.part {
+        // One branch that can be foreseen, not two: which sort comes next cannot.
+        let wants_label = matches!(sort, Sort::Begin | Sort::Complete);
+        if wants_label & (named.label_part != self.part) {
             named.label = label();
             named.label_part = self.part;
         }
