@@ -112,7 +112,8 @@ struct Replay<'a> {
     /// For pipes: who ever had an end of it, by the description of its reading end.
     holders: FxHashMap<u32, Vec<ProcessId>>,
     drafts: Vec<(ProcessId, Draft)>,
-    labels: FxHashMap<StringId, u32>,
+    /// The label of each path, by string; `u32::MAX`: none yet.
+    labels: Vec<u32>,
     copies: usize,
     /// The latest action of each process.
     latest: Vec<Option<EventId>>,
@@ -145,7 +146,7 @@ pub fn build_descriptors(
         descriptions: Vec::new(),
         holders: FxHashMap::default(),
         drafts: Vec::new(),
-        labels: FxHashMap::default(),
+        labels: Vec::new(),
         copies: 0,
         latest: vec![None; trace.processes.len()],
         waiting: FxHashMap::default(),
@@ -416,8 +417,12 @@ impl Replay<'_> {
     }
 
     fn label(&mut self, path: StringId) -> u32 {
-        if let Some(&label) = self.labels.get(&path) {
-            return label;
+        let at = path.0 as usize;
+        if at >= self.labels.len() {
+            self.labels.resize(at + 1, u32::MAX);
+        }
+        if let Some(&known) = self.labels.get(at).filter(|&&label| label != u32::MAX) {
+            return known;
         }
         let label = LabelId(self.first_label + self.out.labels.len() as u32).0;
         self.out.labels.push(SliceLabel {
@@ -425,7 +430,7 @@ impl Replay<'_> {
             category: self.names.category,
             family: DURATIONS,
         });
-        self.labels.insert(path, label);
+        self.labels[at] = label;
         label
     }
 

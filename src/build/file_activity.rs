@@ -10,7 +10,7 @@ use crate::trace::{FileUse, Files, Process, Thread};
 const MANY_ROWS: usize = 4096;
 
 /// See the module's text.
-pub fn build_files(merged: &Merged, processes: &mut [Process], threads: &[Thread]) -> Files {
+pub fn build_files(merged: &mut Merged, processes: &mut [Process], threads: &[Thread]) -> Files {
     let mut starts = Vec::with_capacity(merged.parts.len());
     let mut count = 0;
     for part in &merged.parts {
@@ -40,6 +40,9 @@ pub fn build_files(merged: &Merged, processes: &mut [Process], threads: &[Thread
             }
         })
         .collect();
+    for part in &mut merged.parts {
+        part.rows.files = Vec::new();
+    }
     if !rows.is_sorted_by_key(|row| row.time) {
         rows.par_sort_by_key(|row| row.time);
     }

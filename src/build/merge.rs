@@ -124,6 +124,8 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         })
         .collect();
 
+    // Mostly no number is left out.
+    let are_ids = merged.cpus.iter().copied().eq(0..merged.cpus.len() as u32);
     let mut segments = Vec::new();
     let mut labels = LabelTable::default();
     for part in parts {
@@ -137,6 +139,7 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         }
         let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
         let cpu = cpu_number.and_then(|number| merged.cpu_id(number));
+        // What is not needed any more is given back at once: whatever comes next gets the same pages.
         let string_map = merged.strings.absorb(&std::mem::take(&mut rows.strings));
         let label_map = rows
             .labels
@@ -145,11 +148,13 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
             .collect();
         let mut columns = std::mem::take(&mut rows.events);
         columns.shrink();
-        columns.renumber_cpus(|number| {
-            merged
-                .cpu_id(u32::from(number))
-                .map_or(number, |id| id.0 as u16)
-        });
+        if !are_ids {
+            columns.renumber_cpus(|number| {
+                merged
+                    .cpu_id(u32::from(number))
+                    .map_or(number, |id| id.0 as u16)
+            });
+        }
         let segment = segments.len() as u32;
         segments.push(Segment {
             part: part.part,

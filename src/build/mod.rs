@@ -99,7 +99,7 @@ pub fn build(
         trace.runs = cpu_activity::build_cpu_activity(&merged, cpus, threads);
     }
 
-    trace.files = file_activity::build_files(&merged, &mut trace.processes, &trace.threads);
+    trace.files = file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
     let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
     let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);

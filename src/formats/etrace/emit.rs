@@ -23,6 +23,9 @@ use super::values::Key;
 use super::words;
 
 const CHECK_BYTES: usize = 1 << 20;
+/// How much text an event and a row of the files take, or less.
+const BYTES_AN_EVENT: usize = 130;
+const BYTES_A_FILE_ROW: usize = 150;
 
 /// Reads the lines from `start` to `end`, which are line starts.
 ///
@@ -35,7 +38,9 @@ pub fn emit(
 ) -> Result<LaneColumns, ReadError> {
     let text = file.text();
     let mut emitter = Emitter::new(file, start);
-    emitter.out.events.reserve(end.saturating_sub(start) / 100);
+    let size = end.saturating_sub(start);
+    emitter.out.events.reserve(size / BYTES_AN_EVENT);
+    emitter.out.files.reserve(size / BYTES_A_FILE_ROW);
     let mut at = start;
     let mut checked = start;
     while at < end {
