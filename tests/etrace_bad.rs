@@ -394,3 +394,55 @@ fn etrace_lines_among_other_events_of_a_text_are_calls() {
         .collect();
     assert!(slices.contains(&"echo".to_owned()), "{slices:?}");
 }
+
+#[test]
+fn paths_of_strace_are_whole_where_it_tells_the_directory() {
+    let text = "\
+100 1.000001 chdir(\"/proj\") = 0 <0.000001>\n\
+100 1.000010 clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000001>\n\
+101 1.000020 chdir(\"src\") = 0 <0.000001>\n\
+101 1.000021 chdir(\"nowhere\") = -1 ENOENT (No such file or directory) <0.000001>\n\
+101 1.000022 execve(\"/bin/cc\", [\"cc\", \"a.c\"], 0x7ffc /* 9 vars */) = 0 <0.000001>\n\
+101 1.000030 openat(AT_FDCWD, \"../out/a.o\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 3 <0.000001>\n\
+101 1.000040 close(3) = 0 <0.000001>\n\
+101 1.000050 rename(\"../out/a.o\", \"./b.o\") = 0 <0.000001>\n\
+101 1.000060 symlink(\"b.o\", \"/proj/src/c.o\") = 0 <0.000001>\n\
+101 1.000070 renameat2(AT_FDCWD</tmp>, \"x\", 4</var>, \"y\", 0) = 0 <0.000001>\n\
+101 1.000080 +++ exited with 0 +++\n\
+100 1.000090 open(\"src/b.o\", O_RDONLY) = 3 <0.000001>\n\
+100 1.000100 +++ exited with 0 +++\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.strace");
+    std::fs::write(&path, text).unwrap();
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    let trace = &loaded.trace;
+    let paths: Vec<(String, String)> = trace
+        .files
+        .rows
+        .iter()
+        .filter(|row| row.path != threadline::base::StringId::EMPTY)
+        .map(|row| {
+            (
+                trace.text(row.path).into_owned(),
+                trace.text(row.other_path).into_owned(),
+            )
+        })
+        .collect();
+    let of = |path: &str, other: &str| (path.to_owned(), other.to_owned());
+    let expected = [
+        of("/proj/out/a.o", "../out/a.o"),
+        of("/proj/out/a.o", "/proj/src/b.o"),
+        of("/proj/src/b.o", "/proj/src/c.o"),
+        of("/tmp/x", "/var/y"),
+        of("/proj/src/b.o", "src/b.o"),
+    ];
+    assert_eq!(paths, expected);
+    assert!(arrows(&loaded).contains(&("file".to_owned(), 101, 100)));
+    let image = trace
+        .processes
+        .iter()
+        .flat_map(|process| &process.images)
+        .next()
+        .unwrap();
+    assert_eq!(trace.text(image.directory), "/proj/src");
+}

@@ -241,7 +241,7 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
             Life::Exec { thread, .. } | Life::Exit { thread, .. } | Life::Member { thread, .. } => {
                 thread
             }
-            Life::Name { .. } => continue,
+            Life::Name { .. } | Life::Directory { .. } => continue,
         };
         seen.include(key.0, columns.time(row.event));
     }
@@ -572,7 +572,7 @@ impl People {
                         });
                     }
                 }
-                Life::Fork { .. } | Life::Member { .. } => {}
+                Life::Fork { .. } | Life::Member { .. } | Life::Directory { .. } => {}
             }
         }
     }

@@ -13,6 +13,7 @@
 //! around        the slices around many times, for `flow_links`
 //! flow_links    flow marks become arrows between slices
 //! file_activity file marks become rows, and are counted for their processes
+//! directories   paths that were said relative to a known directory become whole
 //! file_flows    from writers of files to their later readers, as arrows
 //! cpu_activity  where a format asks for it: lines that name a CPU become runs
 //! process_life  where a format asks for it: programs become slices, forks arrows
@@ -27,6 +28,7 @@ mod around;
 mod async_tracks;
 mod cpu_activity;
 mod descriptors;
+mod directories;
 mod file_activity;
 mod file_flows;
 mod flow_links;
@@ -100,6 +102,7 @@ pub fn build(
     }
 
     trace.files = file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
+    directories::resolve_paths(&mut merged, &people.births, &mut trace);
     let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
     let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);

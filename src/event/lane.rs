@@ -378,6 +378,13 @@ pub enum Life {
         /// The new name.
         name: StringId,
     },
+    /// `thread`'s process is in another directory from now on.
+    Directory {
+        /// Who.
+        thread: ThreadKey,
+        /// Where, as the program said it: perhaps counted from where it was.
+        directory: StringId,
+    },
     /// `thread` belongs to the process whose main thread is `leader`.
     Member {
         /// Who.

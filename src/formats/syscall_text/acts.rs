@@ -26,6 +26,8 @@ pub fn acts(name: &[u8]) -> bool {
             b"execve"
                 | b"execveat"
                 | b"prctl"
+                | b"chdir"
+                | b"fchdir"
                 | b"open"
                 | b"openat"
                 | b"openat2"
@@ -140,6 +142,7 @@ pub fn act(
         b"execve" => exec(emitter, event, thread, &done, 0),
         b"execveat" => exec(emitter, event, thread, &done, 1),
         b"prctl" => rename_thread(emitter, event, thread, &done),
+        b"chdir" | b"fchdir" => change_directory(emitter, event, thread, &done),
         _ if is_fork(name) => {
             let child = done.result.and_then(|result| result.value);
             let child = child.and_then(|child| u32::try_from(child).ok());
@@ -210,6 +213,21 @@ fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done:
         emitter.out.lives.push(LifeRow {
             event,
             life: Life::Name { thread, name },
+        });
+    }
+}
+
+/// `chdir("src") = 0`, or `fchdir(3</proj/src>) = 0` where strace shows paths of descriptors.
+fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
+    if done.returned() != Some(0) {
+        return;
+    }
+    let of_descriptor = || angle_path(done.value(0)).map(unescape_octal);
+    if let Some(path) = done.string(0).or_else(of_descriptor) {
+        let directory = emitter.out.strings.intern(&path);
+        emitter.out.lives.push(LifeRow {
+            event,
+            life: Life::Directory { thread, directory },
         });
     }
 }
@@ -304,7 +322,7 @@ fn file_row(
             two_paths(FileOp::Rename, paths)
         }
         b"renameat" | b"renameat2" => {
-            let paths = (intern(done.string(1)), intern(done.string(3)));
+            let paths = (intern(path_at(done, 1)), intern(path_at(done, 3)));
             two_paths(FileOp::Rename, paths)
         }
         b"link" => two_paths(
@@ -313,7 +331,7 @@ fn file_row(
         ),
         b"linkat" => two_paths(
             FileOp::Link,
-            (intern(done.string(1)), intern(done.string(3))),
+            (intern(path_at(done, 1)), intern(path_at(done, 3))),
         ),
         b"symlink" => two_paths(
             FileOp::Symlink,
@@ -321,7 +339,7 @@ fn file_row(
         ),
         b"symlinkat" => two_paths(
             FileOp::Symlink,
-            (intern(done.string(0)), intern(done.string(2))),
+            (intern(done.string(0)), intern(path_at(done, 2))),
         ),
         b"mount" => two_paths(
             FileOp::Mount,
@@ -340,19 +358,27 @@ fn file_row(
 }
 
 /// The full path where strace's `-y` tells it: of the new descriptor, or of the folder it is relative to.
-fn real_path(done: &Done<'_>, path_at: usize, said: &[u8]) -> Option<Vec<u8>> {
+fn real_path(done: &Done<'_>, path_index: usize, said: &[u8]) -> Option<Vec<u8>> {
     let angle_end = memchr::memrchr(b'>', done.result_text).map(|end| end + 1);
     let of_result = angle_end
         .and_then(|end| done.result_text.get(..end))
         .and_then(angle_path)
         .map(unescape_octal);
-    let joined = || {
-        let folder = angle_path(done.value(path_at.checked_sub(1)?))?;
-        let folder = unescape_octal(folder);
-        (!said.starts_with(b"/") && !said.is_empty())
-            .then(|| [folder.as_slice(), b"/", said].concat())
-    };
-    of_result.or_else(joined).filter(|path| path != said)
+    of_result
+        .or_else(|| in_folder(done, path_index, said))
+        .filter(|path| path != said)
+}
+
+/// The path at `index`, whole where strace's `-y` shows the folder that stands before it.
+fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
+    let said = done.string(index)?;
+    in_folder(done, index, &said).or(Some(said))
+}
+
+fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
+    let folder = unescape_octal(angle_path(done.value(index.checked_sub(1)?))?);
+    (!said.starts_with(b"/") && !said.is_empty())
+        .then(|| [folder.as_slice(), b"/", said].concat())
 }
 
 /// Flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.

@@ -1,0 +1,234 @@
+//! Paths that programs said relative to where they were become whole ones, where the trace tells where that was.
+//!
+//! ```text
+//! sh    chdir("/proj/src") = 0
+//! make    (forked by sh: begins there)      open("../a.c")        is /proj/a.c
+//! ```
+//!
+//! A process's directory is that of its parent at the fork, then what it changed to. As long as it is not known, paths
+//! stay relative, to that unknown directory: those of its children mean the same files. What `.` and `..` say is taken
+//! as text: links among the folders are not known. The target of a symbolic link counts from the link's folder.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::identities::{Born, sorted_lives};
+use super::merge::Merged;
+use crate::base::{StringId, Strings, Timestamp};
+use crate::event::{FileOp, Life};
+use crate::trace::{EventId, FileUse, ProcessId, Thread, Trace};
+
+/// Paths are not made longer than this.
+const MOST_PATH_BYTES: usize = 1 << 16;
+
+/// A process is in another directory, or runs another program in the one it is in.
+struct Step {
+    at: (Timestamp, EventId),
+    process: ProcessId,
+    what: What,
+}
+
+enum What {
+    Change(StringId),
+    /// An exec, with the directory that the file says.
+    Exec(StringId),
+}
+
+/// See the module's text. Rows of files and people are there.
+pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace) {
+    let is_relative = |id: StringId| is_relative(merged.strings.bytes(id));
+    let has_relative = trace
+        .files
+        .rows
+        .par_iter()
+        .any(|row| is_relative(row.path) || is_relative(row.other_path));
+    if !has_relative {
+        return;
+    }
+    let steps = steps(merged, &trace.threads);
+    let mut places = Places {
+        strings: &mut merged.strings,
+        known: FxHashMap::default(),
+    };
+    let mut here = vec![StringId::EMPTY; trace.processes.len()];
+    let mut births = births.iter().peekable();
+    let mut steps = steps.into_iter().peekable();
+    let process_of =
+        |threads: &[Thread], thread: usize| -> Option<ProcessId> { threads.get(thread)?.process };
+    let mut images: Vec<(ProcessId, Timestamp, StringId)> = Vec::new();
+    let end = (Timestamp::MAX, EventId(u32::MAX));
+    let rows = trace.files.rows.iter_mut().map(Some);
+    for row in rows.chain([None]) {
+        let now = row.as_ref().map_or(end, |row| (row.time, row.event));
+        loop {
+            let born = births.peek().map(|birth| (birth.time, birth.event));
+            let step = steps.peek().map(|step| step.at);
+            match (born.filter(|at| *at <= now), step.filter(|at| *at <= now)) {
+                (Some(born), step) if step.is_none_or(|step| born <= step) => {
+                    let Some(birth) = births.next() else { break };
+                    let parent = process_of(&trace.threads, birth.parent.0 as usize);
+                    let child = process_of(&trace.threads, birth.child.0 as usize);
+                    if let (Some(parent), Some(child)) = (parent, child) {
+                        here[child.0 as usize] = here[parent.0 as usize];
+                    }
+                }
+                (_, Some(_)) => {
+                    let Some(step) = steps.next() else { break };
+                    let place = &mut here[step.process.0 as usize];
+                    match step.what {
+                        What::Change(to) => *place = places.join(*place, to),
+                        What::Exec(StringId::EMPTY) => {
+                            images.push((step.process, step.at.0, *place));
+                        }
+                        What::Exec(said) => *place = said,
+                    }
+                }
+                _ => break,
+            }
+        }
+        if let Some(row) = row
+            && let Some(process) = process_of(&trace.threads, row.thread.0 as usize)
+        {
+            places.resolve(here[process.0 as usize], row);
+        }
+    }
+    for (process, start, place) in images {
+        let is_whole = merged.strings.bytes(place).starts_with(b"/");
+        let images = &mut trace.processes[process.0 as usize].images;
+        if let Some(image) = images.iter_mut().find(|image| image.start == start)
+            && is_whole
+        {
+            image.directory = place;
+        }
+    }
+}
+
+/// Changes of directory and execs, by time.
+fn steps(merged: &Merged, threads: &[Thread]) -> Vec<Step> {
+    sorted_lives(merged)
+        .iter()
+        .filter_map(|told| {
+            let (thread, what) = match told.life {
+                Life::Directory { thread, directory } => {
+                    (thread, What::Change(told.part.string(*directory)))
+                }
+                Life::Exec {
+                    thread, directory, ..
+                } => (thread, What::Exec(told.part.string(*directory))),
+                _ => return None,
+            };
+            let thread = merged.events.threads.at(*thread, told.time);
+            Some(Step {
+                at: (told.time, told.event),
+                process: threads.get(thread.0 as usize)?.process?,
+                what,
+            })
+        })
+        .collect()
+}
+
+/// Whether these bytes are a path that counts from somewhere. (`pipe:[7]` and the like are no paths.)
+fn is_relative(path: &[u8]) -> bool {
+    let is_special = path.ends_with(b"]") && memchr::memmem::find(path, b":[").is_some();
+    !path.is_empty() && !path.starts_with(b"/") && !is_special
+}
+
+/// Whole paths by where somebody was and what they said.
+struct Places<'a> {
+    strings: &'a mut Strings,
+    known: FxHashMap<(StringId, StringId), StringId>,
+}
+
+impl Places<'_> {
+    fn resolve(&mut self, here: StringId, row: &mut FileUse) {
+        let said = row.path;
+        match row.op {
+            FileOp::Open => {
+                row.path = self.join(here, said);
+                if row.path != said && row.other_path == StringId::EMPTY {
+                    row.other_path = said;
+                }
+            }
+            FileOp::Rename | FileOp::Link => {
+                row.path = self.join(here, said);
+                row.other_path = self.join(here, row.other_path);
+            }
+            FileOp::Symlink => {
+                row.other_path = self.join(here, row.other_path);
+                let link = self.strings.bytes(row.other_path);
+                if let Some(slash) = memchr::memrchr(b'/', link) {
+                    let folder = link[..slash.max(1)].to_vec();
+                    let folder = self.strings.intern(&folder);
+                    row.path = self.join(folder, said);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `path` from the view of somebody who is at `here`; as it is, if it is whole.
+    fn join(&mut self, here: StringId, path: StringId) -> StringId {
+        if !is_relative(self.strings.bytes(path)) {
+            return path;
+        }
+        if let Some(&known) = self.known.get(&(here, path)) {
+            return known;
+        }
+        let joined = joined(self.strings.bytes(here), self.strings.bytes(path));
+        let whole = match joined {
+            Some(joined) => self.strings.intern(&joined),
+            None => path,
+        };
+        self.known.insert((here, path), whole);
+        whole
+    }
+}
+
+/// `None` if it would be too long.
+fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
+    if here.len() + path.len() > MOST_PATH_BYTES {
+        return None;
+    }
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let is_whole = here.starts_with(b"/");
+    let all = here.split(|&byte| byte == b'/');
+    for part in all.chain(path.split(|&byte| byte == b'/')) {
+        match part {
+            b"" | b"." => {}
+            b".." if parts.last().is_some_and(|last| *last != b"..") => {
+                parts.pop();
+            }
+            b".." if is_whole => {}
+            part => parts.push(part),
+        }
+    }
+    let text = parts.join(&b'/');
+    Some(match (is_whole, text.is_empty()) {
+        (true, _) => [b"/", text.as_slice()].concat(),
+        (false, true) => b".".to_vec(),
+        (false, false) => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_count_from_where_one_is() {
+        for (here, path, expected) in [
+            ("/proj/src", "../a.c", "/proj/a.c"),
+            ("/", "../../x", "/x"),
+            ("", "./a//b/./c", "a/b/c"),
+            ("sub", "../..", ".."),
+            ("sub", "..", "."),
+            ("", "../../a", "../../a"),
+            ("/proj/", "sub/", "/proj/sub"),
+        ] {
+            let found = joined(here.as_bytes(), path.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{here} {path}");
+        }
+        assert!(!is_relative(b"pipe:[123]") && !is_relative(b"/x") && !is_relative(b""));
+        assert!(is_relative(b"a[1]"));
+    }
+}
