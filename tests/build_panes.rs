@@ -1,5 +1,9 @@
 //! The panes for a traced build in a window without a screen: process tree, files and build on a real recording.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 #[path = "support/window.rs"]
 mod support;
@@ -192,5 +196,89 @@ fn the_tree_works_for_other_formats() {
         assert!(is_named, "{name} {program}");
         let mut counts = window.query_all_by_label_contains(" processes");
         assert!(counts.next().is_some(), "{name}");
+    }
+}
+
+/// A build of `count` processes: make starts shells, each of which starts many compilers.
+fn farm(count: u64) -> Window {
+    let upid = |serial: u64| (serial << 22) | (1000 + serial % 30_000);
+    let mut text = format!("0: {},0,5,0!SchedFork|pid={}\n", upid(1), upid(2));
+    for serial in 3..=count {
+        let parent = if serial % 100 == 3 {
+            2
+        } else {
+            serial - (serial - 3) % 100
+        };
+        let (parent, child, ms) = (upid(parent), upid(serial), serial % 100 * 9);
+        let seconds = 6 + serial / 100;
+        text.push_str(&format!(
+            "0: {parent},0,{seconds},{ms}000000!SchedFork|pid={child}\n\
+             0: {child},0,{seconds},{ms}500000!Exit|status={}\n",
+            serial % 3
+        ));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("farm.etrace");
+    std::fs::write(&path, text).unwrap();
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane("Process tree"));
+    settle(&mut window);
+    window
+}
+
+/// The time that this thread has had on a CPU: others may be busy.
+fn cpu_ms() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns: f64 = text
+        .split(' ')
+        .next()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(0.0);
+    ns / 1e6
+}
+
+/// The longest frame until nothing is worked out any more, and the one after that.
+fn frames(window: &mut Window) -> (f64, f64) {
+    let mut frame = |window: &mut Window| {
+        let begun = cpu_ms();
+        window.step();
+        cpu_ms() - begun
+    };
+    let mut longest = 0.0_f64;
+    for _ in 0..10 {
+        longest = longest.max(frame(window));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    settle(window);
+    let still = (0..5).map(|_| frame(window)).fold(f64::MAX, f64::min);
+    (longest, still)
+}
+
+#[test]
+fn two_hundred_thousand_processes_are_no_slower_to_draw() {
+    let mut times = Vec::new();
+    for count in [2_100, 200_000] {
+        let mut window = farm(count);
+        let mut own = vec![("open", frames(&mut window))];
+        window.get_by_label("Expand all").click();
+        own.push(("expand all", frames(&mut window)));
+        window.get_by_label("Duration").click();
+        own.push(("sort", frames(&mut window)));
+        type_into(&mut window, "Filter processes", "1777");
+        own.push(("filter", frames(&mut window)));
+        window.get_by_label("Clear").click();
+        own.push(("clear", frames(&mut window)));
+        window.get_by_label("Slowest child").click();
+        own.push(("slowest child", frames(&mut window)));
+        times.push(own);
+    }
+    for ((what, few), (_, many)) in times[0].iter().zip(&times[1]) {
+        println!(
+            "{what}: longest frame {:.1} ms of {:.1}, then {:.1} of {:.1}",
+            many.0, few.0, many.1, few.1
+        );
+        // A pane that walked over all processes would take a hundred times as long.
+        assert!(many.1 < 3.0 * few.1 + 5.0, "{what}: {many:?} {few:?}");
+        assert!(many.0 < 5.0 * few.0 + 40.0, "{what}: {many:?} {few:?}");
     }
 }

@@ -66,8 +66,8 @@ struct Description {
 
 #[derive(Clone, Copy)]
 enum What {
-    /// An open file: its draft.
-    File(u32),
+    /// An open file: who opened it, and which of their drafts it is.
+    File(ProcessId, u32),
     /// The reading end of a pipe; the writing end is the next description.
     Reader,
     /// The writing end.
@@ -111,7 +111,8 @@ struct Replay<'a> {
     descriptions: Vec<Description>,
     /// For pipes: who ever had an end of it, by the description of its reading end.
     holders: FxHashMap<u32, Vec<ProcessId>>,
-    drafts: Vec<(ProcessId, Draft)>,
+    /// The files of each process, by the time of their opens.
+    drafts: Vec<Vec<Draft>>,
     /// The label of each path, by string; `u32::MAX`: none yet.
     labels: Vec<u32>,
     copies: usize,
@@ -145,7 +146,7 @@ pub fn build_descriptors(
         tables: vec![Vec::new(); trace.processes.len()],
         descriptions: Vec::new(),
         holders: FxHashMap::default(),
-        drafts: Vec::new(),
+        drafts: vec![Vec::new(); trace.processes.len()],
         labels: Vec::new(),
         copies: 0,
         latest: vec![None; trace.processes.len()],
@@ -165,7 +166,7 @@ pub fn build_descriptors(
         copies,
         ..
     } = replay;
-    out.tracks = tracks(&drafts, trace.processes.len(), names.category);
+    out.tracks = tracks(drafts, names.category);
     out.is_cut = copies >= MOST_COPIES;
     out
 }
@@ -180,33 +181,13 @@ pub fn note_cut(descriptors: &Descriptors, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A track for each process that opened something. The drafts are sorted by start; each process's stay so.
-fn tracks(drafts: &[(ProcessId, Draft)], process_count: usize, name: StringId) -> Vec<AsyncTrack> {
-    let Some(&(_, any)) = drafts.first() else {
-        return Vec::new();
-    };
-    let mut ends = vec![0_usize; process_count];
-    for (process, _) in drafts {
-        ends[process.0 as usize] += 1;
-    }
-    let mut sum = 0;
-    for end in &mut ends {
-        (*end, sum) = (sum, sum + *end);
-    }
-    let mut sorted = vec![any; drafts.len()];
-    for (process, draft) in drafts {
-        let end = &mut ends[process.0 as usize];
-        sorted[*end] = *draft;
-        *end += 1;
-    }
-    (0..process_count)
+/// A track for each process that opened something.
+fn tracks(drafts: Vec<Vec<Draft>>, name: StringId) -> Vec<AsyncTrack> {
+    drafts
         .into_par_iter()
-        .filter_map(|process| {
-            let start = process.checked_sub(1).map_or(0, |before| ends[before]);
-            let own = sorted[start..ends[process]].to_vec();
-            if own.is_empty() {
-                return None;
-            }
+        .enumerate()
+        .filter(|(_, own)| !own.is_empty())
+        .map(|(process, own)| {
             let (rows, row_counts) = pack(&own);
             let nested = Nested {
                 parents: vec![u32::MAX; own.len()],
@@ -214,12 +195,12 @@ fn tracks(drafts: &[(ProcessId, Draft)], process_count: usize, name: StringId) -
                 rows,
                 row_counts,
             };
-            Some(AsyncTrack {
+            AsyncTrack {
                 process: Some(ProcessId(process as u32)),
                 name,
                 nested,
                 instants: Vec::new(),
-            })
+            }
         })
         .collect()
 }
@@ -305,7 +286,7 @@ impl Replay<'_> {
         };
         description.count += 1;
         let reader = match description.what {
-            What::File(_) => return,
+            What::File(..) => return,
             What::Reader => descriptor.description,
             What::Writer => descriptor.description - 1,
         };
@@ -391,20 +372,18 @@ impl Replay<'_> {
     fn open(&mut self, process: ProcessId, row: &FileUse, now: Now) -> bool {
         if usize::try_from(row.fd).is_ok_and(|fd| fd < MOST_DESCRIPTORS) {
             let label = self.label(row.path);
-            let draft = self.drafts.len() as u32;
-            self.drafts.push((
-                process,
-                Draft {
-                    start: now.time.0,
-                    end: i64::MAX,
-                    label,
-                    begin: now.event.0,
-                    finish: u32::MAX,
-                },
-            ));
+            let own = &mut self.drafts[process.0 as usize];
+            let draft = own.len() as u32;
+            own.push(Draft {
+                start: now.time.0,
+                end: i64::MAX,
+                label,
+                begin: now.event.0,
+                finish: u32::MAX,
+            });
             self.descriptions.push(Description {
                 count: 0,
-                what: What::File(draft),
+                what: What::File(process, draft),
             });
             let descriptor = Descriptor {
                 description: self.descriptions.len() as u32 - 1,
@@ -459,8 +438,9 @@ impl Replay<'_> {
         };
         description.count = description.count.saturating_sub(1);
         match description.what {
-            What::File(draft) if description.count == 0 => {
-                if let Some((_, draft)) = self.drafts.get_mut(draft as usize) {
+            What::File(opener, draft) if description.count == 0 => {
+                let own = self.drafts.get_mut(opener.0 as usize);
+                if let Some(draft) = own.and_then(|own| own.get_mut(draft as usize)) {
                     draft.end = now.time.0.max(draft.start);
                     draft.finish = now.event.0;
                 }

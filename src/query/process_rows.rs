@@ -4,6 +4,7 @@
 //! with all its ancestors, and shows them open.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -51,8 +52,8 @@ pub enum Order {
 pub struct Opened {
     /// What holds for those that are not in `others`.
     pub rule: OpenRule,
-    /// Those for which the opposite holds.
-    pub others: FxHashSet<ProcessId>,
+    /// Those for which the opposite holds. Shared: a view is compared and kept once a frame.
+    pub others: Arc<FxHashSet<ProcessId>>,
 }
 
 /// What is open unless the user said otherwise.
@@ -75,9 +76,9 @@ impl Opened {
     /// Shows or hides the children of `id`.
     pub fn set(&mut self, id: ProcessId, open: OpenRule) {
         if open == self.rule {
-            self.others.remove(&id);
+            Arc::make_mut(&mut self.others).remove(&id);
         } else {
-            self.others.insert(id);
+            Arc::make_mut(&mut self.others).insert(id);
         }
     }
 

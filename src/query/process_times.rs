@@ -168,6 +168,38 @@ pub fn arguments_of(trace: &Trace, id: ProcessId) -> String {
     words.join(" ")
 }
 
+/// The beginning of that line, of about `most` bytes: a linker may have megabytes of arguments.
+#[must_use]
+pub fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> String {
+    let image = trace
+        .processes
+        .get(id.0 as usize)
+        .and_then(|process| process.images.last());
+    let Some(image) = image else {
+        return String::new();
+    };
+    let program = std::slice::from_ref(&image.program);
+    let words = match image.arguments.as_slice() {
+        [] => program,
+        words => words,
+    };
+    let mut line = String::new();
+    for (index, &word) in words.iter().enumerate() {
+        if index > 0 {
+            line.push(' ');
+        }
+        let word = trace.text(word);
+        let left = most.saturating_sub(line.len());
+        let end = word.floor_char_boundary(left);
+        line.push_str(word.get(..end).unwrap_or(""));
+        if line.len() >= most || end < word.len() {
+            line.push('…');
+            break;
+        }
+    }
+    line
+}
+
 /// How many processes lived at once: (from this time on, so many), by time.
 #[must_use]
 pub fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
@@ -328,6 +360,24 @@ pub(super) mod tests {
         assert_eq!(path, [ProcessId(0), ProcessId(1), ProcessId(2)]);
         let slowest = times.slowest_path(ProcessId(0));
         assert_eq!(slowest, [ProcessId(0), ProcessId(1), ProcessId(2)]);
+    }
+
+    #[test]
+    fn long_lines_of_arguments_are_cut_where_a_character_ends() {
+        let mut trace = trace_of(&[(None, 0, 32)]);
+        let words = ["ld", "ää", "-o", "x"].map(|word| trace.strings.intern_text(word));
+        trace.processes[0].images.push(crate::trace::ProgramImage {
+            start: Timestamp(0),
+            program: words[0],
+            arguments: words.to_vec(),
+            directory: StringId::EMPTY,
+            interpreter: StringId::EMPTY,
+        });
+        let first = |most| first_arguments_of(&trace, ProcessId(0), most);
+        assert_eq!(first(100), arguments_of(&trace, ProcessId(0)));
+        assert_eq!(first(4), "ld …");
+        assert_eq!(first(5), "ld ä…");
+        assert_eq!(first(1), "l…");
     }
 
     #[test]

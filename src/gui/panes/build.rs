@@ -11,7 +11,7 @@ use crate::gui::heading::wide;
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
 use crate::query::process_times::{
-    ProcessTimes, arguments_of, curve, mean_and_most, parallelism, program_of,
+    ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism, program_of,
 };
 use crate::query::programs::{ProgramTotal, failed, programs};
 use crate::trace::{FileHistory, ProcessId, Trace};
@@ -41,6 +41,8 @@ struct Answer {
 }
 
 const ROW_HEIGHT: f32 = 18.0;
+/// How much of the arguments is shown where the pointer rests.
+const MOST_ARGUMENTS: usize = 2000;
 /// Points of the curve.
 const MOST_POINTS: usize = 2000;
 const CHAIN: &str = "Critical chain";
@@ -249,7 +251,7 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
                     if response.clicked() {
                         select(trace, step.process, actions);
                     }
-                    response.on_hover_text(arguments_of(trace, step.process));
+                    response.on_hover_text(first_arguments_of(trace, step.process, MOST_ARGUMENTS));
                 });
             });
     });
@@ -345,7 +347,7 @@ fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<
                 let text = format!("{} ({}): {how}", program_of(trace, id), process.pid);
                 if ui
                     .button(text)
-                    .on_hover_text(arguments_of(trace, id))
+                    .on_hover_text(first_arguments_of(trace, id, MOST_ARGUMENTS))
                     .clicked()
                 {
                     select(trace, id, actions);

@@ -14,7 +14,7 @@ use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::theme::hash_name;
 use crate::query::Item;
 use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
-use crate::query::process_times::{ProcessTimes, arguments_of, program_of};
+use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
 use crate::trace::{ProcessId, Trace};
 use crate::view::{Action, ruler};
 
@@ -38,10 +38,13 @@ struct Answer {
     key: TraceKey,
     times: Arc<ProcessTimes>,
     rows: Vec<TreeRow>,
+    match_count: usize,
 }
 
 const ROW_HEIGHT: f32 = 18.0;
 const INDENT: f32 = 14.0;
+/// No screen is wider than that many bytes of arguments.
+const MOST_ARGUMENTS: usize = 1000;
 /// From this many processes on only the first levels are open at first.
 const MANY: usize = 2000;
 
@@ -79,7 +82,12 @@ impl Pane for TreePane {
         let work = move || {
             let times = known.map_or_else(|| Arc::new(ProcessTimes::new(&loaded.trace)), |it| it.1);
             let rows = rows(&loaded.trace, &times, &view);
-            Answer { key, times, rows }
+            Answer {
+                key,
+                times,
+                match_count: rows.iter().filter(|row| row.is_match).count(),
+                rows,
+            }
         };
         let later = &mut self.later;
         let Some(answer) = later.ask(ui.ctx(), (key, self.view.clone()), work) else {
@@ -276,13 +284,12 @@ fn toolbar_ui(
                 *wanted = Some(last);
             }
         }
-        let matches = answer.rows.iter().filter(|row| row.is_match).count();
         let words = if view.filter.trim().is_empty() {
             format!("{} processes", ruler::grouped(trace.processes.len() as i64))
         } else {
             format!(
                 "{} of {} processes match",
-                ruler::grouped(matches as i64),
+                ruler::grouped(answer.match_count as i64),
                 ruler::grouped(trace.processes.len() as i64)
             )
         };
@@ -387,7 +394,7 @@ fn row_ui(
     }
     row.col(|ui| bar_ui(ui, scene, times, entry.id));
     row.col(|ui| {
-        let text = RichText::new(arguments_of(trace, entry.id))
+        let text = RichText::new(first_arguments_of(trace, entry.id, MOST_ARGUMENTS))
             .size(12.0)
             .monospace();
         text_ui(ui, text);
