@@ -446,3 +446,70 @@ fn paths_of_strace_are_whole_where_it_tells_the_directory() {
         .unwrap();
     assert_eq!(trace.text(image.directory), "/proj/src");
 }
+
+#[test]
+fn a_file_is_open_until_nobody_has_a_descriptor_of_it() {
+    let [shell, cat] = [1, 2].map(|serial| upid(serial, 99 + serial));
+    let open = |fd: u32, flags: u32, name: &str| {
+        format!("Open|fnamesize=2,forigsize=2,flags={flags},mode=0,fd={fd} FN|{name} FO|{name}")
+    };
+    let program = "New_proc|argsize=2,prognameisize=2,prognamepsize=2,cwdsize=1 PI|/b PP|/b CW|/ A[0]b End_of_args|";
+    let mut text = lines(&[
+        (shell, 10, &open(3, 0, "/x")),
+        (shell, 11, &open(5, 0o2_000_000, "/y")),
+        (shell, 20, "Dup|oldfd=3,newfd=4,flags=0"),
+        (shell, 30, &format!("SchedFork|pid={cat}")),
+        (shell, 40, "Close|fd=3 Close|fd=5"),
+        (shell, 50, "Close|fd=4"),
+        // The child has all of them; its program has no longer the one that is closed on exec.
+        (cat, 55, program),
+        (cat, 60, "Close|fd=4"),
+        (cat, 70, "Exit|status=0"),
+    ]);
+    text.push_str(&format!("0: {shell},0,5,80!Exit|status=0\n"));
+    let loaded = load_bytes(text.as_bytes());
+    let trace = &loaded.trace;
+    let mut spans: Vec<(String, i64, Option<i64>)> = (0..trace.slices.len() as u32)
+        .map(threadline::trace::SliceId)
+        .filter(|&id| trace.text(trace.slices.label(id).category) == "open files")
+        .map(|id| {
+            let slice = trace.slices.get(id);
+            let name = trace.text(trace.slices.label(id).name).into_owned();
+            (name, slice.start.0 % 100, slice.end.map(|end| end.0 % 100))
+        })
+        .collect();
+    spans.sort();
+    let expected = [
+        ("/x".to_owned(), 10, Some(70)),
+        ("/y".to_owned(), 11, Some(55)),
+    ];
+    assert_eq!(spans, expected);
+}
+
+#[test]
+fn pipes_lead_from_their_writers_to_their_readers() {
+    let [shell, left, right] = [1, 2, 3].map(|serial| upid(serial, 99 + serial));
+    let text = lines(&[
+        (shell, 1, "Pipe|fd1=3,fd2=4,flags=0"),
+        (
+            shell,
+            2,
+            &format!("SchedFork|pid={left} SchedFork|pid={right}"),
+        ),
+        (shell, 3, "Close|fd=3 Close|fd=4"),
+        (
+            left,
+            10,
+            "Dup|oldfd=4,newfd=1,flags=0 Close|fd=3 Close|fd=4",
+        ),
+        (
+            right,
+            11,
+            "Dup|oldfd=3,newfd=0,flags=0 Close|fd=3 Close|fd=4",
+        ),
+        (left, 20, "Exit|status=0"),
+        (right, 30, "Exit|status=1"),
+    ]);
+    let loaded = load_bytes(text.as_bytes());
+    assert_eq!(arrows(&loaded), [("pipe".to_owned(), 101, 102)]);
+}
