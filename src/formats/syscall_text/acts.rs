@@ -377,8 +377,7 @@ fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
 
 fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
     let folder = unescape_octal(angle_path(done.value(index.checked_sub(1)?))?);
-    (!said.starts_with(b"/") && !said.is_empty())
-        .then(|| [folder.as_slice(), b"/", said].concat())
+    (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder.as_slice(), b"/", said].concat())
 }
 
 /// Flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
