@@ -111,7 +111,7 @@ pub(super) fn push_line(
 
 fn push_lost(out: &mut Vec<u8>, line: &Line) {
     let count = match line.lost {
-        Lost::None => return,
+        Lost::None | Lost::Known(0) => return,
         Lost::Known(count) => Some(count),
         Lost::Unknown => None,
     };

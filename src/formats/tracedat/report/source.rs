@@ -109,6 +109,16 @@ impl Stream for CpuStream<'_> {
     }
 }
 
+/// Whether trace-cmd prints the times of this clock as seconds and their parts: not those of boot, nor
+/// those of a clock that it does not know.
+fn is_split(clock: &str) -> bool {
+    clock.starts_with("mono")
+        || matches!(
+            clock,
+            "" | "local" | "global" | "uptime" | "perf" | "tai" | "tsc2nsec"
+        )
+}
+
 impl Report for TraceReport {
     fn write(
         &self,
@@ -122,15 +132,16 @@ impl Report for TraceReport {
             "" => file.options.active_clock().unwrap_or(""),
             clock => clock,
         });
+        let is_converted = file.options.tsc_to_ns.is_some_and(|tsc| tsc.mult != 0);
         let buffers = prefixes(&names)
             .into_iter()
             .zip(clocks)
             .map(|(prefix, clock)| Buffer {
                 prefix,
-                times: match clock {
-                    "boot" | "counter" | "x86-tsc" | "ppc-tb" => Times::Counts,
-                    _ if options.has_full_times => Times::Nanoseconds,
-                    _ => Times::Microseconds,
+                times: match options.has_full_times {
+                    _ if !is_split(clock) && !is_converted => Times::Counts,
+                    true => Times::Nanoseconds,
+                    false => Times::Microseconds,
                 },
             })
             .collect();
