@@ -103,11 +103,12 @@ fn push_conversion(
                     push_function(out, lookup, address, offset, Addresses::Named);
                 }
                 Some(b'e') => {
-                    let value = sign_extend(packed.number(long)?, packed.long_size);
-                    if (-4095..0).contains(&(value as i64)) {
-                        super::printf::push_signed(out, value as i64);
+                    let address = packed.number(long)?;
+                    let value = sign_extend(address, packed.long_size) as i64;
+                    if (-4095..0).contains(&value) {
+                        super::printf::push_signed(out, value);
                     } else {
-                        push_address(out, value);
+                        push_address(out, address);
                     }
                 }
                 // Anything else was printed when it was recorded.

@@ -4,6 +4,20 @@
 //! the lines of the batch before are made by the other threads meanwhile. What a line needs to know of those
 //! before it (names learned from sched_switch, calls that return at once, how deep a function is indented)
 //! is settled while merging.
+//!
+//! The text is trace-cmd's, byte for byte, but where it is wrong and the kernel's own text of the same events
+//! right. On purpose are other than trace-cmd's (each has a test or a case in `tests/`):
+//!
+//! - print formats that its library gives up on (`[FAILED TO PARSE]`): evaluated, or the fields listed;
+//! - C: `a - b - c`, `a & (b | c)`, `a ? b : c ? d : e`, `^`, comparisons and shifts of negative numbers, casts to
+//!   signed types, array elements behind casts;
+//! - signs of 8 and 16 bit fields, of the longs of 32-bit kernels, of priorities in wakeups;
+//! - conversions that it does not know (`%c`, `%+d`, `%*pbl`, `%*ph` of fixed arrays, `%px` with a stray `x`);
+//! - elements of probes' arrays of more than one byte, strings of arrays;
+//! - files of the other byte order: constant strings by address, arrays, socket addresses;
+//! - table rows with negative values; raw data of 32-bit kernels, of which it repeats every second word;
+//! - bytes behind the end of a record, which it shows;
+//! - losses before a page that begins with a time stamp, which it forgets; instances with a clock of their own.
 
 mod line;
 mod merge;
