@@ -89,7 +89,10 @@ impl FinderBox {
     fn line_ui(&mut self, ui: &mut Ui, mode: Finder) {
         let (name, hint) = match mode {
             Finder::Commands => ("Find a command", "What do you want to do?"),
-            Finder::Tracks => ("Find a track", "Letters of the track's name"),
+            Finder::Tracks => (
+                "Find a track",
+                "Letters of the track's name; > for commands",
+            ),
             Finder::Time => (
                 "Go to a time",
                 "1.5s   250ms   +20us   2:30   @123456   1s .. 2s",
@@ -144,7 +147,10 @@ impl FinderBox {
         }
         self.found = match mode {
             Finder::Commands => commands(&self.text, state),
-            Finder::Tracks => tracks(&self.text, state),
+            Finder::Tracks => match self.text.strip_prefix('>') {
+                Some(command) => commands(command, state),
+                None => tracks(&self.text, state),
+            },
             Finder::Time => times(&self.text, state),
         };
         self.found_for = Some(key);

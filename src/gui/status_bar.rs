@@ -5,7 +5,8 @@ use super::pane::TraceKey;
 use super::theme;
 use crate::base::{Severity, TimeSpan};
 use crate::load::LoadedTrace;
-use crate::view::{Action, ruler};
+use crate::view::apply::place_of;
+use crate::view::{Action, Direction, ViewState, locate, ruler};
 use egui::{RichText, Ui};
 use std::sync::Arc;
 
@@ -89,6 +90,11 @@ impl App {
                 ui.separator();
                 ui.label(weak(format!("Selected all time{tracks}")));
             }
+            if let Some(words) = flow_words(loaded, state) {
+                ui.separator();
+                ui.label(weak(words))
+                    .on_hover_text("[ and ] follow; Ctrl+[ and Ctrl+] choose another");
+            }
             if let [Some(a), Some(b)] = state.marks {
                 ui.separator();
                 ui.label(weak(format!("B − A {}", ruler::length_text(b - a, unit))));
@@ -117,6 +123,20 @@ impl App {
             });
         });
     }
+}
+
+/// Which of several flows of the selected slice are followed.
+fn flow_words(loaded: &LoadedTrace, state: &ViewState) -> Option<String> {
+    let item = state.selected?;
+    let words: Vec<String> = [(Direction::Previous, "back"), (Direction::Next, "on")]
+        .into_iter()
+        .filter_map(|(direction, word)| {
+            let count = locate::flows_of(&loaded.trace, item, direction).len();
+            let choice = state.flow_choice[place_of(direction)] as usize;
+            (count > 1).then(|| format!("flow {word} {} of {count}", choice % count + 1))
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn crumb_text(span: TimeSpan, bounds: TimeSpan, unit: crate::event::part::ClockUnit) -> String {

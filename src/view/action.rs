@@ -122,6 +122,8 @@ pub enum Action {
     SelectAround(Level),
     /// Follow the flow that leaves or enters what is selected.
     Follow(Direction),
+    /// Choose another of the flows that leave or enter what is selected.
+    ChooseFlow(Direction),
     /// Put a marker at a time.
     Mark(Marker, Timestamp),
     /// Put both markers at the ends of a span.

@@ -73,6 +73,7 @@ pub fn apply(
     let selected = state.selected;
     let effect = carry_out(state, action, trace, now);
     if state.selected != selected {
+        state.flow_choice = [0, 0];
         state.selected_anchor = trace.and_then(|trace| anchor_of(trace, state.selected?));
         state.selected_time = trace.and_then(|trace| locate::span_of(trace, state.selected?));
     }
@@ -153,9 +154,17 @@ fn carry_out(
             locate::around(trace, item, level)
         }),
         Action::Follow(direction) => {
+            let choice = state.flow_choice[place_of(direction)];
             step(state, trace, now, |trace, item| {
-                locate::followed(trace, item, direction)
+                locate::followed(trace, item, direction, choice)
             });
+        }
+        Action::ChooseFlow(direction) => {
+            let count = trace.zip(state.selected).map_or(0, |(trace, item)| {
+                locate::flows_of(trace, item, direction).len()
+            });
+            let choice = &mut state.flow_choice[place_of(direction)];
+            *choice = (*choice + 1) % (count as u32).max(1);
         }
         Action::Mark(marker, time) => state.marks[index_of(marker)] = Some(time),
         Action::MarkBoth(span) => state.marks = [Some(span.start), Some(span.end)],
@@ -280,6 +289,15 @@ fn carry_out(
         Action::Quit => return Some(Effect::Quit),
     }
     None
+}
+
+/// The place of a direction in `ViewState::flow_choice`.
+#[must_use]
+pub fn place_of(direction: Direction) -> usize {
+    match direction {
+        Direction::Previous => 0,
+        Direction::Next => 1,
+    }
 }
 
 /// The place of a marker in `ViewState::marks`.

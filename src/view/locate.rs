@@ -211,28 +211,45 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     }
 }
 
-/// The slice that the next or previous flow of what is selected leads to.
+/// How many flows of one slice are chosen among.
+const MOST_CHOSEN: usize = 1_000;
+
+/// The flows that lead from a slice on, or back from it; of a flow, itself.
 #[must_use]
-pub fn followed(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
+pub fn flows_of(trace: &Trace, item: Item, direction: Direction) -> Vec<FlowId> {
     let slice = match item {
         Item::Slice(slice) => slice,
-        // A wait is followed back to who ended it.
-        Item::State(_) | Item::Run(_) if direction == Direction::Previous => {
-            return waker_of(trace, item);
-        }
-        _ => return None,
+        Item::Flow(id) => return vec![id],
+        _ => return Vec::new(),
     };
-    let flow_at = |id: FlowId| trace.flows.rows.get(id.0 as usize);
-    trace
-        .flows
-        .of_slice(slice)
-        .filter_map(flow_at)
-        .find_map(|flow| match direction {
-            Direction::Next if flow.from.slice == Some(slice) => flow.to.slice,
-            Direction::Previous if flow.to.slice == Some(slice) => flow.from.slice,
-            _ => None,
+    let leads = |id: &FlowId| {
+        let flow = trace.flows.rows.get(id.0 as usize);
+        flow.is_some_and(|flow| match direction {
+            Direction::Next => flow.from.slice == Some(slice) && flow.to.slice.is_some(),
+            Direction::Previous => flow.to.slice == Some(slice) && flow.from.slice.is_some(),
         })
-        .map(Item::Slice)
+    };
+    let all = trace.flows.of_slice(slice).filter(leads);
+    all.take(MOST_CHOSEN).collect()
+}
+
+/// The slice that a flow of what is selected leads to: the `choice`-th of those that lead on, or back.
+#[must_use]
+pub fn followed(trace: &Trace, item: Item, direction: Direction, choice: u32) -> Option<Item> {
+    if matches!(item, Item::State(_) | Item::Run(_)) {
+        // A wait is followed back to who ended it.
+        return (direction == Direction::Previous)
+            .then(|| waker_of(trace, item))
+            .flatten();
+    }
+    let flows = flows_of(trace, item, direction);
+    let id = flows.get(choice as usize % flows.len().max(1))?;
+    let flow = trace.flows.rows.get(id.0 as usize)?;
+    let end = match direction {
+        Direction::Next => flow.to,
+        Direction::Previous => flow.from,
+    };
+    end.slice.map(Item::Slice)
 }
 
 /// What the waker of a wait or run did when it woke it: its run, else its thread.

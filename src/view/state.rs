@@ -96,6 +96,8 @@ pub struct ViewState {
     pub selected_anchor: Option<Anchor>,
     /// The time that it takes.
     pub selected_time: Option<TimeSpan>,
+    /// Which of the flows that enter and leave what is selected are followed.
+    pub flow_choice: [u32; 2],
     /// The selected range of time.
     pub range: Option<TimeSpan>,
     /// The rows that the selected area covers, for the range or, where there is none, for all time; `None`: all.

@@ -25,8 +25,8 @@ pub(super) const ROWS: &[KeyRow] = &[
         Some(Action::StepFlag(Direction::Previous))
     }),
     row(
-        &[(SHIFT, Key::A), (NONE, Key::M)],
-        "Shift+A  M",
+        &[(SHIFT, Key::A)],
+        "Shift+A",
         "Put marker A at the pointer",
         |s| Some(Action::Mark(Marker::A, edge(s))),
     ),
@@ -36,9 +36,15 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Put marker B at the pointer",
         |s| Some(Action::Mark(Marker::B, edge(s))),
     ),
-    row(&[], "", "Put A and B around the selection", |s| {
-        s.selected_span().map(Action::MarkBoth)
-    }),
+    row(
+        &[(NONE, Key::M)],
+        "M",
+        "Put A and B around the selection, or A at the pointer",
+        |s| {
+            let both = s.selected_span().map(Action::MarkBoth);
+            both.or_else(|| Some(Action::Mark(Marker::A, edge(s))))
+        },
+    ),
     row(
         &[(CTRL, Key::D)],
         "Ctrl+D",

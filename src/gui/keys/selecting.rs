@@ -99,6 +99,18 @@ pub(super) const ROWS: &[KeyRow] = &[
         |_| Some(Action::Follow(Direction::Next)),
     ),
     row(
+        &[(CTRL, Key::OpenBracket)],
+        "Ctrl+[",
+        "Choose another flow to follow back",
+        |_| Some(Action::ChooseFlow(Direction::Previous)),
+    ),
+    row(
+        &[(CTRL, Key::CloseBracket)],
+        "Ctrl+]",
+        "Choose another flow to follow on",
+        |_| Some(Action::ChooseFlow(Direction::Next)),
+    ),
+    row(
         &[(NONE, Key::R)],
         "R",
         "Select the selected item's time",

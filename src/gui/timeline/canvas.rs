@@ -8,6 +8,7 @@ use super::text::elided;
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::gui::pane::Scene;
+use crate::query::Item;
 use crate::view::Action;
 use crate::view::rows::RowKind;
 use egui::{
@@ -46,7 +47,8 @@ impl Timeline {
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
         super::path::paint_path(&painter, draw);
-        paint_flows(&painter, draw);
+        let arrow = paint_flows(&painter, draw, response.hover_pos());
+        let arrow = arrow.filter(|_| !response.dragged());
         if let Some(split) = draw
             .sections
             .iter()
@@ -58,7 +60,10 @@ impl Timeline {
                 Stroke::new(2.0, palette.accent.gamma_multiply(0.6)),
             );
         }
-        if let Some(hit) = &hit {
+        if let Some(id) = arrow {
+            let text = super::tooltip::flow_text(draw.scene, id);
+            response.clone().on_hover_text_at_pointer(text);
+        } else if let Some(hit) = &hit {
             painter.rect_stroke(
                 hit.rect.expand(1.0),
                 1,
@@ -68,7 +73,8 @@ impl Timeline {
             let text = hover_text(draw.scene, hit);
             response.clone().on_hover_text_at_pointer(text);
         }
-        self.pointer_ui(ui, &response, draw, hit, actions);
+        let item = arrow.map(Item::Flow).or(hit.map(|hit| hit.item));
+        self.pointer_ui(ui, &response, draw, item, actions);
         self.menu_ui(&with_labels, draw, actions);
         self.wheel_ui(ui, rect, Some(draw), draw, actions);
     }
@@ -157,8 +163,11 @@ impl Timeline {
                 node.widget_info(|| {
                     egui::WidgetInfo::labeled(egui::Role::Button, true, &label.text)
                 });
-                if node.clicked() {
+                if node.clicked() || node.double_clicked() {
                     actions.push(Action::Select(label.item));
+                }
+                if node.double_clicked() {
+                    actions.push(Action::Focus);
                 }
                 if node.secondary_clicked() {
                     all |= node;

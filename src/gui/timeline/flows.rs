@@ -7,8 +7,9 @@ use crate::query::Item;
 use crate::query::family::wait_before;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{FlowId, ThreadId, ThreadState};
+use crate::view::apply::place_of as place_of_direction;
 use crate::view::rows::LaneKind;
-use crate::view::{FlowsShown, locate, ruler};
+use crate::view::{Direction, FlowsShown, locate, ruler};
 use egui::{Align2, Color32, FontId, Pos2, Shape, Stroke, pos2, vec2};
 
 /// How many arrows of one item are drawn.
@@ -18,23 +19,41 @@ const MOST_IN_VIEW: usize = 400;
 /// How many are counted beyond those.
 const MOST_COUNTED: usize = 100_000;
 
-/// Draws the arrows that the settings ask for.
-pub(super) fn paint_flows(painter: &egui::Painter, draw: &Draw<'_>) {
+/// How near the pointer must be to an arrow to point at it.
+const NEAR_POINTS: f32 = 3.5;
+
+/// The arrow nearest to the pointer, if one is near.
+struct Nearest {
+    pointer: Option<Pos2>,
+    found: Option<(f32, FlowId)>,
+}
+
+/// Draws the arrows that the settings ask for; the one under the pointer comes back.
+pub(super) fn paint_flows(
+    painter: &egui::Painter,
+    draw: &Draw<'_>,
+    pointer: Option<Pos2>,
+) -> Option<FlowId> {
     let (scene, state) = (draw.scene, draw.scene.state);
+    let mut near = Nearest {
+        pointer,
+        found: None,
+    };
     let mut left_out = 0;
     if state.settings.flows == FlowsShown::AllInView {
-        left_out += paint_all(painter, draw);
+        left_out += paint_all(painter, draw, &mut near);
     }
     if state.settings.flows != FlowsShown::None
         && let Some(item) = state.selected
     {
-        left_out += paint_of(painter, draw, item, 2.0);
+        left_out += paint_of(painter, draw, item, 2.0, &mut near);
+        paint_chosen(painter, draw, item);
         paint_wakeup(painter, draw, item);
     }
     if state.settings.flows == FlowsShown::OfPointer
         && let Some(item) = state.pointed.filter(|item| Some(*item) != state.selected)
     {
-        left_out += paint_of(painter, draw, item, 1.2);
+        left_out += paint_of(painter, draw, item, 1.2, &mut near);
     }
     if left_out > 0 {
         let more = ruler::grouped(left_out as i64);
@@ -47,17 +66,33 @@ pub(super) fn paint_flows(painter: &egui::Painter, draw: &Draw<'_>) {
             scene.palette.weak,
         );
     }
+    near.found.map(|(_, id)| id)
+}
+
+/// Of several arrows that lead on, or back, the one that is followed stands out.
+fn paint_chosen(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
+    let (trace, state) = (&draw.scene.loaded.trace, draw.scene.state);
+    for direction in [Direction::Previous, Direction::Next] {
+        let flows = locate::flows_of(trace, item, direction);
+        let choice = state.flow_choice[place_of_direction(direction)] as usize;
+        if flows.len() > 1
+            && let Some(id) = flows.get(choice % flows.len())
+            && let Some((from, to)) = ends_of(draw, *id)
+        {
+            paint_arrow(painter, from, to, 3.5, draw.scene.palette.accent);
+        }
+    }
 }
 
 /// All flows that are under way in view; the number of those that were left out comes back.
-fn paint_all(painter: &egui::Painter, draw: &Draw<'_>) -> usize {
+fn paint_all(painter: &egui::Painter, draw: &Draw<'_>, near: &mut Nearest) -> usize {
     let loaded = draw.scene.loaded;
     let span = draw.scale.span();
     let (mut drawn, mut left_out) = (0, 0);
     for number in loaded.index.flows.overlapping(span).take(MOST_COUNTED) {
         if drawn >= MOST_IN_VIEW {
             left_out += 1;
-        } else if paint_flow(painter, draw, FlowId(number), 1.0) {
+        } else if paint_flow(painter, draw, FlowId(number), 1.0, near) {
             drawn += 1;
         }
     }
@@ -65,18 +100,24 @@ fn paint_all(painter: &egui::Painter, draw: &Draw<'_>) -> usize {
 }
 
 /// The flows that an item has part in; the number of those that were left out comes back.
-fn paint_of(painter: &egui::Painter, draw: &Draw<'_>, item: Item, width: f32) -> usize {
+fn paint_of(
+    painter: &egui::Painter,
+    draw: &Draw<'_>,
+    item: Item,
+    width: f32,
+    near: &mut Nearest,
+) -> usize {
     let flows = &draw.scene.loaded.trace.flows;
     match item {
         Item::Flow(id) => {
-            paint_flow(painter, draw, id, width);
+            paint_flow(painter, draw, id, width, near);
             0
         }
         Item::Slice(slice) => {
             let mut left_out = 0;
             for (number, id) in flows.of_slice(slice).take(MOST_COUNTED).enumerate() {
                 if number < MOST_OF_ONE {
-                    paint_flow(painter, draw, id, width);
+                    paint_flow(painter, draw, id, width, near);
                 } else {
                     left_out += 1;
                 }
@@ -88,23 +129,61 @@ fn paint_of(painter: &egui::Painter, draw: &Draw<'_>, item: Item, width: f32) ->
 }
 
 /// One arrow; whether any of it is in sight.
-fn paint_flow(painter: &egui::Painter, draw: &Draw<'_>, id: FlowId, width: f32) -> bool {
-    let Some(flow) = draw.scene.loaded.trace.flows.rows.get(id.0 as usize) else {
+fn paint_flow(
+    painter: &egui::Painter,
+    draw: &Draw<'_>,
+    id: FlowId,
+    width: f32,
+    near: &mut Nearest,
+) -> bool {
+    let Some((from, to)) = ends_of(draw, id) else {
         return false;
     };
-    let (Some(from), Some(to)) = (place_of(draw, &flow.from), place_of(draw, &flow.to)) else {
-        return false;
-    };
+    if let Some(pointer) = near.pointer {
+        let distance = distance_to(&bend_of(from, to), pointer);
+        if distance <= NEAR_POINTS && near.found.is_none_or(|(best, _)| distance < best) {
+            near.found = Some((distance, id));
+        }
+    }
+    let is_at_hand = draw.scene.state.pointed == Some(Item::Flow(id));
+    let width = if is_at_hand { width + 1.5 } else { width };
+    paint_arrow(painter, from, to, width, draw.scene.palette.flow);
+    true
+}
+
+/// Where an arrow begins and ends, if any of it is in sight.
+fn ends_of(draw: &Draw<'_>, id: FlowId) -> Option<(Pos2, Pos2)> {
+    let flow = draw.scene.loaded.trace.flows.rows.get(id.0 as usize)?;
+    let (from, to) = (place_of(draw, &flow.from)?, place_of(draw, &flow.to)?);
     let canvas = draw.canvas;
     let is_beside = from.y.max(to.y) < canvas.top()
         || from.y.min(to.y) > canvas.bottom()
         || from.x.max(to.x) < canvas.left()
         || from.x.min(to.x) > canvas.right();
-    if is_beside {
-        return false;
+    (!is_beside).then_some((from, to))
+}
+
+/// How far a point is from an arrow.
+fn distance_to(points: &[Pos2; 4], pointer: Pos2) -> f32 {
+    const STEPS: usize = 24;
+    let bounds = egui::Rect::from_points(points);
+    if !bounds.expand(NEAR_POINTS).contains(pointer) {
+        return f32::INFINITY;
     }
-    paint_arrow(painter, from, to, width, draw.scene.palette.flow);
-    true
+    let [a, b, c, d] = points.map(Pos2::to_vec2);
+    let at = |step: usize| {
+        let t = step as f32 / STEPS as f32;
+        let u = 1.0 - t;
+        a * (u * u * u) + b * (3.0 * u * u * t) + c * (3.0 * u * t * t) + d * (t * t * t)
+    };
+    let pointer = pointer.to_vec2();
+    let to_piece = |step: usize| {
+        let (from, to) = (at(step), at(step + 1));
+        let piece = to - from;
+        let along = (pointer - from).dot(piece) / piece.length_sq().max(f32::MIN_POSITIVE);
+        (from + piece * along.clamp(0.0, 1.0) - pointer).length()
+    };
+    (0..STEPS).map(to_piece).fold(f32::INFINITY, f32::min)
 }
 
 fn place_of(draw: &Draw<'_>, point: &FlowPoint) -> Option<Pos2> {
@@ -117,11 +196,15 @@ fn place_of(draw: &Draw<'_>, point: &FlowPoint) -> Option<Pos2> {
     Some(pos2(draw.x(point.time), y))
 }
 
-fn paint_arrow(painter: &egui::Painter, from: Pos2, to: Pos2, width: f32, color: Color32) {
+/// The line of an arrow: it leaves and arrives level.
+fn bend_of(from: Pos2, to: Pos2) -> [Pos2; 4] {
     let reach = ((to.x - from.x).abs() * 0.4).clamp(24.0, 120.0);
-    let points = [from, from + vec2(reach, 0.0), to - vec2(reach, 0.0), to];
+    [from, from + vec2(reach, 0.0), to - vec2(reach, 0.0), to]
+}
+
+fn paint_arrow(painter: &egui::Painter, from: Pos2, to: Pos2, width: f32, color: Color32) {
     painter.add(egui::epaint::CubicBezierShape::from_points_stroke(
-        points,
+        bend_of(from, to),
         false,
         Color32::TRANSPARENT,
         Stroke::new(width, color),

@@ -1,9 +1,10 @@
 //! What the pointer and the wheel ask for on the canvas and the ruler.
 
 use super::sections::{Section, Stack};
-use super::{Drag, Draw, Hit, Timeline, Zooms};
+use super::{Drag, Draw, Timeline, Zooms};
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
+use crate::query::Item;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
 use crate::view::{Action, Flag, Marker, Pointed, Snapping, Wheel};
@@ -11,6 +12,8 @@ use egui::{CursorIcon, Modifiers, Rect, Ui};
 
 /// How near the pointer must be to an edge of the range to take hold of it.
 const GRIP_POINTS: f32 = 4.0;
+/// How near it must be to an edge, in the ruler, to be drawn to it.
+const SNAP_POINTS: f32 = 6.0;
 
 impl Timeline {
     pub(super) fn pointer_ui(
@@ -18,7 +21,7 @@ impl Timeline {
         ui: &Ui,
         response: &egui::Response,
         draw: &Draw<'_>,
-        hit: Option<Hit>,
+        item: Option<Item>,
         actions: &mut Vec<Action>,
     ) {
         let state = draw.scene.state;
@@ -34,7 +37,7 @@ impl Timeline {
         actions.push(Action::Point(Pointed {
             time: hover.map(|pos| draw.time_at(pos.x)),
             edge,
-            item: hit.as_ref().map(|hit| hit.item),
+            item,
             row: key,
         }));
         let time = hover.map(|pos| edge.unwrap_or_else(|| draw.time_at(pos.x)));
@@ -87,8 +90,8 @@ impl Timeline {
             self.end_drag(time, actions);
         }
         if response.clicked() || response.double_clicked() {
-            match &hit {
-                Some(hit) => actions.push(Action::Select(hit.item)),
+            match item {
+                Some(item) => actions.push(Action::Select(item)),
                 None => actions.push(Action::Deselect),
             }
         }
@@ -97,7 +100,7 @@ impl Timeline {
         }
         // While a label's own node is pressed the canvas is not hovered: what was there stays.
         if let Some(time) = time {
-            self.under_pointer = Some((hit.map(|hit| hit.item), time));
+            self.under_pointer = Some((item, time));
         }
     }
 
@@ -113,20 +116,29 @@ impl Timeline {
         let response = ui.interact(rect, id, egui::Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Ruler"));
         super::ruler::paint_ruler(ui, rect, &draw.scale, draw.scene);
+        let modifiers = ui.input(|i| i.modifiers);
+        let snaps = (draw.scene.state.settings.snapping == Snapping::On) != modifiers.alt;
+        let moved = match self.drag {
+            Some(Drag::Mark(marker)) => Some(marker),
+            _ => None,
+        };
+        let snapped = |x: f32| match near_edge(draw, x, moved) {
+            Some(edge) if snaps => edge,
+            _ => draw.time_at(x),
+        };
         let time = response
             .interact_pointer_pos()
             .or(response.hover_pos())
-            .map(|pos| draw.time_at(pos.x));
+            .map(|pos| snapped(pos.x));
         if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
             let x = origin.map_or(rect.left(), |pos| pos.x);
-            let modifiers = ui.input(|i| i.modifiers);
             self.drag = Some(match (mark_at(draw, x), range_grip(draw, x)) {
                 (Some(marker), _) => Drag::Mark(marker),
                 (None, Some(from)) => Drag::Edge { from },
                 _ if modifiers.shift => Drag::Pan,
                 _ => Drag::Range {
-                    from: draw.time_at(x),
+                    from: snapped(x),
                     row: None,
                     zooms: zooms(modifiers),
                 },
@@ -291,6 +303,29 @@ fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     } else {
         None
     }
+}
+
+/// What in the ruler is drawn to: the ends of what is selected, the other marker, flags, the ends of the trace.
+fn near_edge(draw: &Draw<'_>, x: f32, moved: Option<Marker>) -> Option<Timestamp> {
+    let state = draw.scene.state;
+    let ends = |span: TimeSpan| [span.start, span.end];
+    let marks = [(Marker::A, 0), (Marker::B, 1)]
+        .into_iter()
+        .filter(|(marker, _)| moved != Some(*marker))
+        .filter_map(|(_, index)| state.marks[index]);
+    let selected = state.selected_time.map(ends).into_iter().flatten();
+    // The range itself is what a drag in the ruler changes.
+    let range = state.range.filter(|_| moved.is_some()).map(ends);
+    let flags = state.flags.iter().map(|flag| flag.time);
+    marks
+        .chain(selected)
+        .chain(range.into_iter().flatten())
+        .chain(flags)
+        .chain(ends(state.trace_span))
+        .map(|time| ((draw.x(time) - x).abs(), time))
+        .filter(|(distance, _)| *distance <= SNAP_POINTS)
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, time)| time)
 }
 
 /// The marker whose tag is at `x` in the ruler.

@@ -6,8 +6,10 @@ use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
 use crate::query::Item;
+use crate::query::item::title;
 use crate::query::visible::Block;
-use crate::trace::ThreadId;
+use crate::trace::flows::FlowPoint;
+use crate::trace::{FlowId, ThreadId};
 use crate::view::rows::LaneKind;
 use crate::view::ruler;
 
@@ -56,4 +58,19 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     );
     text.push_str(&format!("\nat {at}"));
     text
+}
+
+/// What is told of the arrow under the pointer.
+pub(super) fn flow_text(scene: &Scene<'_>, id: FlowId) -> String {
+    let trace = &scene.loaded.trace;
+    let Some(flow) = trace.flows.rows.get(id.0 as usize) else {
+        return String::new();
+    };
+    let end = |point: &FlowPoint| match point.slice {
+        Some(slice) => title(trace, Item::Slice(slice)),
+        None => trace.thread_name(point.thread),
+    };
+    let length = ruler::length_text(flow.to.time - flow.from.time, scene.state.origins.unit);
+    let name = title(trace, Item::Flow(id));
+    format!("{name}\n{} → {}\n{length}", end(&flow.from), end(&flow.to))
 }
