@@ -138,7 +138,7 @@ impl<'a> JsonEvents<'a> {
 
     fn fields(&self, id: EventId) -> Vec<FieldRef<'a>> {
         let mut fields = Vec::new();
-        let event = event_ref(self.trace, id);
+        let event = EventRef::from(self.trace.events.get(id));
         self.loaded.reader.fields_into(event, &mut fields);
         fields
     }
@@ -217,7 +217,7 @@ impl<'a> JsonEvents<'a> {
         let trace = self.trace;
         let loaded = self.loaded;
         let reader = loaded.reader.as_ref();
-        let async_id = |id: EventId| args::async_id(reader, event_ref(trace, id));
+        let async_id = |id: EventId| args::async_id(reader, trace.events.get(id).into());
         let async_ids = AsyncIds::new(trace, self.chosen, &async_id);
         let mut count = 0;
         for (number, track) in trace.tracks.iter().enumerate() {
@@ -286,6 +286,8 @@ impl<'a> JsonEvents<'a> {
         } else {
             category
         };
+        let fields = self.fields(slice.begin);
+        let number = record_word(&fields, "async id").unwrap_or(number);
         let id = format!(",\"id\":\"{number:#x}\"");
         let head = Head {
             phase: "b",
@@ -293,8 +295,7 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
-        let args = json_args(self.fields(slice.begin));
-        self.event(&head, (slice.start.0, None), &id, Some(args))?;
+        self.event(&head, (slice.start.0, None), &id, Some(json_args(fields)))?;
         if let Some(end) = slice.end {
             let args = slice.finish.map(|finish| json_args(self.fields(finish)));
             let head = Head { phase: "e", ..head };
@@ -455,17 +456,6 @@ impl<'a> JsonEvents<'a> {
     }
 }
 
-fn event_ref(trace: &Trace, id: EventId) -> EventRef {
-    let event = trace.events.get(id);
-    EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    }
-}
-
 /// Nanoseconds as microseconds with three decimals.
 fn micros(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
@@ -482,11 +472,9 @@ fn js_number(koid: u64) -> u64 {
     }
 }
 
-fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
+fn json_args(fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
-    let mut args = Vec::new();
-    args::add(&mut args, &mut fields);
-    for arg in args {
+    for arg in args::arguments(&fields) {
         let value = match arg.value {
             ArgValue::Null => Json::Null,
             ArgValue::Int32(value) => json!(value),
@@ -497,7 +485,7 @@ fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
             ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
             ArgValue::Double(value) if value.is_finite() => json!(value),
             ArgValue::Double(value) => json!(value.to_string()),
-            ArgValue::Text(text) => json!(text),
+            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text),
             ArgValue::Pointer(value) => json!(format!("{value:#x}")),
             ArgValue::Bool(value) => json!(value),
         };

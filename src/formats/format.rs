@@ -13,6 +13,7 @@ use crate::event::{
     Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, ThreadKey,
     TraceInfo, Value,
 };
+use crate::trace::events::Event;
 
 /// A row in `FORMATS`.
 #[derive(Clone, Copy)]
@@ -116,6 +117,18 @@ pub struct EventRef {
     pub kind: KindId,
     /// Whose it is.
     pub thread: ThreadKey,
+}
+
+impl From<Event> for EventRef {
+    fn from(event: Event) -> EventRef {
+        EventRef {
+            part: event.part,
+            place: event.row.place,
+            time: event.row.time,
+            kind: event.row.kind,
+            thread: event.row.thread,
+        }
+    }
 }
 
 /// An opened file.

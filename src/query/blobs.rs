@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::base::Timestamp;
 use crate::formats::{EventRef, Reader};
-use crate::trace::events::Event;
 use crate::trace::{EventId, Trace};
 
 /// An attachment.
@@ -24,24 +23,10 @@ pub struct Blob {
     pub size_bytes: u64,
 }
 
-fn event_ref(trace: &Trace, id: EventId) -> EventRef {
-    reference_of(trace.events.get(id))
-}
-
-fn reference_of(event: Event) -> EventRef {
-    EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    }
-}
-
 /// The bytes that an event carries, if it is an attachment.
 #[must_use]
 pub fn payload<'r>(trace: &Trace, reader: &'r dyn Reader, id: EventId) -> Option<Cow<'r, [u8]>> {
-    reader.payload(event_ref(trace, id))
+    reader.payload(trace.events.get(id).into())
 }
 
 /// All attachments, in the file's order.
@@ -51,7 +36,7 @@ pub fn blobs(trace: &Trace, reader: &dyn Reader) -> Vec<Blob> {
     let events = trace.events.cursor();
     for index in 0..trace.events.len() as u32 {
         let id = EventId(index);
-        let event = reference_of(events.get(id));
+        let event = EventRef::from(events.get(id));
         let Some(payload) = reader.payload(event) else {
             continue;
         };

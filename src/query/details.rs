@@ -3,7 +3,7 @@
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::event::{EventDetail, Field};
-use crate::formats::{EventRef, Reader};
+use crate::formats::Reader;
 use crate::trace::{CounterTrackId, EventId, FlowId, SliceId, ThreadId, Trace};
 
 use super::family;
@@ -88,13 +88,7 @@ impl Section {
 #[must_use]
 pub fn describe(trace: &Trace, reader: &dyn Reader, id: EventId) -> EventDetail {
     let event = trace.events.get(id);
-    let mut detail = reader.describe(EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    });
+    let mut detail = reader.describe(event.into());
     if detail.cpu.is_none() {
         detail.cpu = event
             .cpu

@@ -240,14 +240,7 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
 /// How the reader knows an event.
 #[must_use]
 pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
-    let event = trace.events.get(id);
-    EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    }
+    trace.events.get(id).into()
 }
 
 /// The number of the CPU where it happened, if it happened on one.

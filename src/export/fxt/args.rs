@@ -2,18 +2,22 @@
 //!
 //! An event record has at most 15 arguments. Where there are more fields, the first 14 keep their types, and the
 //! 15th, a text called `more`, is a JSON object of all the others: readers show it where they show the rest. Texts
-//! that do not fit into a record (32 KB) are cut there; the longest of them follows whole as the payload of a
-//! large event record (see [`Fitted::overflow`]).
+//! that do not fit into the record (32 KB) get string records of their own; one that does not fit into that either is
+//! cut there, and follows whole as the payload of a large event record (see [`Fitted::cut`]).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::records::{Arg, ArgValue, MOST_ARGS, cut};
-use crate::event::{FieldRef, ValueRef};
+use super::records::{Arg, ArgValue, MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut};
+use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Reader};
 
 /// Words that the arguments of one record may take: the rest is for header, time, names and the last word.
 const MOST_ARG_WORDS: usize = 2900;
+/// Texts longer than this are looked at twice.
+const MOST_QUICK_BYTES: usize = 4096;
+/// Names of fields that are remembered.
+const KNOWN_NAMES: usize = 512;
 /// Bytes longer than this are not spelled out in hex: they become a payload.
 const MOST_HEX_BYTES: usize = 512;
 
@@ -43,54 +47,131 @@ pub fn async_id(reader: &dyn Reader, event: EventRef) -> Option<u64> {
     record_word(&fields, "async id")
 }
 
-/// Moves `fields` to `args`, all that are arguments.
-pub fn add<'a>(args: &mut Vec<Arg<'a>>, fields: &mut Vec<FieldRef<'a>>) {
-    args.extend(
-        fields
-            .drain(..)
-            .filter(|field| is_argument(&field.type_name))
-            .map(arg_of),
-    );
+/// The fields that are arguments.
+pub fn arguments<'f>(fields: &'f [FieldRef<'_>]) -> impl Iterator<Item = Arg<'f>> {
+    let fields = fields.iter().filter(|field| is_argument(&field.type_name));
+    fields.map(|field| Arg {
+        name: Cow::Borrowed(&*field.name),
+        value: value_of(field),
+    })
 }
 
-/// Moves `fields` to `args`, but for those that are there already with the same value.
-pub fn add_new<'a>(args: &mut Vec<Arg<'a>>, fields: &mut Vec<FieldRef<'a>>) {
-    for field in fields.drain(..) {
-        if is_argument(&field.type_name) {
-            let arg = arg_of(field);
-            if !args.contains(&arg) {
-                args.push(arg);
-            }
+/// Moves `more` to `fields`, but for those that are there already with the same value.
+pub fn merge<'a>(fields: &mut Vec<FieldRef<'a>>, more: &mut Vec<FieldRef<'a>>) {
+    let own_count = fields.len();
+    for field in more.drain(..) {
+        let own = fields.get(..own_count).unwrap_or(&[]);
+        let is_there = |own: &FieldRef<'_>| own.name == field.name && own.value == field.value;
+        if !own.iter().any(is_there) {
+            fields.push(field);
         }
     }
 }
 
-fn arg_of(field: FieldRef<'_>) -> Arg<'_> {
-    let value = match field.value {
+fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
+    match &field.value {
         ValueRef::Null => ArgValue::Null,
-        ValueRef::Bool(value) => ArgValue::Bool(value),
-        ValueRef::Int(value) => match i32::try_from(value) {
+        ValueRef::Bool(value) => ArgValue::Bool(*value),
+        ValueRef::Int(value) => match i32::try_from(*value) {
             Ok(small) if field.type_name == "int32" => ArgValue::Int32(small),
-            _ => ArgValue::Int64(value),
+            _ => ArgValue::Int64(*value),
         },
-        ValueRef::UInt(value) => match u32::try_from(value) {
+        ValueRef::UInt(value) => match u32::try_from(*value) {
             Ok(small) if field.type_name == "uint32" => ArgValue::UInt32(small),
-            _ => ArgValue::UInt64(value),
+            _ => ArgValue::UInt64(*value),
         },
-        ValueRef::Double(value) => ArgValue::Double(value),
-        ValueRef::Text(text) => ArgValue::Text(text),
-        ValueRef::Pointer(value) => ArgValue::Pointer(value),
-        ValueRef::Koid(value) => ArgValue::Koid(value),
+        ValueRef::Double(value) => ArgValue::Double(*value),
+        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text)),
+        ValueRef::Pointer(value) => ArgValue::Pointer(*value),
+        ValueRef::Koid(value) => ArgValue::Koid(*value),
         ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
             ArgValue::Text(format!("{} bytes", bytes.len()).into())
         }
-        value @ (ValueRef::Bytes(_) | ValueRef::List(_)) => {
-            ArgValue::Text(value.into_value().to_string().into())
+        ValueRef::Bytes(bytes) => ArgValue::Text(Value::Bytes(bytes.to_vec()).to_string().into()),
+        ValueRef::List(items) => ArgValue::Text(list_text(items).into()),
+    }
+}
+
+/// As [`Value`] prints a list.
+fn list_text(items: &[Value]) -> String {
+    let mut out = String::with_capacity(16 * items.len() + 2);
+    out.push('{');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
         }
-    };
-    Arg {
-        name: field.name,
-        value,
+        let _infallible = write!(out, "{item}");
+    }
+    out.push('}');
+    out
+}
+
+/// Encodes the fields of events as arguments, and remembers which of their names the fixed table has.
+#[derive(Debug)]
+pub struct FieldNames<'a> {
+    /// At the place that its address says: a name that is lent by the reader, and its reference.
+    known: Vec<(&'a str, TextRef<'static>)>,
+}
+
+impl<'a> FieldNames<'a> {
+    /// None are known yet.
+    pub fn new() -> FieldNames<'a> {
+        FieldNames {
+            known: vec![("", TextRef::EMPTY); KNOWN_NAMES],
+        }
+    }
+
+    /// Prepares `fields` and `more` as the arguments of the next record. `false` if they do not fit: see [`fit`].
+    pub fn prepare(
+        &mut self,
+        fields: &[FieldRef<'a>],
+        more: &[Arg<'_>],
+        records: &mut Records<'_>,
+    ) -> bool {
+        records.prepare(&[]);
+        let mut count = more.len();
+        for field in fields.iter().filter(|field| is_argument(&field.type_name)) {
+            count += 1;
+            // A long text may be longer than any record.
+            let is_long =
+                matches!(&field.value, ValueRef::Text(text) if text.len() > MOST_QUICK_BYTES);
+            if count > MOST_ARGS || is_long || field.name.len() > MOST_QUICK_BYTES {
+                return false;
+            }
+            let value = value_of(field);
+            match &field.name {
+                Cow::Borrowed(name) => {
+                    let name = self.reference(name, records);
+                    records.prepare_one(name, &value);
+                }
+                Cow::Owned(name) => {
+                    let name = records.name(name);
+                    records.prepare_one(name, &value);
+                }
+            }
+        }
+        for arg in more {
+            let name = records.name(&arg.name);
+            records.prepare_one(name, &arg.value);
+        }
+        count <= MOST_ARGS && records.prepared_bytes() <= MOST_ARG_WORDS * 8
+    }
+
+    /// The reference of a name, for the next record.
+    #[inline]
+    fn reference(&mut self, name: &'a str, records: &mut Records<'_>) -> TextRef<'a> {
+        let address = name.as_ptr() as usize;
+        let slot = (address ^ address >> 8) % KNOWN_NAMES;
+        match self.known.get_mut(slot) {
+            Some(entry) if std::ptr::eq(entry.0, name) && !name.is_empty() => entry.1,
+            entry => {
+                let reference = records.name(name);
+                if let (Some(entry), Some(lasting)) = (entry, records.lasting(reference)) {
+                    *entry = (name, lasting);
+                }
+                reference
+            }
+        }
     }
 }
 
@@ -121,8 +202,8 @@ pub fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>
 pub struct Fitted {
     /// Whether some are in `more`.
     pub is_packed: bool,
-    /// The longest text that was cut: its argument's name, and all of it.
-    pub overflow: Option<(String, String)>,
+    /// The texts that were cut: their arguments' names, and all of each.
+    pub cut: Vec<(String, String)>,
 }
 
 /// Makes `args` fit into one event record.
@@ -133,39 +214,27 @@ pub fn fit(args: &mut Vec<Arg<'_>>) -> Fitted {
         args.push(Arg::new("more", ArgValue::Text(json_object(&rest).into())));
         fitted.is_packed = true;
     }
-    let mut left = MOST_ARG_WORDS;
-    let needed: usize = args.iter().map(Arg::most_words).sum();
-    if needed <= left {
-        return fitted;
-    }
-    // Every text may have its share; what short ones leave goes to the long ones.
-    let mut open = args.len();
-    let mut order: Vec<usize> = (0..args.len()).collect();
-    order.sort_by_key(|&index| args[index].most_words());
-    for index in order {
-        let share = left / open.max(1);
-        let arg = &mut args[index];
-        if arg.most_words() > share {
-            let long_name = cut(&arg.name, 256).to_owned();
-            arg.name = long_name.into();
-            if let ArgValue::Text(text) = &mut arg.value {
-                let head_words = 2 + arg.name.len().div_ceil(8);
-                let room = share.saturating_sub(head_words) * 8;
-                if text.len() > room {
-                    let whole = std::mem::take(text).into_owned();
-                    *text = format!("{}…", cut(&whole, room.saturating_sub(3))).into();
-                    let is_longest = fitted
-                        .overflow
-                        .as_ref()
-                        .is_none_or(|(_, other)| other.len() < whole.len());
-                    if is_longest {
-                        fitted.overflow = Some((arg.name.clone().into_owned(), whole));
-                    }
-                }
+    let mut words: usize = args.iter().map(Arg::most_words).sum();
+    // The longest texts go into string records of their own.
+    while words > MOST_ARG_WORDS {
+        let longest = args
+            .iter_mut()
+            .filter(|arg| matches!(arg.value, ArgValue::Text(_)))
+            .max_by_key(|arg| arg.most_words());
+        let Some(arg) = longest else {
+            return fitted;
+        };
+        words -= arg.most_words();
+        if let ArgValue::Text(text) = &mut arg.value {
+            let mut text = std::mem::take(text);
+            if text.len() > MOST_STRING_BYTES {
+                let start = format!("{}…", cut(&text, MOST_STRING_BYTES - 3));
+                let whole = std::mem::replace(&mut text, start.into());
+                fitted.cut.push((arg.name.to_string(), whole.into_owned()));
             }
+            arg.value = ArgValue::LongText(text);
         }
-        left = left.saturating_sub(args[index].most_words());
-        open -= 1;
+        words += arg.most_words();
     }
     fitted
 }
@@ -188,7 +257,7 @@ fn json_object(args: &[Arg<'_>]) -> String {
             ArgValue::Double(value) => write!(out, "\"{value}\""),
             ArgValue::Bool(value) => write!(out, "{value}"),
             ArgValue::Pointer(value) => write!(out, "\"{value:#x}\""),
-            ArgValue::Text(text) => {
+            ArgValue::Text(text) | ArgValue::LongText(text) => {
                 out.push_str(&json_text(text));
                 Ok(())
             }
@@ -213,7 +282,7 @@ mod tests {
             .collect();
         args[17].value = ArgValue::Text("say \"hi\"".into());
         let fitted = fit(&mut args);
-        assert!(fitted.is_packed && fitted.overflow.is_none());
+        assert!(fitted.is_packed && fitted.cut.is_empty());
         assert_eq!(args.len(), 15);
         let ArgValue::Text(more) = &args[14].value else {
             panic!("{:?}", args[14]);
@@ -225,19 +294,33 @@ mod tests {
     }
 
     #[test]
-    fn texts_share_a_record_and_the_longest_is_told_whole() {
+    fn long_texts_leave_the_record_and_what_is_cut_is_told_whole() {
         let long = "ä".repeat(40_000);
+        let middle = long.get(..20_000).unwrap();
         let mut args = vec![
             Arg::new("short", ArgValue::Text("kept".into())),
             Arg::new("long", ArgValue::Text(long.as_str().into())),
-            Arg::new("middle", ArgValue::Text(long.get(..10_000).unwrap().into())),
+            Arg::new("middle", ArgValue::Text(middle.into())),
+            Arg::new("other", ArgValue::Text(middle.into())),
+            Arg::new("longer", ArgValue::Text(format!("{long}!").into())),
         ];
         let fitted = fit(&mut args);
         let words: usize = args.iter().map(Arg::most_words).sum();
         assert!(words <= MOST_ARG_WORDS);
         assert_eq!(args[0].value, ArgValue::Text("kept".into()));
-        assert!(matches!(&args[2].value, ArgValue::Text(text) if text.len() == 10_000));
-        assert!(matches!(&args[1].value, ArgValue::Text(text) if text.len() > 10_000));
-        assert_eq!(fitted.overflow, Some(("long".to_owned(), long.clone())));
+        assert_eq!(args[2].value, ArgValue::Text(middle.into()));
+        assert_eq!(args[3].value, ArgValue::LongText(middle.into()));
+        for index in [1, 4] {
+            let ArgValue::LongText(text) = &args[index].value else {
+                panic!("{:?}", args[index]);
+            };
+            assert!(text.len() <= MOST_STRING_BYTES && text.len() > 32_000);
+            assert!(text.ends_with('…'));
+        }
+        let expected = [("longer", format!("{long}!")), ("long", long)];
+        assert_eq!(
+            fitted.cut,
+            expected.map(|(name, text)| (name.to_owned(), text))
+        );
     }
 }

@@ -1,19 +1,19 @@
 //! Ids of asynchronous slices.
 //!
 //! A reader finds the slice that an end closes by process and id, and names its track after the first slice it saw
-//! under the id. So ids of the source are kept where it has some. Elsewhere every outermost slice takes an id of its
-//! group that is free, or a new one, and what lies in it the same: tracks are as many as slices overlap.
+//! under the id. So ids of the source are kept where it has some: the encoder finds them among the fields. Elsewhere
+//! every outermost slice takes an id of its group that is free, or a new one, and what lies in it the same: tracks
+//! are as many as slices overlap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::export::Chosen;
-use crate::trace::{EventId, SliceId, Trace, TrackId, TrackKind};
+use crate::trace::{EventId, SliceId, Trace, Track, TrackId, TrackKind};
 
-/// The ids.
+/// The ids that were chosen, for slices and points without one of their own.
 #[derive(Debug, Default)]
 pub struct AsyncIds {
     slices: FxHashMap<u32, u64>,
@@ -21,32 +21,29 @@ pub struct AsyncIds {
 }
 
 impl AsyncIds {
-    /// Chooses them; `own_id` says the id that an event has in the source.
+    /// Chooses them; `own_id` says the id that an event has in the source. Formats have ids or they have none: what
+    /// holds for the first event of a track holds for the others.
     pub fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,
-        own_id: &(dyn Fn(EventId) -> Option<u64> + Sync),
+        own_id: &dyn Fn(EventId) -> Option<u64>,
     ) -> AsyncIds {
         let mut ids = AsyncIds::default();
         let mut next = 1_u64;
         for (number, track) in trace.tracks.iter().enumerate() {
-            if !matches!(track.kind, TrackKind::Async(_))
-                || !chosen.has_track(TrackId(number as u32))
-            {
+            let is_async = matches!(track.kind, TrackKind::Async(_));
+            if !is_async || !chosen.has_track(TrackId(number as u32)) {
                 continue;
             }
-            ids.choose(trace, track, own_id, &mut next);
+            let has_own = first_event(trace, track).is_some_and(|first| own_id(first).is_some());
+            if !has_own {
+                ids.choose(trace, track, &mut next);
+            }
         }
         ids
     }
 
-    fn choose(
-        &mut self,
-        trace: &Trace,
-        track: &crate::trace::Track,
-        own_id: &(dyn Fn(EventId) -> Option<u64> + Sync),
-        next: &mut u64,
-    ) {
+    fn choose(&mut self, trace: &Trace, track: &Track, next: &mut u64) {
         let slices = &trace.slices;
         let mut order: Vec<u32> = slices
             .rows
@@ -56,18 +53,10 @@ impl AsyncIds {
             .flat_map(|row| row.slices.clone())
             .collect();
         order.sort_by_key(|&slice| (slices.starts[slice as usize], slices.begins[slice as usize]));
-        let own_ids: Vec<Option<u64>> = order
-            .par_iter()
-            .map(|&slice| own_id(EventId(slices.begins[slice as usize])))
-            .collect();
         let mut busy: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
         let mut free: Vec<u64> = Vec::new();
-        for (slice, own) in order.into_iter().zip(own_ids) {
+        for slice in order {
             let index = slice as usize;
-            if let Some(id) = own {
-                self.slices.insert(slice, id);
-                continue;
-            }
             while let Some(&Reverse((end, id))) = busy.peek() {
                 if end > slices.starts[index] {
                     break;
@@ -78,41 +67,52 @@ impl AsyncIds {
             let id = match self.slices.get(&slices.parents[index]) {
                 Some(&around) => around,
                 None => {
-                    let id = free.pop().unwrap_or_else(|| {
-                        *next += 1;
-                        *next - 1
-                    });
+                    let id = free.pop().unwrap_or_else(|| take(next));
                     busy.push(Reverse((slices.ends[index], id)));
                     id
                 }
             };
             self.slices.insert(slice, id);
         }
-        let events = trace
-            .instants
-            .events
-            .get(track.instants.start as usize..track.instants.end as usize)
-            .unwrap_or(&[]);
-        let own_ids: Vec<Option<u64>> = events
-            .par_iter()
-            .map(|&event| own_id(EventId(event)))
-            .collect();
-        for (&event, own) in events.iter().zip(own_ids) {
-            let id = own.unwrap_or_else(|| {
-                *next += 1;
-                *next - 1
-            });
-            self.instants.insert(event, id);
+        for &event in instants_of(trace, track) {
+            self.instants.insert(event, take(next));
         }
     }
 
-    /// The id of a slice.
+    /// The id that was chosen for a slice.
     pub fn of_slice(&self, id: SliceId) -> u64 {
         self.slices.get(&id.0).copied().unwrap_or(0)
     }
 
-    /// The id of an instant on an asynchronous track.
+    /// The id that was chosen for an instant on an asynchronous track.
     pub fn of_instant(&self, id: EventId) -> u64 {
         self.instants.get(&id.0).copied().unwrap_or(0)
     }
+}
+
+fn take(next: &mut u64) -> u64 {
+    *next += 1;
+    *next - 1
+}
+
+fn instants_of<'a>(trace: &'a Trace, track: &Track) -> &'a [u32] {
+    let range = track.instants.start as usize..track.instants.end as usize;
+    trace.instants.events.get(range).unwrap_or(&[])
+}
+
+/// The event of a track's first slice, or of its first point.
+fn first_event(trace: &Trace, track: &Track) -> Option<EventId> {
+    let rows = trace
+        .slices
+        .rows
+        .get(track.rows.start as usize..track.rows.end as usize);
+    let slice = rows
+        .unwrap_or(&[])
+        .iter()
+        .find_map(|row| row.slices.clone().next());
+    let event = match slice {
+        Some(slice) => trace.slices.begins.get(slice as usize).copied(),
+        None => instants_of(trace, track).first().copied(),
+    };
+    event.map(EventId)
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::args::{self, Fitted};
+use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
 use super::flows::{FlowMark, FlowStepSort};
-use super::items::{Item, What};
+use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
-use super::lone_states::LoneStates;
+use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
 };
@@ -16,6 +16,7 @@ use crate::event::{EndState, FieldRef, ValueRef};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
+use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventCursor, EventId, ProcessId, SliceId, StateId, ThreadId, ThreadState, Trace,
     TrackKind,
@@ -35,6 +36,8 @@ pub struct Source<'a> {
     pub flows: &'a [FlowMark],
     /// States that began without a run before them.
     pub lone_states: &'a LoneStates,
+    /// Runs whose end their states know of.
+    pub true_ends: &'a TrueEnds,
     /// Ids of asynchronous slices.
     pub async_ids: &'a AsyncIds,
     /// Added to every time.
@@ -82,9 +85,9 @@ pub struct Encoder<'a, 't> {
     pub records: Records<'t>,
     /// Texts that were cut to fit, with the whole in a large record.
     pub cut_texts: u64,
-    /// The fields of the event at hand, and the arguments that they become: kept for their room.
+    /// The fields of the event at hand: they become its arguments.
     fields: Vec<FieldRef<'a>>,
-    args: Vec<Arg<'a>>,
+    field_names: FieldNames<'a>,
     /// Finds events quickly that lie near each other.
     events: EventCursor<'a>,
 }
@@ -106,7 +109,7 @@ impl<'a, 't> Encoder<'a, 't> {
             records: Records::with_buffer(tables, buffer),
             cut_texts: 0,
             fields: Vec::new(),
-            args: Vec::new(),
+            field_names: FieldNames::new(),
             events: source.trace.events.cursor(),
         }
     }
@@ -116,40 +119,17 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     fn event_ref(&self, id: EventId) -> EventRef {
-        let event = self.events.get(id);
-        EventRef {
-            part: event.part,
-            place: event.row.place,
-            time: event.row.time,
-            kind: event.row.kind,
-            thread: event.row.thread,
-        }
+        self.events.get(id).into()
     }
 
     /// Reads the fields of an event into `self.fields`.
     fn read_fields(&mut self, id: EventId) {
+        self.read_fields_of(self.event_ref(id));
+    }
+
+    fn read_fields_of(&mut self, event: EventRef) {
         self.fields.clear();
-        let event = self.event_ref(id);
         self.source.reader.fields_into(event, &mut self.fields);
-    }
-
-    /// The arguments that the fields of an event are. They go back by [`Encoder::event`].
-    fn args_of(&mut self, id: EventId) -> Vec<Arg<'a>> {
-        self.read_fields(id);
-        self.args_of_fields()
-    }
-
-    fn args_of_fields(&mut self) -> Vec<Arg<'a>> {
-        let mut args = self.no_args();
-        args::add(&mut args, &mut self.fields);
-        args
-    }
-
-    /// An empty list with the room of the last one.
-    fn no_args(&mut self) -> Vec<Arg<'a>> {
-        let mut args = std::mem::take(&mut self.args);
-        args.clear();
-        args
     }
 
     /// Encodes one item.
@@ -171,36 +151,28 @@ impl<'a, 't> Encoder<'a, 't> {
         self.source.trace.strings.text(id)
     }
 
-    /// Writes an event with whatever arguments, split where they do not fit.
+    /// Writes an event with the fields that were read, and `more`, as arguments, whatever they are.
     fn event(
         &mut self,
         event_type: EventType,
         (time, thread): (i64, ThreadKoids),
         (category, name): (StringId, StringId),
-        mut args: Vec<Arg<'a>>,
+        more: &[Arg<'_>],
         last_word: Option<u64>,
     ) {
-        let Fitted {
-            is_packed,
-            overflow,
-        } = args::fit(&mut args);
-        self.records.counts.packed += u64::from(is_packed);
         let (category_text, name_text);
-        let category_id = category;
-        let category = match self.records.fixed_name(category) {
-            Some(category) => category,
-            None => {
-                category_text = self.name_text(category_id);
-                self.records.name(&category_text)
-            }
-        };
-        let fixed_name = self.records.fixed_name(name);
         let head = Head {
             event_type,
             time: self.ticks(time),
             thread,
-            category,
-            name: match fixed_name {
+            category: match self.records.fixed_name(category) {
+                Some(category) => category,
+                None => {
+                    category_text = self.name_text(category);
+                    self.records.name(&category_text)
+                }
+            },
+            name: match self.records.fixed_name(name) {
                 Some(name) => name,
                 None => {
                     name_text = self.name_text(name);
@@ -208,13 +180,20 @@ impl<'a, 't> Encoder<'a, 't> {
                 }
             },
         };
-        self.records.event(head, &args, last_word);
-        self.args = args;
-        if let Some((argument, whole)) = overflow {
+        let records = &mut self.records;
+        if self.field_names.prepare(&self.fields, more, records) {
+            return records.prepared_event(head, last_word);
+        }
+        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
+        args.extend_from_slice(more);
+        let Fitted { is_packed, cut } = args::fit(&mut args);
+        records.counts.packed += u64::from(is_packed);
+        records.event(head, &args, last_word);
+        for (argument, whole) in cut {
             self.cut_texts += 1;
             let whole_name = format!("{} ({argument})", self.name_text(name));
             // Registering texts for the event may have replaced what stood for its category.
-            let category = self.name_text(category_id);
+            let category = self.name_text(category);
             let head = Head {
                 category: self.records.name(&category),
                 name: self.records.name(&whole_name),
@@ -232,8 +211,8 @@ impl<'a, 't> Encoder<'a, 't> {
         names: (StringId, StringId),
         last_word: Option<u64>,
     ) {
-        let args = self.no_args();
-        self.event(event_type, at, names, args, last_word);
+        self.fields.clear();
+        self.event(event_type, at, names, &[], last_word);
     }
 
     /// The thread that slices of a track are written on.
@@ -273,7 +252,10 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// When a slice really began and ended, where the range hides it.
-    fn border_args(&self, args: &mut Vec<Arg<'a>>, start: i64, end: i64) {
+    fn border_args(&self, item: &Item) -> Vec<Arg<'static>> {
+        let start = self.source.trace.slices.starts[item.row as usize];
+        let end = item.slice.end;
+        let mut args = Vec::new();
         let span = self.source.chosen.span;
         let shift = self.source.shift;
         if start < span.start.0 {
@@ -288,30 +270,41 @@ impl<'a, 't> Encoder<'a, 't> {
                 ArgValue::Int64(end.saturating_add(shift)),
             ));
         }
+        args
+    }
+
+    fn label(&self, item: &Item) -> SliceLabel {
+        let label = self
+            .source
+            .trace
+            .slices
+            .labels
+            .get(item.slice.label as usize);
+        label.copied().unwrap_or_default()
     }
 
     fn slice(&mut self, item: &Item) {
-        let source = self.source;
-        let slices = &source.trace.slices;
-        let index = item.row as usize;
-        let (start, end) = (slices.starts[index], slices.ends[index]);
-        let thread = self.track_thread(item.of, slices.begins[index]);
+        let span = self.source.chosen.span;
+        let SliceFacts { end, begin, .. } = item.slice;
+        let thread = self.track_thread(item.of, begin);
         if item.what == What::End {
             return self.slice_end(item, thread);
         }
         let (event_type, last_word) = match item.what {
             What::Begin => (EventType::Begin, None),
             _ => {
-                let end = end.min(source.chosen.span.end.0).max(item.time);
+                let end = end.min(span.end.0).max(item.time);
                 (EventType::Complete, Some(self.ticks(end)))
             }
         };
-        let is_merged = item.what == What::Whole && slices.finishes[index] != u32::MAX;
-        let is_cut = start < source.chosen.span.start.0
-            || (end > source.chosen.span.end.0 && end != i64::MAX);
-        let label = slices.label(SliceId(item.row));
-        let begin = EventId(slices.begins[index]);
-        if !is_merged && !is_cut && !self.has_fields(begin) {
+        let is_merged = item.what == What::Whole && item.slice.finish != u32::MAX;
+        // What began before the range is told at its start.
+        let may_have_begun = item.time == span.start.0;
+        let is_cut = may_have_begun || (end > span.end.0 && end != i64::MAX);
+        let label = self.label(item);
+        let begin = EventId(begin);
+        let event = self.event_ref(begin);
+        if !is_merged && !is_cut && !self.source.reader.has_fields(event) {
             return self.bare_event(
                 event_type,
                 (item.time, thread),
@@ -319,35 +312,39 @@ impl<'a, 't> Encoder<'a, 't> {
                 last_word,
             );
         }
-        let mut args = self.args_of(begin);
-        if is_merged && end < source.chosen.span.end.0 {
-            self.read_fields(EventId(slices.finishes[index]));
-            args::add_new(&mut args, &mut self.fields);
+        self.read_fields_of(event);
+        if is_merged && end < span.end.0 {
+            let mut own = std::mem::take(&mut self.fields);
+            self.read_fields(EventId(item.slice.finish));
+            args::merge(&mut own, &mut self.fields);
+            self.fields = own;
         }
-        self.border_args(&mut args, start, end);
+        let more = match is_cut {
+            true => self.border_args(item),
+            false => Vec::new(),
+        };
         self.event(
             event_type,
             (item.time, thread),
             (label.category, label.name),
-            args,
+            &more,
             last_word,
         );
     }
 
     fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
-        let finish = EventId(self.source.trace.slices.finishes[item.row as usize]);
-        let is_inside = item.time < self.source.chosen.span.end.0;
-        if !is_inside || !self.has_fields(finish) {
-            return self.bare_event(
-                EventType::End,
-                (item.time, thread),
-                (StringId::EMPTY, StringId::EMPTY),
-                None,
-            );
-        }
-        let args = self.args_of(finish);
+        let at = (item.time, thread);
         let none = (StringId::EMPTY, StringId::EMPTY);
-        self.event(EventType::End, (item.time, thread), none, args, None);
+        let is_inside = item.time < self.source.chosen.span.end.0;
+        if !is_inside {
+            return self.bare_event(EventType::End, at, none, None);
+        }
+        let event = self.event_ref(EventId(item.slice.finish));
+        if !self.source.reader.has_fields(event) {
+            return self.bare_event(EventType::End, at, none, None);
+        }
+        self.read_fields_of(event);
+        self.event(EventType::End, at, none, &[], None);
     }
 
     fn has_fields(&self, id: EventId) -> bool {
@@ -356,45 +353,43 @@ impl<'a, 't> Encoder<'a, 't> {
 
     fn async_mark(&mut self, item: &Item) {
         let source = self.source;
-        let slices = &source.trace.slices;
-        let index = item.row as usize;
-        let thread = self.track_thread(item.of, slices.begins[index]);
-        let id = source.async_ids.of_slice(SliceId(item.row));
-        let label = slices.label(SliceId(item.row));
+        let SliceFacts { begin, finish, .. } = item.slice;
+        let begun_on = self.track_thread(item.of, begin);
+        let label = self.label(item);
         let is_end = item.what == What::AsyncEnd;
-        let event = if is_end {
-            slices.finishes[index]
-        } else {
-            slices.begins[index]
-        };
+        let event = if is_end { finish } else { begin };
         let is_inside = !is_end || item.time < source.chosen.span.end.0;
-        let (event_type, thread) = if is_end {
+        let thread = match event {
             // It may end on another thread of its process.
-            let ended_on = match event {
-                u32::MAX => thread,
-                event => source.koids.thread(self.events.thread(EventId(event))),
-            };
-            let is_same_process = ended_on.0 == thread.0;
-            (
-                EventType::AsyncEnd,
-                if is_same_process { ended_on } else { thread },
-            )
-        } else {
-            (EventType::AsyncBegin, thread)
+            event if is_end && event != u32::MAX => {
+                let ended_on = source.koids.thread(self.events.thread(EventId(event)));
+                match ended_on.0 == begun_on.0 {
+                    true => ended_on,
+                    false => begun_on,
+                }
+            }
+            _ => begun_on,
         };
-        let mut args = if is_inside && event != u32::MAX {
-            self.args_of(EventId(event))
-        } else {
-            self.no_args()
-        };
-        if !is_end {
-            self.border_args(&mut args, slices.starts[index], slices.ends[index]);
+        let has_own_fields = is_inside && event != u32::MAX;
+        self.read_fields(EventId(if has_own_fields { event } else { begin }));
+        let id = record_word(&self.fields, "async id")
+            .unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
+        if !has_own_fields {
+            self.fields.clear();
         }
+        let more = match is_end {
+            true => Vec::new(),
+            false => self.border_args(item),
+        };
+        let event_type = match is_end {
+            true => EventType::AsyncEnd,
+            false => EventType::AsyncBegin,
+        };
         self.event(
             event_type,
             (item.time, thread),
             (label.category, label.name),
-            args,
+            &more,
             Some(id),
         );
     }
@@ -417,11 +412,12 @@ impl<'a, 't> Encoder<'a, 't> {
             ));
         }
         let end = self.ticks(item.time.saturating_add(1));
+        self.fields.clear();
         self.event(
             EventType::Complete,
             (item.time, thread),
             (label.category, label.name),
-            args,
+            &args,
             Some(end),
         );
     }
@@ -446,8 +442,8 @@ impl<'a, 't> Encoder<'a, 't> {
         {
             Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
             Some(TrackKind::Async(process)) => {
-                let id = source.async_ids.of_instant(id);
-                (self.async_thread(process, item.row), Some(id))
+                let chosen_id = source.async_ids.of_instant(id);
+                (self.async_thread(process, item.row), Some(chosen_id))
             }
             _ => (source.koids.thread(self.events.thread(id)), None),
         };
@@ -467,18 +463,14 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         if let Some(payload) = args::payload_of(&self.fields) {
             let (category, name) = (self.name_text(category), self.name_text(name));
-            let args = self.args_of_fields();
-            return self.large_instant((item.time, thread), (&category, &name), args, &payload);
+            return self.large_instant((item.time, thread), (&category, &name), &payload);
         }
-        let last_word = async_id.or_else(|| scope_word(&self.fields));
-        let args = self.args_of_fields();
-        self.event(
-            event_type,
-            (item.time, thread),
-            (category, name),
-            args,
-            last_word,
-        );
+        let last_word = match async_id {
+            Some(chosen_id) => record_word(&self.fields, "async id").or(Some(chosen_id)),
+            None => scope_word(&self.fields),
+        };
+        let at = (item.time, thread);
+        self.event(event_type, at, (category, name), &[], last_word);
     }
 
     /// Bytes that no argument can hold go into a large record.
@@ -486,14 +478,14 @@ impl<'a, 't> Encoder<'a, 't> {
         &mut self,
         (time, thread): (i64, ThreadKoids),
         (category, name): (&str, &str),
-        mut args: Vec<Arg<'a>>,
         payload: &[u8],
     ) {
         let of_reader = ["payload", "size"];
+        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
         args.retain(|arg| !of_reader.contains(&arg.name.as_ref()));
         let fitted = args::fit(&mut args);
         self.records.counts.packed += u64::from(fitted.is_packed);
-        self.cut_texts += u64::from(fitted.overflow.is_some());
+        self.cut_texts += fitted.cut.len() as u64;
         let head = Head {
             event_type: EventType::Instant,
             time: self.ticks(time),
@@ -584,16 +576,11 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
     fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
-        let trace = self.source.trace;
-        let runs = &trace.runs;
-        let thread = ThreadId(runs.threads[run]);
-        let states = trace.states.of_thread.get(thread.0 as usize)?;
-        let starts = trace
-            .states
-            .starts
-            .get(states.start as usize..states.end as usize)?;
-        starts.binary_search(&runs.ends[run]).ok()?;
-        let side = self.side(thread, runs.priorities[run]);
+        if !self.source.true_ends.has(run) {
+            return None;
+        }
+        let runs = &self.source.trace.runs;
+        let side = self.side(ThreadId(runs.threads[run]), runs.priorities[run]);
         Some((side, state_number(runs.end_states[run])))
     }
 
@@ -680,18 +667,15 @@ impl<'a, 't> Encoder<'a, 't> {
                 Some(mark.id),
             );
         }
-        let mut args = self.args_of(mark.event);
-        if mark.is_moved {
-            let real = row.time.0.saturating_add(source.shift);
-            args.push(Arg::new("really_at_ns", ArgValue::Int64(real)));
-        }
-        self.event(
-            event_type,
-            (item.time, thread),
-            (category, name),
-            args,
-            Some(mark.id),
-        );
+        self.read_fields(mark.event);
+        let real = row.time.0.saturating_add(source.shift);
+        let really_at = [Arg::new("really_at_ns", ArgValue::Int64(real))];
+        let more = match mark.is_moved {
+            true => &really_at[..],
+            false => &[],
+        };
+        let at = (item.time, thread);
+        self.event(event_type, at, (category, name), more, Some(mark.id));
     }
 }
 

@@ -221,11 +221,5 @@ impl FlowMarks {
 }
 
 fn stub(slice: SliceId, time: Timestamp, thread: ThreadId) -> Item {
-    Item {
-        time: time.0,
-        order: 0,
-        what: What::Stub,
-        row: slice.0,
-        of: thread.0,
-    }
+    Item::new(What::Stub, (time.0, 0), slice.0, thread.0)
 }

@@ -6,11 +6,12 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::trace::{EventId, StateId, ThreadState, Trace};
+use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Those states, by the switch that brought them.
 #[derive(Debug, Default)]
 pub struct LoneStates {
+    rows: Vec<(u32, u32)>,
     by_event: FxHashMap<u32, u32>,
 }
 
@@ -45,12 +46,10 @@ impl LoneStates {
             found
         };
         let found = states.of_thread.par_iter().map(of_thread);
+        let rows: Vec<(u32, u32)> = found.flatten_iter().collect();
         LoneStates {
-            by_event: found
-                .flatten_iter()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .collect(),
+            by_event: rows.iter().copied().collect(),
+            rows,
         }
     }
 
@@ -60,37 +59,98 @@ impl LoneStates {
         self.by_event.get(&event).copied().map(StateId)
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = (EventId, StateId)> {
-        self.by_event
-            .iter()
-            .map(|(&event, &state)| (EventId(event), StateId(state)))
+    /// All of them: events and states.
+    #[must_use]
+    pub fn rows(&self) -> &[(u32, u32)] {
+        &self.rows
     }
 }
 
 /// Which events are switches that a run begins with.
 #[derive(Debug)]
-pub struct RunBegins {
-    bits: Vec<u64>,
-}
+pub struct RunBegins(Bits);
 
 impl RunBegins {
     /// Finds them.
     #[must_use]
     pub fn new(trace: &Trace) -> RunBegins {
-        let mut bits = vec![0; trace.events.len().div_ceil(64)];
+        let mut bits = Bits::new(trace.events.len());
         for &event in &trace.runs.events {
-            if let Some(word) = bits.get_mut(event as usize / 64) {
-                *word |= 1 << (event % 64);
-            }
+            bits.set(event);
         }
-        RunBegins { bits }
+        RunBegins(bits)
     }
 
     /// Whether a run begins with that switch.
     #[must_use]
     pub fn has(&self, event: EventId) -> bool {
-        let word = self.bits.get(event.0 as usize / 64);
-        word.is_some_and(|word| word >> (event.0 % 64) & 1 == 1)
+        self.0.has(event.0)
+    }
+}
+
+/// Which runs end where a state of their thread begins: where switches were lost, some do not.
+#[derive(Debug)]
+pub struct TrueEnds(Bits);
+
+impl TrueEnds {
+    /// Finds them.
+    #[must_use]
+    pub fn new(trace: &Trace) -> TrueEnds {
+        let of_thread = |thread: usize| {
+            let runs = trace.runs.of(ThreadId(thread as u32));
+            let states = trace.states.of_thread.get(thread).cloned();
+            let states = states.unwrap_or(0..0);
+            let starts = &trace.states.starts[states.start as usize..states.end as usize];
+            let mut at = 0;
+            let mut found = Vec::with_capacity(runs.len());
+            for &run in runs {
+                let end = trace.runs.ends[run as usize];
+                // Runs of a thread may overlap where switches were lost.
+                while at > 0 && starts[at - 1] >= end {
+                    at -= 1;
+                }
+                while starts.get(at).is_some_and(|&start| start < end) {
+                    at += 1;
+                }
+                if starts.get(at) == Some(&end) {
+                    found.push(run);
+                }
+            }
+            found
+        };
+        let count = trace.runs.of_thread.len();
+        let found: Vec<Vec<u32>> = (0..count).into_par_iter().map(of_thread).collect();
+        let mut bits = Bits::new(trace.runs.len());
+        for run in found.into_iter().flatten() {
+            bits.set(run);
+        }
+        TrueEnds(bits)
+    }
+
+    /// Whether a run is one of them.
+    #[must_use]
+    pub fn has(&self, run: usize) -> bool {
+        self.0.has(run as u32)
+    }
+}
+
+/// A set of row numbers.
+#[derive(Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Bits {
+        Bits(vec![0; count.div_ceil(64)])
+    }
+
+    fn set(&mut self, row: u32) {
+        if let Some(word) = self.0.get_mut(row as usize / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    fn has(&self, row: u32) -> bool {
+        let word = self.0.get(row as usize / 64);
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }

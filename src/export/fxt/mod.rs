@@ -27,10 +27,13 @@
 
 pub(super) mod args;
 pub(super) mod asyncs;
+mod borders;
 pub(super) mod encode;
 pub(super) mod flows;
+mod forms;
 mod items;
 pub(super) mod koids;
+mod lanes;
 mod lone_states;
 pub(super) mod records;
 
@@ -51,9 +54,9 @@ use crate::trace::{
 use asyncs::AsyncIds;
 use encode::{CounterName, Encoder, Source};
 use flows::FlowMarks;
-use items::{Item, Items};
+use items::{Item, Items, Window};
 use koids::Koids;
-use lone_states::LoneStates;
+use lone_states::{LoneStates, TrueEnds};
 use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
 
 /// This exporter's row.
@@ -90,16 +93,7 @@ fn write_with(
     let koids = Koids::new(trace);
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
-    let event_ref = |id: EventId| {
-        let event = trace.events.get(id);
-        EventRef {
-            part: event.part,
-            place: event.row.place,
-            time: event.row.time,
-            kind: event.row.kind,
-            thread: event.row.thread,
-        }
-    };
+    let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
     let cpu_of = |id: EventId| {
         trace.events.get(id).cpu.or_else(|| {
             let number = loaded.reader.describe(event_ref(id)).cpu?;
@@ -111,6 +105,7 @@ fn write_with(
         })
     };
     let lone_states = LoneStates::new(trace);
+    let true_ends = TrueEnds::new(trace);
     let items = Items::new(trace, &chosen, &flow_marks.marks, &lone_states, &cpu_of);
     job.check()?;
     job.set_total(items.count.max(1));
@@ -127,6 +122,7 @@ fn write_with(
         koids: &koids,
         flows: &flow_marks.marks,
         lone_states: &lone_states,
+        true_ends: &true_ends,
         async_ids: &async_ids,
         shift,
         counter_names: &counter_names,
@@ -231,6 +227,7 @@ fn write_windows(
         for _ in 0..worker_count {
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
+                let mut window = Window::default();
                 loop {
                     let (buffer, number) = {
                         let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +239,13 @@ fn write_windows(
                         next.1 += 1;
                         (buffer, next.1 - 1)
                     };
-                    let encoded = encode_window(source, items, (tables, buffer), number, job);
+                    let encoded = match job.is_cancelled() {
+                        true => (Encoder::new(source, tables), 0),
+                        false => {
+                            items.fill(&mut window, number);
+                            encode_window(source, tables, buffer, &window)
+                        }
+                    };
                     if sender.send((number, encoded)).is_err() {
                         return;
                     }
@@ -270,20 +273,15 @@ fn write_windows(
 
 fn encode_window<'a, 't>(
     source: &'a Source<'a>,
-    items: &Items<'_>,
-    (tables, buffer): (&'t FixedTables, Vec<u8>),
-    number: usize,
-    job: &Job,
+    tables: &'t FixedTables,
+    buffer: Vec<u8>,
+    window: &Window,
 ) -> (Encoder<'a, 't>, u64) {
     let mut encoder = Encoder::with_buffer(source, tables, buffer);
-    if job.is_cancelled() {
-        return (encoder, 0);
-    }
-    let list = items.window(number);
-    for item in &list {
+    for item in &window.items {
         encoder.item(item);
     }
-    (encoder, list.len() as u64)
+    (encoder, window.items.len() as u64)
 }
 
 /// What is in the file so far.
@@ -538,5 +536,7 @@ impl Owners {
     }
 }
 
+#[cfg(test)]
+mod edge_tests;
 #[cfg(test)]
 mod tests;

@@ -24,10 +24,12 @@ pub const MAGIC: u64 = 0x0016_5478_4604_0010;
 pub const MOST_RECORD_WORDS: usize = 4095;
 /// An event's argument count is 4 bits.
 pub const MOST_ARGS: usize = 15;
-/// Longest text that is registered: longer ones are hardly ever repeated.
-const MOST_REGISTERED_BYTES: usize = 256;
-/// Longest name: a reference's length is 15 bits, and a record takes a category and a name beside its arguments.
-const MOST_NAME_BYTES: usize = 4000;
+/// Texts up to this are registered when they may be repeated; longer ones hardly ever are.
+const MOST_REPEATED_BYTES: usize = 256;
+/// Names up to this may stand in a record, beside its 15 arguments; longer ones are registered.
+const MOST_INLINE_BYTES: usize = 1000;
+/// The longest text that can be registered: its record's size is limited.
+pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
 /// A blob record has this much room beside its name.
 const MOST_BLOB_BYTES: usize = 28_000;
 const INLINE: u16 = 0x8000;
@@ -77,6 +79,8 @@ pub enum ArgValue<'a> {
     Double(f64),
     /// Text.
     Text(Cow<'a, str>),
+    /// Text that would not fit into its record, and is registered; up to [`MOST_STRING_BYTES`].
+    LongText(Cow<'a, str>),
     /// An address.
     Pointer(u64),
     /// A kernel object's number.
@@ -106,11 +110,19 @@ impl<'a> Arg<'a> {
     /// The most words that it can take.
     pub fn most_words(&self) -> usize {
         let value = match &self.value {
-            ArgValue::Null | ArgValue::Int32(_) | ArgValue::UInt32(_) | ArgValue::Bool(_) => 0,
+            ArgValue::Null
+            | ArgValue::Int32(_)
+            | ArgValue::UInt32(_)
+            | ArgValue::Bool(_)
+            | ArgValue::LongText(_) => 0,
             ArgValue::Text(text) => text.len().div_ceil(8),
             _ => 1,
         };
-        1 + self.name.len().min(MOST_NAME_BYTES).div_ceil(8) + value
+        let name = match self.name.len() {
+            length @ ..=MOST_INLINE_BYTES => length.div_ceil(8),
+            _ => 0,
+        };
+        1 + name + value
     }
 }
 
@@ -184,7 +196,7 @@ impl FixedTables {
         }
         for text in field_names {
             let has_room = tables.strings.len() <= usize::from(zones.strings) / 2;
-            if has_room && !text.is_empty() && text.len() <= MOST_REGISTERED_BYTES {
+            if has_room && !text.is_empty() && text.len() <= MOST_REPEATED_BYTES {
                 tables.strings.intern_text(text);
             }
         }
@@ -193,7 +205,7 @@ impl FixedTables {
                 break;
             }
             let text = trace_strings.text(name);
-            if text.is_empty() || text.len() > MOST_REGISTERED_BYTES {
+            if text.is_empty() || text.len() > MOST_REPEATED_BYTES {
                 continue;
             }
             let index = tables.strings.intern_text(&text).0 as u16;
@@ -267,12 +279,23 @@ pub struct TextRef<'a> {
     inline: &'a str,
 }
 
-impl TextRef<'_> {
+impl<'a> TextRef<'a> {
     /// The empty text.
     pub const EMPTY: TextRef<'static> = TextRef {
         bits: 0,
         inline: "",
     };
+
+    /// A text that stands in the record.
+    fn inline(text: &'a str) -> TextRef<'a> {
+        match text.is_empty() {
+            true => TextRef::EMPTY,
+            false => TextRef {
+                bits: INLINE | text.len() as u16,
+                inline: text,
+            },
+        }
+    }
 }
 
 /// What an event record says before its arguments.
@@ -304,7 +327,14 @@ pub enum Side {
     },
 }
 
-const SEEN_ONCE: u16 = 1;
+/// No index has this bit.
+const SEEN_ONCE: u16 = INLINE;
+
+const RECENT_THREADS: usize = 64;
+
+fn thread_slot((process, thread): ThreadKoids) -> usize {
+    (process.wrapping_mul(31).wrapping_add(thread)) as usize % RECENT_THREADS
+}
 
 /// A growing list of records: one chunk of a file.
 #[derive(Debug)]
@@ -320,9 +350,11 @@ pub struct Records<'t> {
     threads: FxHashMap<ThreadKoids, u8>,
     thread_ring: Vec<ThreadKoids>,
     next_thread: usize,
-    last_thread: (ThreadKoids, u8),
-    /// The arguments of the record that is being written.
+    /// Threads that were asked for lately, each at [`thread_slot`].
+    recent_threads: Box<[(ThreadKoids, u8); RECENT_THREADS]>,
+    /// The arguments of the record that is being written, and how many they are.
     arguments: Vec<u8>,
+    argument_count: u64,
     /// What was written so far.
     pub counts: RecordCounts,
 }
@@ -347,8 +379,9 @@ impl<'t> Records<'t> {
             threads: FxHashMap::default(),
             thread_ring: Vec::new(),
             next_thread: 0,
-            last_thread: ((0, 0), 0),
+            recent_threads: Box::new([((0, 0), 0); RECENT_THREADS]),
             arguments: Vec::new(),
+            argument_count: 0,
             counts: RecordCounts::default(),
         }
     }
@@ -413,65 +446,71 @@ impl<'t> Records<'t> {
         self.counts.threads += 1;
     }
 
-    /// The index of a text in the chunk's own zone; `None` if it is not registered (yet).
-    fn own_index(&mut self, text: &str, wants: Wants) -> Option<u16> {
+    /// The index of a text; `None` if it is not registered (yet).
+    fn index(&mut self, text: &str, wants: Wants) -> Option<u16> {
         let id = self.texts.intern_text(text).0 as usize;
         if id >= self.indices.len() {
-            self.indices.resize(id + 1, 0);
+            let fixed = self.fixed.strings.find(text.as_bytes());
+            self.indices.push(fixed.map_or(0, |fixed| fixed.0 as u16));
         }
         let known = self.indices[id];
-        if known > SEEN_ONCE {
+        if known != 0 && known != SEEN_ONCE {
             return Some(known);
         }
         if wants == Wants::IfRepeated && known == 0 {
             self.indices[id] = SEEN_ONCE;
             return None;
         }
+        let index = self.free_index(id as u32);
+        self.indices[id] = index;
+        self.string_record(index, text);
+        Some(index)
+    }
+
+    /// An index of the chunk's own zone for the text with number `id`, the oldest if all are taken.
+    fn free_index(&mut self, id: u32) -> u16 {
         let zones = self.fixed.zones;
         let room = usize::from(zones.last_string - zones.strings);
         let slot = self.next_string % room.max(1);
         self.next_string += 1;
-        // Index 1 is always fixed, so that it can stand for "seen once".
-        let index = zones.strings + 1 + slot as u16;
         match self.string_ring.get_mut(slot) {
             Some(old) => {
-                self.indices[*old as usize] = SEEN_ONCE;
-                *old = id as u32;
+                if let Some(index) = self.indices.get_mut(*old as usize) {
+                    *index = SEEN_ONCE;
+                }
+                *old = id;
             }
-            None => self.string_ring.push(id as u32),
+            None => self.string_ring.push(id),
         }
-        self.indices[id] = index;
-        self.string_record(index, text);
-        Some(index)
+        zones.strings + 1 + slot as u16
     }
 
     fn reference<'a>(&mut self, text: &'a str, wants: Wants) -> TextRef<'a> {
         if text.is_empty() {
             return TextRef::EMPTY;
         }
-        if text.len() <= MOST_REGISTERED_BYTES {
-            if let Some(id) = self.fixed.strings.find(text.as_bytes()) {
-                return TextRef {
-                    bits: id.0 as u16,
-                    inline: "",
-                };
-            }
-            if let Some(bits) = self.own_index(text, wants) {
-                return TextRef { bits, inline: "" };
-            }
+        let is_long = wants == Wants::Always && text.len() > MOST_INLINE_BYTES;
+        if (text.len() <= MOST_REPEATED_BYTES || is_long)
+            && let Some(bits) = self.index(text, wants)
+        {
+            return TextRef { bits, inline: "" };
         }
-        TextRef {
-            bits: INLINE | text.len().min(0x7fff) as u16,
-            inline: text,
-        }
+        TextRef::inline(text)
     }
 
     /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
     pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
-        self.reference(cut(text, MOST_NAME_BYTES), Wants::Always)
+        self.reference(cut(text, MOST_STRING_BYTES), Wants::Always)
     }
 
-    /// The same for a string of the trace, if it is among the fixed ones.
+    /// The reference for ever, if it holds in the whole file.
+    pub fn lasting(&self, name: TextRef<'_>) -> Option<TextRef<'static>> {
+        let bits = name.bits;
+        let is_fixed = bits <= self.fixed.zones.strings;
+        is_fixed.then_some(TextRef { bits, inline: "" })
+    }
+
+    /// A name for a string of the trace, if it is among the fixed ones.
     #[inline]
     pub fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
         match self.fixed.by_trace_id.get(id.0 as usize) {
@@ -483,11 +522,13 @@ impl<'t> Records<'t> {
     /// The index of a thread, registered if it is not yet.
     #[inline]
     fn thread(&mut self, koids: ThreadKoids) -> u8 {
-        if self.last_thread.0 == koids && self.last_thread.1 != 0 {
-            return self.last_thread.1;
+        let slot = thread_slot(koids);
+        let (known, index) = self.recent_threads[slot];
+        if known == koids && index != 0 {
+            return index;
         }
         let index = self.find_thread(koids);
-        self.last_thread = (koids, index);
+        self.recent_threads[slot] = (koids, index);
         index
     }
 
@@ -506,6 +547,7 @@ impl<'t> Records<'t> {
         match self.thread_ring.get_mut(slot) {
             Some(old) => {
                 self.threads.remove(old);
+                self.recent_threads[thread_slot(*old)] = ((0, 0), 0);
                 *old = koids;
             }
             None => self.thread_ring.push(koids),
@@ -517,12 +559,17 @@ impl<'t> Records<'t> {
 
     /// An event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
     pub fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
-        let thread = self.thread(head.thread);
         self.prepare(args);
+        self.prepared_event(head, last_word);
+    }
+
+    /// An event with the arguments that were prepared.
+    pub fn prepared_event(&mut self, head: Head<'_>, last_word: Option<u64>) {
+        let thread = self.thread(head.thread);
         let start = self.out.len();
         self.word(
             4 | (head.event_type as u64) << 16
-                | (args.len() as u64) << 20
+                | self.argument_count << 20
                 | u64::from(thread) << 24
                 | u64::from(head.category.bits) << 32
                 | u64::from(head.name.bits) << 48,
@@ -606,18 +653,30 @@ impl<'t> Records<'t> {
 
     /// Encodes arguments for the record that comes next. What must be registered for them is registered now, so that
     /// no record may be open.
-    fn prepare(&mut self, args: &[Arg<'_>]) {
-        let mut encoded = std::mem::take(&mut self.arguments);
-        encoded.clear();
+    pub fn prepare(&mut self, args: &[Arg<'_>]) {
+        self.arguments.clear();
+        self.argument_count = 0;
         for arg in args {
             let name = self.name(&arg.name);
-            let text = match &arg.value {
-                ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
-                _ => TextRef::EMPTY,
-            };
-            push_arg(&mut encoded, name, &arg.value, text);
+            self.prepare_one(name, &arg.value);
         }
-        self.arguments = encoded;
+    }
+
+    /// Adds an argument to those of the record that comes next. `name` was asked for last.
+    #[inline]
+    pub fn prepare_one(&mut self, name: TextRef<'_>, value: &ArgValue<'_>) {
+        let text = match value {
+            ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
+            ArgValue::LongText(text) => self.name(text),
+            _ => TextRef::EMPTY,
+        };
+        push_arg(&mut self.arguments, name, value, text);
+        self.argument_count += 1;
+    }
+
+    /// Bytes that the prepared arguments take.
+    pub fn prepared_bytes(&self) -> usize {
+        self.arguments.len()
     }
 
     /// Appends the arguments that were prepared.
@@ -637,21 +696,21 @@ impl<'t> Records<'t> {
     }
 
     fn object(&mut self, object_type: u64, koid: u64, name: &str, process: Option<u64>) {
-        let name = cut(name, MOST_NAME_BYTES);
         let args: Vec<Arg<'_>> = process
             .map(|process| Arg::new("process", ArgValue::Koid(process)))
             .into_iter()
             .collect();
-        self.prepare(&args);
-        // Names of objects are used once: they stand in the record.
-        let bits = match name.len() {
-            0 => 0,
-            length => u64::from(INLINE) | length as u64,
+        // Names of objects are used once: they stand in the record if they fit.
+        let name = match name.len() {
+            0..=MOST_INLINE_BYTES => TextRef::inline(name),
+            _ => self.name(name),
         };
+        self.prepare(&args);
         let start = self.out.len();
+        let bits = u64::from(name.bits);
         self.word(7 | object_type << 16 | bits << 24 | (args.len() as u64) << 40);
         self.word(koid);
-        self.stream(name);
+        self.stream(name.inline);
         self.append_arguments();
         self.close(start);
         self.counts.objects += 1;
@@ -765,7 +824,7 @@ fn push_arg(out: &mut Vec<u8>, name: TextRef<'_>, value: &ArgValue<'_>, text: Te
         ArgValue::Int64(value) => (3, 0, Some(value as u64)),
         ArgValue::UInt64(value) => (4, 0, Some(value)),
         ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
-        ArgValue::Text(_) => (6, u32::from(text.bits), None),
+        ArgValue::Text(_) | ArgValue::LongText(_) => (6, u32::from(text.bits), None),
         ArgValue::Pointer(value) => (7, 0, Some(value)),
         ArgValue::Koid(value) => (8, 0, Some(value)),
         ArgValue::Bool(value) => (9, u32::from(value), None),

@@ -13,11 +13,11 @@ use crate::load::open;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{Flow, Flows, SliceId};
 
-fn tables() -> FixedTables {
+pub(super) fn tables() -> FixedTables {
     FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
 }
 
-fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
+pub(super) fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
     Head {
         event_type,
         time,
@@ -28,7 +28,7 @@ fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
 }
 
 /// Threads 11, 12 and 13 of process 10 from 0 to 1000; see the tests for what they do.
-fn sample(folder: &Path) -> LoadedTrace {
+pub(super) fn sample(folder: &Path) -> LoadedTrace {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
@@ -70,7 +70,11 @@ fn sample(folder: &Path) -> LoadedTrace {
     open(&path, &Job::default()).unwrap()
 }
 
-fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTrace, Summary) {
+pub(super) fn cut(
+    folder: &Path,
+    source: &LoadedTrace,
+    selection: &Selection,
+) -> (LoadedTrace, Summary) {
     let path = folder.join("cut.fxt");
     let summary = export::run(
         &EXPORTER,
@@ -84,12 +88,12 @@ fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTra
     (open(&path, &Job::default()).unwrap(), summary)
 }
 
-fn range(from: i64, until: i64) -> Selection {
+pub(super) fn range(from: i64, until: i64) -> Selection {
     Selection::range(TimeSpan::new(Timestamp(from), Timestamp(until)))
 }
 
 /// (name, thread, start, end) of all slices, sorted.
-fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
+pub(super) fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
     let trace = &loaded.trace;
     let mut rows: Vec<_> = (0..trace.slices.len() as u32)
         .map(|index| {
@@ -109,19 +113,13 @@ fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
     rows
 }
 
-fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, String> {
+pub(super) fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, String> {
     let trace = &loaded.trace;
     let index = (0..trace.slices.len() as u32)
         .find(|&index| trace.text(trace.slices.label(SliceId(index)).name) == name)
         .unwrap();
     let event = trace.events.get(trace.slices.get(SliceId(index)).begin);
-    let detail = loaded.reader.describe(EventRef {
-        part: event.part,
-        place: event.row.place,
-        time: event.row.time,
-        kind: event.row.kind,
-        thread: event.row.thread,
-    });
+    let detail = loaded.reader.describe(event.into());
     let text = |field: &Field| (field.name.clone(), field.value.to_string());
     detail.fields.iter().map(text).collect()
 }

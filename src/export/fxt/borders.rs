@@ -1,0 +1,132 @@
+//! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
+
+use super::forms::Form;
+use super::items::{Item, Items, What};
+use crate::trace::slices::SliceRow;
+use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, TrackId};
+
+impl<'a> Items<'a> {
+    /// What lasts over the range's start, outermost first; their time is the start.
+    pub fn across_start(&self) -> Vec<Item> {
+        let trace = self.trace;
+        let span = self.chosen.span;
+        if span.start >= span.end {
+            return Vec::new();
+        }
+        let mut list = Vec::new();
+        for (track, row, form) in self.slice_rows() {
+            let found = trace.slices.overlapping(row, span);
+            // At most one slice of a row lies over a point.
+            let index = found.start as usize;
+            if found.is_empty()
+                || trace.slices.starts[index] >= span.start.0
+                || (self.chosen.limits_cpus()
+                    && !self.chosen.has_cpu_of(EventId(trace.slices.begins[index])))
+            {
+                continue;
+            }
+            let what = match form {
+                Form::Async => What::AsyncBegin,
+                _ if trace.slices.ends[index] == i64::MAX => What::Begin,
+                _ => What::Whole,
+            };
+            list.push((trace.slices.starts[index], (what, index, track)));
+        }
+        // Of a track, rows come in their order, and stay in it where slices started together.
+        list.sort_by_key(|(start, _)| *start);
+        let start = (span.start.0, 0);
+        let at_start = |what: What, row: usize, of: u32| Item::new(what, start, row as u32, of);
+        let mut items: Vec<Item> = list
+            .into_iter()
+            .map(|(_, (what, row, track))| Item::of_slice(trace, what, start, row, track))
+            .collect();
+        for (number, track) in trace.counters.tracks.iter().enumerate() {
+            if !self.chosen.has_counter(CounterTrackId(number as u32)) {
+                continue;
+            }
+            let in_force = trace.counters.in_force(track, span);
+            let index = in_force.start as usize;
+            if !in_force.is_empty() && trace.counters.times[index] < span.start.0 {
+                items.push(at_start(What::Sample, index, number as u32));
+            }
+        }
+        for cpu in 0..trace.cpus.len() as u32 {
+            let range = trace.runs.on(CpuId(cpu));
+            let found = trace.runs.overlapping(range, span);
+            if self.chosen.has_runs_of(CpuId(cpu))
+                && !found.is_empty()
+                && trace.runs.starts[found.start as usize] < span.start.0
+            {
+                items.push(at_start(What::SwitchTo, found.start as usize, cpu));
+            }
+        }
+        for (thread, range) in trace.states.of_thread.iter().enumerate() {
+            if range.is_empty() || !self.chosen.has_thread(ThreadId(thread as u32)) {
+                continue;
+            }
+            let found = trace.states.overlapping(range.clone(), span);
+            let index = found.start as usize;
+            if !found.is_empty()
+                && trace.states.starts[index] < span.start.0
+                && trace.states.states[index].is_ready()
+            {
+                items.push(at_start(What::Wakeup, index, thread as u32));
+            }
+        }
+        items
+    }
+
+    /// Ends of what began by an event of its own and lasts over the range's end.
+    pub fn across_end(&self) -> Vec<Item> {
+        let trace = self.trace;
+        let span = self.chosen.span;
+        if span.start >= span.end {
+            return Vec::new();
+        }
+        let mut list = Vec::new();
+        for (track, row, form) in self.slice_rows() {
+            let found = trace.slices.overlapping(row, span);
+            let Some(index) = found.end.checked_sub(1).filter(|_| !found.is_empty()) else {
+                continue;
+            };
+            let index = index as usize;
+            let end = trace.slices.ends[index];
+            let is_chosen = !self.chosen.limits_cpus()
+                || self.chosen.has_cpu_of(EventId(trace.slices.begins[index]));
+            if end >= span.end.0 && end != i64::MAX && is_chosen && self.has_own_end(index, form) {
+                let what = if form == Form::Async {
+                    What::AsyncEnd
+                } else {
+                    What::End
+                };
+                list.push((trace.slices.starts[index], what, index, track));
+            }
+        }
+        // The innermost ends first.
+        list.sort_by_key(|row| std::cmp::Reverse(row.0));
+        list.into_iter()
+            .map(|(_, what, row, of)| Item::of_slice(trace, what, (span.end.0, 0), row, of))
+            .collect()
+    }
+
+    fn slice_rows(&self) -> impl Iterator<Item = (u32, &'a SliceRow, Form)> {
+        let trace = self.trace;
+        self.lanes_of_slices()
+            .into_iter()
+            .filter_map(move |(row, form)| {
+                let row = trace.slices.rows.get(row as usize)?;
+                Some((row.track.0, row, form))
+            })
+    }
+
+    fn lanes_of_slices(&self) -> Vec<(u32, Form)> {
+        let tracks = self.trace.tracks.iter().enumerate();
+        let chosen = tracks.filter(|(number, _)| self.chosen.has_track(TrackId(*number as u32)));
+        chosen
+            .flat_map(|(number, track)| {
+                let form = self.form(number as u32);
+                track.rows.clone().map(move |row| (row, form))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,325 @@
+//! Ranges, times, names and arguments at the edges of what there is and of what the format holds.
+
+use super::records::{Arg, ArgValue, EventType, Head, Side};
+use super::tests::{arguments, cut, head, range, sample, slices, tables};
+use super::*;
+
+/// Opens what `fill` writes.
+fn written(folder: &std::path::Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    fill(&mut out);
+    let path = folder.join("written.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    crate::load::open(&path, &Job::default()).unwrap()
+}
+
+fn complete(out: &mut Records<'_>, name: &str, (start, end): (u64, u64), args: &[Arg<'_>]) {
+    let mut args = args.to_vec();
+    super::args::fit(&mut args);
+    let name = out.name(name);
+    let base = head(EventType::Complete, start, 11);
+    out.event(Head { name, ..base }, &args, Some(end));
+}
+
+fn row(name: &str, start: i64, end: i64) -> (String, u64, i64, i64) {
+    (name.to_owned(), 11, start, end)
+}
+
+#[test]
+fn ranges_without_anything_give_a_file_without_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (min, max) = (i64::MIN, i64::MAX);
+    let empty = [
+        (300, 300),
+        (700, 300),
+        (-50, 0),
+        (1001, 2000),
+        (min, min + 1),
+        (max - 1, max),
+    ];
+    for (from, until) in empty {
+        let (again, summary) = cut(folder.path(), &source, &range(from, until));
+        assert!(slices(&again).is_empty(), "{from}..{until}");
+        assert_eq!(summary.count_of("instants"), 0, "{from}..{until}");
+        assert_eq!(summary.count_of("logs"), 0, "{from}..{until}");
+        assert_eq!(summary.count_of("flow arrows"), 0, "{from}..{until}");
+        let severe = again.trace.diagnostics.rows().iter();
+        let severe = severe.filter(|row| row.severity != crate::base::Severity::Info);
+        assert_eq!(severe.count(), 0, "{from}..{until}");
+    }
+}
+
+#[test]
+fn a_nanosecond_has_what_lasts_over_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (again, _) = cut(folder.path(), &source, &range(500, 501));
+    let expected = ["inner", "outer", "request"].map(|name| row(name, 500, 501));
+    assert_eq!(slices(&again), expected);
+    let outer = arguments(&again, "outer");
+    assert_eq!(
+        (&*outer["really_began_ns"], &*outer["really_ended_ns"]),
+        ("0", "1000")
+    );
+    assert_eq!(again.trace.counters.times, [500]);
+    assert_eq!(again.trace.counters.values, [7.0]);
+    // At its first and last moment: what begins there is in, what ended there is not.
+    let (again, _) = cut(folder.path(), &source, &range(600, 601));
+    assert!(slices(&again).iter().any(|slice| slice.0 == "job"));
+    let (again, _) = cut(folder.path(), &source, &range(800, 801));
+    assert!(slices(&again).iter().all(|slice| slice.0 != "job"));
+}
+
+#[test]
+fn what_begins_or_ends_at_the_border_is_not_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (again, _) = cut(folder.path(), &source, &range(100, 900));
+    let inner = arguments(&again, "inner");
+    assert!(!inner.keys().any(|name| name.starts_with("really_")));
+    assert!(slices(&again).contains(&row("inner", 100, 900)));
+    let outer = arguments(&again, "outer");
+    assert!(outer.contains_key("really_began_ns") && outer.contains_key("really_ended_ns"));
+}
+
+#[test]
+fn each_cpu_has_its_thread_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let side = |koid| Side::Thread { koid, weight: 1 };
+        for thread in [11, 12, 13, 14] {
+            out.thread_object((10, thread), "t");
+        }
+        out.context_switch(10, 0, Side::Idle, (1, ""), side(11));
+        out.context_switch(20, 1, Side::Idle, (1, ""), side(12));
+        out.context_switch(30, 2, Side::Idle, (1, ""), side(13));
+        out.context_switch(40, 2, side(13), (3, ""), Side::Idle);
+        out.wakeup(60, 0, 14, None);
+        out.context_switch(500, 0, side(11), (1, ""), side(14));
+        out.context_switch(600, 1, side(12), (3, ""), Side::Idle);
+    });
+    let (again, summary) = cut(folder.path(), &source, &range(100, 550));
+    let trace = &again.trace;
+    let runs: Vec<(u32, u64, i64, i64)> = (0..trace.runs.len() as u32)
+        .map(|index| {
+            let run = trace.runs.get(crate::trace::RunId(index));
+            let cpu = trace.cpus[run.cpu.0 as usize].number;
+            let end = run.end.map_or(-1, |end| end.0);
+            (cpu, trace.thread(run.thread).tid, run.start.0, end)
+        })
+        .collect();
+    // CPU 2 is idle from before the range to its end: nothing of it is there.
+    let expected = [(0, 11, 100, 500), (0, 14, 500, -1), (1, 12, 100, -1)];
+    assert_eq!(runs, expected);
+    // Who waits for a CPU at the start does so from there.
+    assert_eq!(summary.count_of("wakeups"), 1);
+    let waits = (0..trace.states.starts.len())
+        .any(|index| trace.states.starts[index] == 100 && trace.states.states[index].is_ready());
+    assert!(waits);
+}
+
+#[test]
+fn one_event_is_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        out.event(head(EventType::Instant, 7, 11), &[], None);
+    });
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.count_of("instants"), 1);
+    assert_eq!(again.trace.span, source.trace.span);
+    for (from, until, count) in [(7, 8, 1), (6, 7, 0), (8, 9, 0)] {
+        let (_, summary) = cut(folder.path(), &source, &range(from, until));
+        assert_eq!(summary.count_of("instants"), count, "{from}..{until}");
+    }
+}
+
+#[test]
+fn times_at_the_ends_of_the_clock_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let last = i64::MAX as u64 - 1;
+    let source = written(folder.path(), |out| {
+        complete(out, "first", (0, 1), &[]);
+        complete(out, "late", (last - 10, last), &[]);
+        // Beyond what a time can be.
+        complete(out, "never", (u64::MAX - 5, u64::MAX), &[]);
+    });
+    let late = last as i64;
+    let expected = [row("first", 0, 1), row("late", late - 10, late)];
+    assert_eq!(slices(&source), expected);
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(slices(&again), expected);
+    let (again, _) = cut(folder.path(), &source, &range(late - 5, i64::MAX));
+    assert_eq!(slices(&again), [row("late", late - 5, late)]);
+}
+
+#[test]
+fn times_below_zero_are_shifted_and_the_file_says_by_how_much() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = sample(folder.path());
+    let trace = std::sync::Arc::get_mut(&mut source.trace).unwrap();
+    // As a clock that counts from an event in the middle.
+    let back = 500;
+    trace
+        .slices
+        .starts
+        .iter_mut()
+        .for_each(|time| *time -= back);
+    trace.slices.ends.iter_mut().for_each(|time| *time -= back);
+    let moved = |time: Timestamp| Timestamp(time.0 - back);
+    trace.span = crate::base::TimeSpan::new(moved(trace.span.start), moved(trace.span.end));
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert!(slices(&again).contains(&row("inner", 100, 900)));
+    assert!(
+        summary.notes.iter().any(|note| note.contains("500 ns")),
+        "{:?}",
+        summary.notes
+    );
+    let info = again.reader.info();
+    assert!(
+        info.facts
+            .iter()
+            .any(|fact| format!("{fact:?}").contains("+ 500 ns"))
+    );
+}
+
+#[test]
+fn names_longer_than_any_record_and_bytes_that_are_no_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "long name ".repeat(3_270);
+    let too_long = "ü".repeat(20_000);
+    let mut bytes = Vec::new();
+    let source = written(folder.path(), |out| {
+        complete(out, &long, (10, 20), &[]);
+        complete(out, "plain", (30, 40), &[]);
+        let value = |text: &str| ArgValue::Text(text.to_owned().into());
+        let args = ["a", "b", "c"].map(|name| Arg::new(name, value(&long)));
+        complete(out, "three", (50, 60), &args);
+        let args = [Arg::new(long.clone(), value("x"))];
+        complete(out, "named", (70, 80), &args);
+    });
+    assert_eq!(slices(&source).len(), 4);
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(slices(&again), slices(&source));
+    assert_eq!(arguments(&again, "named")[&long], "x");
+    let three = arguments(&again, "three");
+    assert!(["a", "b", "c"].iter().all(|name| three[*name] == long));
+    assert!(summary.notes.is_empty(), "{:?}", summary.notes);
+
+    // A name that no string record holds is cut, and a text of any length follows whole.
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    let name = out.name(&too_long);
+    let base = head(EventType::Instant, 5, 11);
+    out.event(Head { name, ..base }, &[], None);
+    bytes.extend(out.finish().0);
+    // The name's bytes, made no UTF-8.
+    let at = bytes.windows(4).position(|four| four == "üü".as_bytes());
+    bytes[at.unwrap()] = 0xff;
+    let path = folder.path().join("bytes.fxt");
+    std::fs::write(&path, bytes).unwrap();
+    let source = crate::load::open(&path, &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let name_of = |loaded: &LoadedTrace| {
+        let trace = &loaded.trace;
+        trace.kind_name(trace.events.kind(EventId(0))).into_owned()
+    };
+    assert!(name_of(&source).starts_with("\\xff"));
+    assert!(name_of(&again).starts_with("\\xff"));
+    assert!(name_of(&again).len() > 32_000);
+}
+
+#[test]
+fn sixteen_arguments_and_more_continue_in_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let args: Vec<Arg<'_>> = (0..15_i64)
+            .map(|number| Arg::new(format!("a{number:02}"), ArgValue::Int64(number)))
+            .collect();
+        complete(out, "full", (100, 900), &args);
+    });
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert!(!arguments(&again, "full").contains_key("more"));
+    assert!(summary.notes.is_empty());
+    // At the border two more come.
+    let (again, summary) = cut(folder.path(), &source, &range(300, 700));
+    let full = arguments(&again, "full");
+    let more: serde_json::Value = serde_json::from_str(&full["more"]).unwrap();
+    let expected = serde_json::json!({"a14": 14, "really_began_ns": 100, "really_ended_ns": 900});
+    assert_eq!(more, expected);
+    assert_eq!(full["a13"], "13");
+    assert!(summary.notes.iter().any(|note| note.contains("'more'")));
+}
+
+#[test]
+fn an_export_that_is_stopped_half_way_leaves_nothing_behind() {
+    struct StopsAt<'a> {
+        job: &'a Job,
+        left: usize,
+    }
+    impl Write for StopsAt<'_> {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.left = self.left.saturating_sub(bytes.len());
+            if self.left == 0 {
+                self.job.cancel();
+            }
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for number in 0..100_000_u64 {
+            complete(out, "many", (number * 10, number * 10 + 5), &[]);
+        }
+    });
+    let path = folder.path().join("old.fxt");
+    std::fs::write(&path, "old").unwrap();
+    let job = Job::default();
+    let done: Result<(), ExportError> =
+        crate::export::atomic_file::write_whole(&path, crate::export::Overwrite::Replace, |out| {
+            // Something of it was written already.
+            out.write_all(b"head")?;
+            let mut stops = StopsAt {
+                job: &job,
+                left: 1_000_000,
+            };
+            write(&EXPORTER, &source, &Selection::all(), &mut stops, &job).map(|_| ())
+        });
+    assert!(matches!(done, Err(ExportError::Cancelled)), "{done:?}");
+    let (done, total) = job.progress();
+    assert!(0 < done && done < total, "{done} of {total}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn the_same_export_twice_is_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for number in 0..60_000_u64 {
+            let name = format!("name {}", number % 20_011);
+            let text = format!("text {}", number % 300);
+            let args = [Arg::new("text", ArgValue::Text(text.into()))];
+            complete(out, &name, (number * 10, number * 10 + 5), &args);
+        }
+    });
+    let bytes = || {
+        let mut bytes = Vec::new();
+        write(
+            &EXPORTER,
+            &source,
+            &Selection::all(),
+            &mut bytes,
+            &Job::default(),
+        )
+        .unwrap();
+        bytes
+    };
+    assert!(bytes() == bytes());
+}

@@ -1,0 +1,207 @@
+//! The sorted pieces of a trace's tables: a row of a track, the runs of a CPU, a counter.
+//!
+//! What a lane has in a window lies between two [`Place`]s, which are found for all windows in one walk.
+
+use std::ops::Range;
+
+use super::flows::FlowMark;
+use super::forms::Form;
+use crate::base::TimeSpan;
+use crate::trace::{CpuId, EventId, Trace};
+
+/// A sorted piece of a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Lane {
+    /// A row of `slices.rows`.
+    Slices {
+        row: u32,
+        form: Form,
+    },
+    /// The points of a track.
+    Instants {
+        track: u32,
+    },
+    /// The samples of a counter track.
+    Samples {
+        track: u32,
+    },
+    /// The runs of a CPU.
+    Runs {
+        cpu: u32,
+    },
+    /// The states of a thread.
+    States {
+        thread: u32,
+    },
+    Logs,
+    Flows,
+}
+
+/// The tables that lanes are pieces of.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Most of them.
+    pub trace: &'a Trace,
+    /// The marks of flows.
+    pub flows: &'a [FlowMark],
+}
+
+/// A time's place in a lane: how many of its rows start before it, and how many end before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    starts: u32,
+    ends: u32,
+}
+
+impl Place {
+    /// What lies between two places.
+    pub fn to(self, until: Place) -> Stretch {
+        Stretch {
+            starts: self.starts as usize..until.starts as usize,
+            ends: self.ends as usize..until.ends as usize,
+        }
+    }
+}
+
+/// Rows of a lane, numbered from its first.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// Those that start in the time.
+    pub starts: Range<usize>,
+    /// Those that end in it.
+    pub ends: Range<usize>,
+}
+
+impl Stretch {
+    /// The rows that start in it, in a table where the lane's first is row `first`.
+    pub fn starts_from(&self, first: usize) -> Range<usize> {
+        first + self.starts.start..first + self.starts.end
+    }
+
+    /// The same of those that end in it.
+    pub fn ends_from(&self, first: usize) -> Range<usize> {
+        first + self.ends.start..first + self.ends.end
+    }
+}
+
+impl Lane {
+    /// How many rows it has.
+    pub fn size(self, rows: &Rows<'_>) -> usize {
+        let trace = rows.trace;
+        match self {
+            Lane::Slices { row, .. } => trace.slices.rows[row as usize].slices.len(),
+            Lane::Instants { track } => trace.tracks[track as usize].instants.len(),
+            Lane::Samples { track } => trace.counters.tracks[track as usize].samples.len(),
+            Lane::Runs { cpu } => trace.runs.on(CpuId(cpu)).len(),
+            Lane::States { thread } => trace.states.of_thread[thread as usize].len(),
+            Lane::Logs => trace.logs.rows.len(),
+            Lane::Flows => rows.flows.len(),
+        }
+    }
+
+    /// When a row starts.
+    #[inline]
+    pub fn time_at(self, rows: &Rows<'_>, index: usize) -> i64 {
+        let trace = rows.trace;
+        match self {
+            Lane::Slices { row, .. } => {
+                trace.slices.starts[trace.slices.rows[row as usize].slices.start as usize + index]
+            }
+            Lane::Instants { track } => {
+                let at = trace.tracks[track as usize].instants.start as usize + index;
+                trace.events.time(EventId(trace.instants.events[at])).0
+            }
+            Lane::Samples { track } => {
+                let at = trace.counters.tracks[track as usize].samples.start as usize + index;
+                trace.counters.times[at]
+            }
+            Lane::Runs { cpu } => {
+                trace.runs.starts[trace.runs.on(CpuId(cpu)).start as usize + index]
+            }
+            Lane::States { thread } => {
+                trace.states.starts[trace.states.of_thread[thread as usize].start as usize + index]
+            }
+            Lane::Logs => trace.logs.rows[index].time.0,
+            Lane::Flows => rows.flows[index].time,
+        }
+    }
+
+    /// Where a time lies in the lane, at `near` or behind it.
+    fn place(self, rows: &Rows<'_>, time: i64, near: Place) -> Place {
+        let trace = rows.trace;
+        let starts = first_not(self.size(rows), near.starts as usize, |index| {
+            self.time_at(rows, index) < time
+        });
+        let ends = match self {
+            Lane::Slices { row, .. } => {
+                let slices = &trace.slices.rows[row as usize].slices;
+                let ends = &trace.slices.ends[slices.start as usize..slices.end as usize];
+                first_not(ends.len(), near.ends as usize, |index| ends[index] < time)
+            }
+            Lane::Runs { cpu } => {
+                let runs = trace.runs.on(CpuId(cpu));
+                let ends = &trace.runs.ends[runs.start as usize..runs.end as usize];
+                first_not(ends.len(), near.ends as usize, |index| ends[index] < time)
+            }
+            // Points have no end, and nothing is told at those of states.
+            _ => starts,
+        };
+        Place {
+            starts: starts as u32,
+            ends: ends as u32,
+        }
+    }
+
+    /// The places of `first` and of all `cuts`, which are sorted.
+    pub fn places(self, rows: &Rows<'_>, first: i64, cuts: &[i64]) -> Vec<Place> {
+        let mut near = Place::default();
+        let times = std::iter::once(first).chain(cuts.iter().copied());
+        let place = |time| {
+            near = self.place(rows, time, near);
+            near
+        };
+        times.map(place).collect()
+    }
+
+    /// What it has in a time span.
+    pub fn stretch(self, rows: &Rows<'_>, span: TimeSpan) -> Stretch {
+        let from = self.place(rows, span.start.0, Place::default());
+        from.to(self.place(rows, span.end.0.max(span.start.0), from))
+    }
+}
+
+/// The first index of `near..count` for which `is_before` does not hold; those that lie near are found quickly.
+fn first_not(count: usize, near: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut step) = (near.min(count), 1);
+    let mut high = low;
+    while high < count && is_before(high) {
+        low = high + 1;
+        high = (high + step).min(count);
+        step *= 2;
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_from_anywhere_before_end_at_the_same_place() {
+        for count in 0..40 {
+            for bound in 0..=count {
+                for near in 0..=bound {
+                    assert_eq!(first_not(count, near, |index| index < bound), bound);
+                }
+            }
+        }
+    }
+}
