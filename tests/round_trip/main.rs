@@ -9,6 +9,8 @@
     reason = "a test may panic and print"
 )]
 
+mod range;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
