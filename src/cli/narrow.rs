@@ -44,7 +44,12 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
 
 /// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
 pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
-    let mut selection = Selection::range(asked_span(matches, trace));
+    let span = asked_span(matches, trace);
+    if span.start >= span.end {
+        let words = "--until must be later than --from";
+        return Err(CliError::Usage(words.to_owned()));
+    }
+    let mut selection = Selection::range(span);
     for number in numbers(matches, "cpu") {
         let cpu = trace
             .cpus

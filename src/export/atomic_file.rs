@@ -1,9 +1,12 @@
-//! A file that appears only when it is whole: written under a temporary name beside its place, brought to the disk,
-//! then renamed. Whatever goes wrong before that leaves the old file as it was, and no other behind.
+//! A file that appears only when it is whole: written beside its place, brought to the disk, then named. Whatever goes
+//! wrong before that leaves the old file as it was, and no other behind.
+//!
+//! Where the file system can (Linux), the file has no name until it is whole, so that even a program that is killed
+//! leaves nothing. Elsewhere it has a temporary name, and is renamed.
 //!
 //! What exists and is no ordinary file (a pipe, a device) is written to as it is.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,28 +61,110 @@ pub fn write_whole<T, E: From<FileError>>(
             return Err(FileError::Exists.into());
         }
     }
-    let temporary = new_beside(&path).map_err(|error| io(said_of_folder(&path, &error)))?;
+    let draft = Draft::beside(&path).map_err(|error| io(said_of_folder(&path, &error)))?;
     if let Some(old) = &old {
         // Whoever could read the old one can read the new one; failing that is no reason to give up.
-        let _kept_default = temporary.as_file().set_permissions(old.permissions());
+        let _kept_default = draft.file().set_permissions(old.permissions());
     }
-    let mut out = BufWriter::with_capacity(1 << 20, temporary);
+    let mut out = BufWriter::with_capacity(1 << 20, draft.file());
     let answer = write(&mut out)?;
-    let temporary = out.into_inner().map_err(|error| io(error.into_error()))?;
-    temporary.as_file().sync_all().map_err(io)?;
-    let placed = match overwrite {
-        Overwrite::Replace => temporary.persist(&path),
-        Overwrite::Refuse => temporary.persist_noclobber(&path),
-    };
-    match placed {
-        Ok(_) => {}
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+    out.into_inner().map_err(|error| io(error.into_error()))?;
+    draft.file().sync_all().map_err(io)?;
+    match draft.place(&path, overwrite) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             return Err(FileError::Exists.into());
         }
-        Err(error) => return Err(io(error.error)),
+        Err(error) => return Err(io(error)),
     }
     sync_folder(&path);
     Ok(answer)
+}
+
+/// A file that is being written.
+enum Draft {
+    /// It is nowhere yet.
+    #[cfg(target_os = "linux")]
+    Nameless(File),
+    /// It has a temporary name beside its place.
+    Named(NamedTempFile),
+}
+
+impl Draft {
+    fn beside(path: &Path) -> std::io::Result<Draft> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = nameless::new_in(&folder_of(path)) {
+            return Ok(Draft::Nameless(file));
+        }
+        new_beside(path).map(Draft::Named)
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Draft::Nameless(file) => file,
+            Draft::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives it its name.
+    fn place(self, path: &Path, overwrite: Overwrite) -> std::io::Result<()> {
+        let named = match (self, overwrite) {
+            #[cfg(target_os = "linux")]
+            (Draft::Nameless(file), Overwrite::Refuse) => return nameless::link(&file, path),
+            // What has no name can take that of no other: a temporary one comes between.
+            #[cfg(target_os = "linux")]
+            (Draft::Nameless(file), Overwrite::Replace) => {
+                let prefix = prefix(path);
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(&prefix).suffix(SUFFIX);
+                builder.make_in(folder_of(path), |name| {
+                    nameless::link(&file, name)?;
+                    file.try_clone()
+                })?
+            }
+            (Draft::Named(named), _) => named,
+        };
+        match overwrite {
+            Overwrite::Replace => named.persist(path)?,
+            Overwrite::Refuse => named.persist_noclobber(path)?,
+        };
+        Ok(())
+    }
+}
+
+/// Files without a name: `O_TMPFILE`.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::fs::File;
+    use std::os::fd::AsRawFd as _;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    /// Where the kernel shows what a process has open: a file gets its name from there.
+    const OPEN_FILES: &str = "/proc/self/fd";
+
+    /// `None`: not every file system has such files.
+    pub fn new_in(folder: &Path) -> Option<File> {
+        // The process's umask takes its share off, as for any new file.
+        let mode = Mode::from_raw_mode(0o666);
+        let file = open(
+            folder,
+            OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC,
+            mode,
+        );
+        file.ok()
+            .map(File::from)
+            .filter(|_| Path::new(OPEN_FILES).is_dir())
+    }
+
+    /// Gives a file a name, which must be free.
+    pub fn link(file: &File, name: &Path) -> std::io::Result<()> {
+        let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+        linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?;
+        Ok(())
+    }
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -90,10 +175,9 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn new_beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{}.", name.chars().take(80).collect::<String>());
+    let prefix = prefix(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".part");
+    builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -101,6 +185,14 @@ fn new_beside(path: &Path) -> std::io::Result<NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder_of(path))
+}
+
+/// How temporary names end, and how they begin.
+const SUFFIX: &str = ".part";
+
+fn prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{}.", name.chars().take(80).collect::<String>())
 }
 
 /// Why no file could be made, without the temporary name, which nobody asked for.
