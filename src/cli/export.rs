@@ -91,6 +91,9 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     })?;
     let mut stderr = std::io::stderr().lock();
     let _unwritable = writeln!(stderr, "threadline: wrote {summary}");
+    if summary.counts.is_empty() {
+        let _unwritable = writeln!(stderr, "threadline: nothing happened in this range");
+    }
     for note in &summary.notes {
         let _unwritable = writeln!(stderr, "threadline: {note}");
     }

@@ -89,7 +89,12 @@ fn write_with(
     job: &Job,
 ) -> Result<Summary, ExportError> {
     let trace = loaded.trace.as_ref();
-    let chosen = Chosen::new(trace, selection);
+    let mut chosen = Chosen::new(trace, selection);
+    let is_outside = chosen.span.start > trace.span.end || chosen.span.end <= trace.span.start;
+    if is_outside {
+        // What is unfinished at the trace's end is not known to last any longer.
+        chosen.span.end = chosen.span.start;
+    }
     let koids = Koids::new(trace);
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
@@ -443,7 +448,8 @@ fn write_names(
     let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
         chosen.meets(
             start.unwrap_or(trace.span.start),
-            end.unwrap_or(Timestamp::MAX),
+            // Nobody is known to live before the trace or behind it.
+            end.unwrap_or(Timestamp(trace.span.end.0.saturating_add(1))),
         )
     };
     let mut wanted: Vec<bool> = (0..trace.processes.len())
