@@ -94,14 +94,19 @@ fn the_tree_is_filtered_folded_and_goes_to_the_slowest() {
     let slowest = process(&window, 225);
     assert_eq!(selected(&window), Some(Item::Process(slowest)));
     assert!(window.query_by_label("225").is_some());
-    // Sorted by own time, the longest last; a second click turns it around.
-    window.get_by_label("Sort by Own").click();
-    window.run_steps(3);
-    window.get_by_label("Sort by Own").click();
-    window.run_steps(3);
-    settle(&mut window);
-    let own = window.get_by_label("Sort by Own");
-    assert_eq!(own.value().as_deref(), Some("largest first"));
+    // Sorted by own time, the longest first; a second click turns it around. Times begin with the earliest.
+    for (heading, order) in [
+        ("Sort by Own", "largest first"),
+        ("Sort by Own", "smallest first"),
+        ("Sort by Start", "smallest first"),
+        ("Sort by Exit", "largest first"),
+    ] {
+        window.get_by_label(heading).click();
+        window.run_steps(3);
+        settle(&mut window);
+        let sorted = window.get_by_label(heading);
+        assert_eq!(sorted.value().as_deref(), Some(order), "{heading}");
+    }
 }
 
 #[test]
@@ -130,6 +135,46 @@ fn files_tell_who_used_them_and_what_they_were_made_of() {
     drop(uses);
     window.run_steps(3);
     assert!(matches!(selected(&window), Some(Item::Event(_))));
+}
+
+#[test]
+fn files_are_sorted_and_those_of_one_process_are_listed() {
+    let mut window = lua();
+    act(&mut window, Action::OpenPane("Files"));
+    settle(&mut window);
+    window.get_by_label("Sort by Read").click();
+    window.run_steps(3);
+    settle(&mut window);
+    let sorted = window.get_by_label("Sort by Read");
+    assert_eq!(sorted.value().as_deref(), Some("largest first"));
+    assert!(window.query_by_label("/etc/ld.so.cache").is_some());
+    let ranlib = process(&window, 273);
+    act(&mut window, Action::Select(Item::Process(ranlib)));
+    window.get_by_label("Of the selected process").click();
+    window.run_steps(3);
+    settle(&mut window);
+    assert!(window.query_by_label_contains("of 312 files").is_some());
+    assert!(window.query_by_label("312 of 312 files").is_none());
+    assert!(window.query_by_label_contains("src/liblua.a").is_some());
+}
+
+#[test]
+fn programs_and_failures_of_a_build_lead_to_their_processes() {
+    let mut window = farm(300);
+    act(&mut window, Action::OpenPane("Build"));
+    settle(&mut window);
+    window.get_by_label_contains(" failed").click();
+    window.run_steps(3);
+    // The first that failed: its exit status is what is left of its number by three.
+    let failed = {
+        let trace = &window.state().loaded().unwrap().trace;
+        let at = trace.processes.iter().position(|it| it.has_failed());
+        ProcessId(at.unwrap() as u32)
+    };
+    let pid = window.state().loaded().unwrap().trace.processes[failed.0 as usize].pid;
+    window.get_by_label_contains(&format!("({pid}): ")).click();
+    window.run_steps(3);
+    assert_eq!(selected(&window), Some(Item::Process(failed)));
 }
 
 #[test]
@@ -262,7 +307,7 @@ fn two_hundred_thousand_processes_are_no_slower_to_draw() {
         let mut own = vec![("open", frames(&mut window))];
         window.get_by_label("Expand all").click();
         own.push(("expand all", frames(&mut window)));
-        window.get_by_label("Duration").click();
+        window.get_by_label("Sort by Duration").click();
         own.push(("sort", frames(&mut window)));
         type_into(&mut window, "Filter processes", "1777");
         own.push(("filter", frames(&mut window)));

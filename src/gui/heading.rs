@@ -38,6 +38,14 @@ impl<S: Copy> Heading<S> {
         }
     }
 
+    /// The same, but the smallest come first: times and names that are numbers.
+    pub const fn smallest_first(self) -> Heading<S> {
+        Heading {
+            first: Order::Ascending,
+            ..self
+        }
+    }
+
     /// Says more when the pointer is over it.
     pub const fn about(self, about: &'static str) -> Heading<S> {
         Heading { about, ..self }
@@ -55,6 +63,16 @@ pub fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R
             add(ui)
         })
         .inner
+}
+
+/// A heading of a table that has one order only.
+pub fn title_ui(ui: &mut Ui, title: &str, align: Align) {
+    let layout = match align {
+        Align::Max => Layout::right_to_left(Align::Center),
+        _ => Layout::left_to_right(Align::Center),
+    };
+    let text = RichText::new(title).size(TEXT_SIZE).strong();
+    ui.with_layout(layout, |ui| ui.add(egui::Label::new(text).truncate()));
 }
 
 /// One heading, with an arrow if the rows are sorted by it.

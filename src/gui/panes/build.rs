@@ -1,13 +1,13 @@
 //! A build as a whole: how much of it ran in parallel, its critical chain, its programs, what failed.
 
-use egui::{RichText, Sense, Ui};
+use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
 use super::process_tree::select;
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::gui::heading::wide;
+use crate::gui::heading::{title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
 use crate::query::process_times::{
@@ -99,7 +99,9 @@ impl Pane for BuildPane {
             .resizable(true)
             .default_size(width * 0.3)
             .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
-        chain_ui(ui, scene, answer, &mut actions);
+        egui::Frame::new()
+            .inner_margin(egui::Margin::symmetric(8, 2))
+            .show(ui, |ui| chain_ui(ui, scene, answer, &mut actions));
         actions
     }
 
@@ -111,6 +113,10 @@ impl Pane for BuildPane {
 fn text_ui(ui: &mut Ui, text: impl Into<String>) {
     let text = RichText::new(text).size(12.0);
     ui.add(egui::Label::new(text).selectable(false).truncate());
+}
+
+fn number_ui(ui: &mut Ui, text: String) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| text_ui(ui, text));
 }
 
 fn length(scene: &Scene<'_>, length: Nanos) -> String {
@@ -152,6 +158,11 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         .show_grid([false, true])
         .include_y(0.0)
         .y_axis_min_width(22.0)
+        // There is no half of a process.
+        .y_grid_spacer(egui_plot::uniform_grid_spacer(|input| {
+            let step = input.base_step_size.ceil().max(1.0);
+            [step, 5.0 * step, 10.0 * step]
+        }))
         .x_axis_formatter(move |mark, _| match (mark.value * 1e9) as i64 {
             0 => "0".to_owned(),
             ns => ruler::length_text(Nanos(ns), unit),
@@ -194,7 +205,8 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             .highlight
             .as_ref()
             .is_some_and(|highlight| highlight.title == CHAIN);
-        if ui.selectable_label(is_on, "Highlight").on_hover_text("Outline it in the timeline and in the process tree").clicked() {
+        let button = egui::Button::selectable(is_on, "Highlight").frame_when_inactive(true);
+        if ui.add(button).on_hover_text("Outline it in the timeline and in the process tree").clicked() {
             let spans = chain.steps.iter().map(|step| (step.process, step.span)).collect();
             actions.push(Action::Highlight((!is_on).then(|| Highlight::new(CHAIN, spans))));
         }
@@ -216,15 +228,18 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             .resizable(true)
             .auto_shrink([false, false])
             .sense(Sense::click())
-            .column(Column::initial(90.0).at_least(50.0).clip(true))
+            .column(Column::initial(106.0).at_least(50.0).clip(true))
             .column(Column::initial(74.0).at_least(50.0).clip(true))
             .column(Column::initial(110.0).at_least(60.0).clip(true))
             .column(Column::remainder().clip(true))
             .header(20.0, |mut header| {
-                for title in ["Start", "Own", "Process", "Why after the one above"] {
-                    header.col(|ui| {
-                        drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
-                    });
+                for (title, align) in [
+                    ("Start", Align::Max),
+                    ("Own", Align::Max),
+                    ("Process", Align::Min),
+                    ("Why after the one above", Align::Min),
+                ] {
+                    header.col(|ui| title_ui(ui, title, align));
                 }
             })
             .body(|body| {
@@ -241,8 +256,8 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
                         scene.state.time_format,
                         scene.state.origins,
                     );
-                    row.col(|ui| text_ui(ui, start));
-                    row.col(|ui| text_ui(ui, length(scene, step.own)));
+                    row.col(|ui| number_ui(ui, start));
+                    row.col(|ui| number_ui(ui, length(scene, step.own)));
                     row.col(|ui| {
                         text_ui(ui, format!("{} ({pid})", program_of(trace, step.process)))
                     });
@@ -302,10 +317,14 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
             .columns(Column::initial(72.0).at_least(40.0).clip(true), 2)
             .column(Column::initial(46.0).at_least(30.0).clip(true))
             .header(20.0, |mut header| {
-                for title in ["Program", "Count", "Own", "Longest", "Failed"] {
-                    header.col(|ui| {
-                        drop(ui.add(egui::Label::new(RichText::new(title).strong()).truncate()))
-                    });
+                for (title, align) in [
+                    ("Program", Align::Min),
+                    ("Count", Align::Max),
+                    ("Own", Align::Max),
+                    ("Longest", Align::Max),
+                    ("Failed", Align::Max),
+                ] {
+                    header.col(|ui| title_ui(ui, title, align));
                 }
             })
             .body(|body| {
@@ -314,13 +333,17 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
                         return;
                     };
                     row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
-                    row.col(|ui| text_ui(ui, ruler::grouped(i64::from(total.count))));
-                    row.col(|ui| text_ui(ui, length(scene, total.own)));
-                    row.col(|ui| text_ui(ui, length(scene, total.longest)));
+                    row.col(|ui| number_ui(ui, ruler::grouped(i64::from(total.count))));
+                    row.col(|ui| number_ui(ui, length(scene, total.own)));
+                    row.col(|ui| number_ui(ui, length(scene, total.longest)));
                     row.col(|ui| {
                         if total.failed > 0 {
-                            let text = RichText::new(total.failed.to_string()).color(palette.error);
-                            ui.label(text);
+                            let text = RichText::new(total.failed.to_string())
+                                .size(12.0)
+                                .color(palette.error);
+                            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                                ui.add(egui::Label::new(text).selectable(false));
+                            });
                         }
                     });
                     let response = row.response();

@@ -6,7 +6,7 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
-use crate::gui::heading::{Heading, heading_ui, wide};
+use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
@@ -54,11 +54,11 @@ struct Kin {
 const ROW_HEIGHT: f32 = 18.0;
 const COLUMNS: &[Heading<FileSort>] = &[
     Heading::new("File", FileSort::Path),
-    Heading::new("Read", FileSort::Reads).about("How often it was opened to be read"),
-    Heading::new("Written", FileSort::Writes).about("How often it was opened to be written"),
-    Heading::new("Renamed", FileSort::Renames).about("How often it was renamed or linked"),
-    Heading::new("Processes", FileSort::Processes).about("How many processes used it"),
-    Heading::new("First use", FileSort::First),
+    Heading::number("Read", FileSort::Reads).about("How often it was opened to be read"),
+    Heading::number("Written", FileSort::Writes).about("How often it was opened to be written"),
+    Heading::number("Renamed", FileSort::Renames).about("How often it was renamed or linked"),
+    Heading::number("Processes", FileSort::Processes).about("How many processes used it"),
+    Heading::number("First use", FileSort::First).smallest_first(),
 ];
 
 impl Pane for FilesPane {
@@ -194,9 +194,9 @@ impl Pane for FilesPane {
                                 0 => String::new(),
                                 count => ruler::grouped(i64::from(count)),
                             };
-                            row.col(|ui| text_ui(ui, text));
+                            row.col(|ui| number_ui(ui, text));
                         }
-                        row.col(|ui| text_ui(ui, time_text(scene, summary.first)));
+                        row.col(|ui| number_ui(ui, time_text(scene, summary.first)));
                         if row.response().clicked() {
                             clicked = Some(file);
                         }
@@ -220,6 +220,12 @@ fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
 fn text_ui(ui: &mut Ui, text: impl Into<String>) {
     let text = RichText::new(text).size(12.0);
     ui.add(egui::Label::new(text).selectable(false).truncate());
+}
+
+fn number_ui(ui: &mut Ui, text: String) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        text_ui(ui, text);
+    });
 }
 
 /// A path: where it does not fit, its end is seen.
@@ -301,8 +307,13 @@ fn uses_ui(
         .column(Column::initial(130.0).at_least(60.0).clip(true))
         .column(Column::remainder().clip(true))
         .header(20.0, |mut header| {
-            for title in ["Time", "Use", "Process", "Until, or other name"] {
-                header.col(|ui| drop(ui.label(RichText::new(title).strong())));
+            for (title, align) in [
+                ("Time", egui::Align::Max),
+                ("Use", egui::Align::Min),
+                ("Process", egui::Align::Min),
+                ("Until, or other name", egui::Align::Min),
+            ] {
+                header.col(|ui| title_ui(ui, title, align));
             }
         })
         .body(|body| {
@@ -314,7 +325,7 @@ fn uses_ui(
                     return;
                 };
                 let process = trace.thread(entry.thread).process;
-                row.col(|ui| text_ui(ui, time_text(scene, entry.time)));
+                row.col(|ui| number_ui(ui, time_text(scene, entry.time)));
                 row.col(|ui| text_ui(ui, word_of(entry)));
                 row.col(|ui| text_ui(ui, process_text(scene, process)));
                 row.col(|ui| {

@@ -50,14 +50,14 @@ const MANY: usize = 2000;
 
 const COLUMNS: &[Heading<SortBy>] = &[
     Heading::new("Program", SortBy::Program),
-    Heading::new("Pid", SortBy::Pid),
-    Heading::new("Start", SortBy::Start),
-    Heading::new("Duration", SortBy::Duration).about("How long it lived"),
-    Heading::new("Own", SortBy::Own).about("The time in which none of its children lived"),
-    Heading::new("Subtree", SortBy::Subtree).about("Its own time and that of all below it"),
-    Heading::new("Exit", SortBy::Exit).about("Exit code, or the signal that killed it"),
-    Heading::new("Children", SortBy::Children),
-    Heading::new("Files", SortBy::Files).about("How many files it opened"),
+    Heading::number("Pid", SortBy::Pid).smallest_first(),
+    Heading::number("Start", SortBy::Start).smallest_first(),
+    Heading::number("Duration", SortBy::Duration).about("How long it lived"),
+    Heading::number("Own", SortBy::Own).about("The time in which none of its children lived"),
+    Heading::number("Subtree", SortBy::Subtree).about("Its own time and that of all below it"),
+    Heading::number("Exit", SortBy::Exit).about("Exit code, or the signal that killed it"),
+    Heading::number("Children", SortBy::Children),
+    Heading::number("Files", SortBy::Files).about("How many files it opened"),
     Heading::new("Lifetime", SortBy::Start),
     Heading::new("Arguments", SortBy::Arguments),
 ];
