@@ -39,6 +39,86 @@ fn a_trace_without_probes_says_what_to_do_and_checks_what_is_pasted() {
     assert!(window.query_by_label("Write capture script…").is_some());
 }
 
+fn rows_of_probes(window: &Window) -> usize {
+    let loaded = window.state().loaded().unwrap();
+    let set = &loaded.probes.as_ref().unwrap().set;
+    set.definitions.standing().count()
+}
+
+#[test]
+fn definitions_dropped_by_themselves_are_attached_to_what_is_shown() {
+    let mut window = window(&file("sample-traces/kprobe-pair.trace_pipe"));
+    let before = window.state().loaded().unwrap().trace.clone();
+    drop_on(&mut window, file("sample-traces/kprobe-pair.kprobe_events"));
+    let loaded = window.state().loaded().unwrap();
+    assert!(std::sync::Arc::ptr_eq(&before, &loaded.trace));
+    assert_eq!(rows_of_probes(&window), 2);
+    assert!(
+        window
+            .state()
+            .notice()
+            .unwrap()
+            .contains("2 probes are defined")
+    );
+    // The profile joins the definitions.
+    drop_on(
+        &mut window,
+        file("sample-traces/kprobe-pair.kprobe_profile"),
+    );
+    assert_eq!(rows_of_probes(&window), 2);
+    let loaded = window.state().loaded().unwrap();
+    let set = &loaded.probes.as_ref().unwrap().set;
+    assert_eq!(set.counted("myprobe").unwrap().hits, 35);
+    assert!(
+        window
+            .query_by_label_contains("defined in kprobe-pair.kprobe_events")
+            .is_some()
+    );
+}
+
+#[test]
+fn definitions_without_a_trace_wait_for_one() {
+    let mut window = empty_window();
+    drop_on(&mut window, file("sample-traces/kprobe-pair.kprobe_events"));
+    assert!(
+        window
+            .state()
+            .notice()
+            .unwrap()
+            .contains("Open the trace that they made")
+    );
+    assert!(window.query_by_label("Write capture script…").is_some());
+    window.snapshot("probes-without-a-trace");
+    drop_on(&mut window, file("sample-traces/kprobe-pair.trace_pipe"));
+    assert_eq!(window.state().loaded().unwrap().trace.events.len(), 70);
+    assert_eq!(rows_of_probes(&window), 2);
+}
+
+#[test]
+fn details_of_a_call_show_what_both_of_its_probes_recorded() {
+    let mut window = window(&file("sample-traces/kprobe-pair.trace_pipe"));
+    drop_on(&mut window, file("sample-traces/kprobe-pair.kprobe_events"));
+    act(
+        &mut window,
+        Action::Select(Some(Item::Slice(threadline::trace::SliceId(0)))),
+    );
+    act(&mut window, Action::OpenPane("Details"));
+    settle(&mut window);
+    for shown in [
+        "filename",
+        "/dev/null",
+        "arg1",
+        "0x3",
+        "x64",
+        "__x64_sys_openat+0x6a/0xa0",
+    ] {
+        assert!(
+            window.query_all_by_label_contains(shown).next().is_some(),
+            "{shown}"
+        );
+    }
+}
+
 #[test]
 fn probes_show_their_calls_and_lead_to_them() {
     let mut window = window(&file("sample-traces/kprobe-pair.trace_pipe"));

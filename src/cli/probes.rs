@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{CliError, Command, format_argument, load, row_format};
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::{Cell, RowWriter};
-use crate::load::definitions::attach;
+use crate::load::definitions::{attach, take_out};
 use crate::probes::{self, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
 use crate::trace::Trace;
@@ -92,10 +92,22 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
         let paths = matches.get_many::<PathBuf>(name).unwrap_or_default();
         paths.cloned().collect()
     };
-    let given = read_set(&paths("definitions"), &paths("profile"))?;
-    let loaded = match paths("file").is_empty() {
-        true => None,
-        false => Some(load(matches)?),
+    let mut given = read_set(&paths("definitions"), &paths("profile"))?;
+    let files = paths("file");
+    let loaded = match take_out(&files) {
+        // Definitions and profiles without a trace need none.
+        (traces, Some(set)) if traces.is_empty() && given.definitions.lines.is_empty() => {
+            given = ProbeSet {
+                profile: match given.profile.is_empty() {
+                    true => set.profile.clone(),
+                    false => given.profile,
+                },
+                ..set
+            };
+            None
+        }
+        _ if files.is_empty() => None,
+        _ => Some(load(matches)?),
     };
     let set = match &loaded {
         Some(loaded) if given.definitions.lines.is_empty() && given.profile.is_empty() => loaded

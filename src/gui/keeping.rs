@@ -46,7 +46,7 @@ impl App {
         self.keeping.wanted = None;
         let session = match paths.as_slice() {
             [path] if path.extension().is_some_and(|ending| ending == ENDING) => path.clone(),
-            _ => return self.load(ctx, Request::open(paths)),
+            _ => return self.replace(ctx, paths),
         };
         match Session::read(&session) {
             Ok(read) if read.traces.is_empty() => {

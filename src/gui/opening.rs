@@ -12,10 +12,12 @@ use super::app::App;
 use super::notices::Mood;
 use crate::base::Nanos;
 use crate::load::background::{Loading, Request, Update};
+use crate::load::definitions::ALONE;
 use crate::load::together::members_of;
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
+use crate::view::Action;
 use crate::view::action::Purpose;
 use crate::view::ruler;
 use crate::view::saved::RecentFile;
@@ -160,6 +162,54 @@ impl App {
         }
     }
 
+    /// Opens traces in place of what is shown. Definitions of probes alone are attached to it instead.
+    pub(super) fn replace(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
+        let (beside, beside_fixed) = self.members();
+        // Definitions that are shown without a trace wait for this one.
+        let waiting = self
+            .loaded
+            .as_ref()
+            .filter(|loaded| loaded.trace.info.format == ALONE)
+            .and_then(|loaded| loaded.probes.as_ref());
+        let request = Request {
+            beside,
+            beside_fixed,
+            probes: waiting.map(|attached| Arc::clone(&attached.set)),
+            ..Request::open(paths)
+        };
+        self.load(ctx, request);
+    }
+
+    /// Says what came of definitions that were opened by themselves, and shows them.
+    fn say_defined(&mut self, ctx: &egui::Context, loaded: &LoadedTrace, paths: &[PathBuf]) {
+        let Some(attached) = &loaded.probes else {
+            return;
+        };
+        let is_alone = loaded.trace.info.format == ALONE;
+        let are_own = |loaded: &LoadedTrace| paths.contains(&loaded.path);
+        let has_trace = are_own(loaded) || loaded.members.iter().any(|member| are_own(member));
+        if paths.is_empty() || (has_trace && !is_alone) {
+            return;
+        }
+        let set = &attached.set;
+        let right = set.definitions.standing().count();
+        let wrong = set.definitions.errors().count();
+        let mut words = match right {
+            1 => "1 probe is defined".to_owned(),
+            count => format!("{count} probes are defined"),
+        };
+        if wrong > 0 {
+            words = format!("{words}, {wrong} lines are wrong (see Probes)");
+        }
+        words.push_str(if is_alone {
+            ". Open the trace that they made, and they are attached to it."
+        } else {
+            " for this trace."
+        });
+        self.notices.say(Mood::Fine, words);
+        self.act(ctx, Action::OpenPane("Probes"));
+    }
+
     fn members(&self) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
         self.loaded.as_ref().map(members_of).unwrap_or_default()
     }
@@ -259,10 +309,15 @@ impl App {
         while let Some(update) = self.loading.as_mut().and_then(Loading::poll) {
             match update {
                 Update::Generation(loaded) => {
+                    let mut opened = Vec::new();
                     if loaded.is_complete {
-                        self.loading = None;
+                        if let Some(loading) = self.loading.take() {
+                            opened.clone_from(&loading.request().paths);
+                        }
                         self.shown_before = None;
-                        self.remember(&loaded);
+                        if loaded.trace.info.format != ALONE {
+                            self.remember(&loaded);
+                        }
                         let left_out: Vec<String> =
                             loaded.left_out.iter().map(ToString::to_string).collect();
                         if !left_out.is_empty() {
@@ -272,8 +327,9 @@ impl App {
                     }
                     // A coarse picture without a span would only flash.
                     if loaded.is_complete || !loaded.trace.span.is_empty() {
-                        self.show(loaded);
+                        self.show(Arc::clone(&loaded));
                     }
+                    self.say_defined(ctx, &loaded, &opened);
                 }
                 Update::Failed(error) => {
                     self.loading = None;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use super::definitions::{alone, attach, take_out};
 use super::placing::place;
 use super::together::{attach_to_all, join_at, open_as};
 use super::{LoadError, LoadedTrace, Reading};
@@ -19,10 +20,14 @@ pub struct Request {
     pub already: Vec<Arc<LoadedTrace>>,
     /// The offsets that the user gave them.
     pub fixed: Vec<Option<Nanos>>,
-    /// Probe definitions to attach to them.
+    /// Probe definitions to attach to all of them.
     pub probes: Option<Arc<ProbeSet>>,
     /// How the files are to be read.
     pub reading: Reading,
+    /// What is shown: if the files are only definitions of probes, they are attached to this.
+    pub beside: Vec<Arc<LoadedTrace>>,
+    /// The offsets that the user gave those.
+    pub beside_fixed: Vec<Option<Nanos>>,
 }
 
 impl Request {
@@ -44,13 +49,43 @@ impl Request {
             publish(join_at(&members, &place(&members, &self.fixed)));
             return Ok(());
         }
+        if self.already.is_empty()
+            && let (traces, Some(set)) = take_out(&self.paths)
+            && traces.is_empty()
+            && let Some(first) = self.paths.first()
+        {
+            let mut members = self.beside.clone();
+            publish(if members.is_empty() {
+                alone(first, set)
+            } else {
+                attach_to_all(&mut members, &Arc::new(set));
+                join_at(&members, &place(&members, &self.beside_fixed))
+            });
+            return Ok(());
+        }
+        let mut publish = |loaded: LoadedTrace| match &self.probes {
+            Some(set) if loaded.probes.is_none() && loaded.members.is_empty() => {
+                publish(attach(&loaded, set));
+            }
+            Some(set) if loaded.probes.is_none() => {
+                let mut members = loaded.members.clone();
+                attach_to_all(&mut members, set);
+                let joined = join_at(&members, &place(&members, &self.fixed));
+                publish(LoadedTrace {
+                    left_out: loaded.left_out,
+                    is_complete: loaded.is_complete,
+                    ..joined
+                });
+            }
+            _ => publish(loaded),
+        };
         open_as(
             &self.paths,
             self.reading,
             &self.already,
             &self.fixed,
             job,
-            Some(publish),
+            Some(&mut publish),
         )
         .map(|_published| ())
     }

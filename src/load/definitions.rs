@@ -5,13 +5,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LoadedTrace, detect};
+use super::{LoadedTrace, Reading, Timings, detect};
 use crate::base::{Diagnostics, Job, ReadError};
 use crate::event::{
     Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
 };
 use crate::formats::format::{EventRef, Reader, Report};
+use crate::index::Index;
 use crate::probes::{self, ProbeSet, readable};
+use crate::trace::Trace;
 
 /// Files of definitions are not longer.
 const MOST_BYTES: u64 = 16 << 20;
@@ -91,6 +93,76 @@ fn file_name(path: &Path) -> String {
     path.file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()
+}
+
+/// What the format of definitions without a trace is called.
+pub const ALONE: &str = "probe definitions, no trace";
+
+/// Definitions that no trace is given for: nothing happened, and the probes are defined.
+#[must_use]
+pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
+    let info = TraceInfo {
+        format: ALONE.to_owned(),
+        ..TraceInfo::default()
+    };
+    let trace = Trace {
+        info: info.clone(),
+        ..Trace::default()
+    };
+    let empty = LoadedTrace {
+        index: Arc::new(Index::new(&trace)),
+        trace: Arc::new(trace),
+        reader: Arc::new(NoTrace { info }),
+        path: path.to_path_buf(),
+        file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()),
+        generation: 1,
+        is_complete: true,
+        timings: Timings::default(),
+        members: Vec::new(),
+        left_out: Vec::new(),
+        probes: None,
+        reading: Reading::default(),
+    };
+    attach(&empty, &Arc::new(set))
+}
+
+/// The reader of nothing.
+struct NoTrace {
+    info: TraceInfo,
+}
+
+impl Reader for NoTrace {
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        &[]
+    }
+
+    fn parts(&self) -> &[Part] {
+        &[]
+    }
+
+    fn coarse(&self) -> Coarse {
+        Coarse::default()
+    }
+
+    fn read_part(&self, _part: u32, _job: &Job) -> Result<LaneColumns, ReadError> {
+        Ok(LaneColumns::new(0))
+    }
+
+    fn directory(&self) -> Directory {
+        Directory::default()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    fn describe(&self, _event: EventRef) -> EventDetail {
+        EventDetail::default()
+    }
 }
 
 /// The trace with these definitions, in place of those that it had. Counts of before are kept if there are no new ones.

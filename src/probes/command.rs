@@ -189,6 +189,11 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     let filter = arguments
         .iter()
         .position(|(_, word)| *word == "if" && sort == ProbeSort::Event);
+    if let Some((at, word)) = filter.and_then(|at| arguments.get(at))
+        && filter.is_some_and(|at| at + 1 == arguments.len())
+    {
+        return Err((at + word.len(), Fault::NoFilter));
+    }
     let arguments = arguments.get(..filter.unwrap_or(arguments.len()));
     let arguments = arguments.unwrap_or(&[]);
     if let Some((at, _)) = arguments.get(MOST_ARGUMENTS) {

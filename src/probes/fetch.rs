@@ -4,6 +4,8 @@ use super::fault::Fault;
 use super::place::{Wrong, is_name, is_symbol, signed, symbol_offset, unsigned};
 use super::{Fetch, FetchArgument, FetchType, Space};
 
+/// All arguments, where the kernel has their types (BTF).
+const ALL: &str = "$arg*";
 const MOST_NAME: usize = 32;
 const MOST_TEXT: usize = 63;
 const MOST_ELEMENTS: u32 = 64;
@@ -63,6 +65,12 @@ pub(super) fn argument(
         Some(equals) => (word.get(..equals), equals + 1),
         None => (None, 0),
     };
+    if word
+        .get(body_at..)
+        .is_some_and(|body| body.starts_with(ALL))
+    {
+        return all_arguments(word, body_at, before, around);
+    }
     let is_named = name.is_some();
     let name = name.map_or_else(|| format!("arg{}", index + 1), str::to_owned);
     if !is_name(&name) {
@@ -80,6 +88,32 @@ pub(super) fn argument(
         type_,
         count,
         text: text.to_owned(),
+    })
+}
+
+/// `$arg*`: all arguments of the function, by itself and once.
+fn all_arguments(
+    word: &str,
+    body_at: usize,
+    before: &[FetchArgument],
+    around: Around,
+) -> Result<FetchArgument, Wrong> {
+    if word != ALL {
+        return Err((body_at, Fault::AllNotAlone));
+    }
+    if around != Around::FunctionEntry && around != Around::KernelReturn {
+        return Err((0, Fault::ArgumentNotAtEntry));
+    }
+    if before.iter().any(|it| it.fetch == Fetch::AllArguments) {
+        return Err((0, Fault::AllTwice));
+    }
+    Ok(FetchArgument {
+        name: ALL.to_owned(),
+        is_named: false,
+        fetch: Fetch::AllArguments,
+        type_: FetchType::Word,
+        count: None,
+        text: ALL.to_owned(),
     })
 }
 

@@ -7,7 +7,7 @@
 //! p[:[GRP/][EVENT]] [MOD:]SYM[+0]%return [FETCHARGS]                             the same
 //! e[:[GRP/][EVENT]] SYSTEM.EVENT [FETCHARGS]                                     a probe on an event
 //! -:[GRP/][EVENT]                                                                takes probes away
-//! FETCHARG: [NAME=]%REG | @ADDR | @SYM[+|-offs] | @+FILEOFFS | $stackN | $stack | $argN | $retval | $comm
+//! FETCHARG: [NAME=]%REG | @ADDR | @SYM[+|-offs] | @+FILEOFFS | $stackN | $stack | $argN | $arg* | $retval | $comm
 //!           | +|-[u]OFFS(FETCHARG) | \IMM | \"text"      and behind it [:TYPE]
 //! TYPE:     u|s|x 8|16|32|64 | char | string | ustring | symbol | symstr | bWIDTH@OFFSET/SIZE, each with [N]
 //! ```
@@ -240,6 +240,8 @@ pub enum Fetch {
     Stack,
     /// `$argN`, from 1.
     Argument(u32),
+    /// `$arg*`: all of them, with the names and types that the kernel knows.
+    AllArguments,
     /// `$retval`.
     ReturnValue,
     /// `$comm`.

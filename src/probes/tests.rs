@@ -135,6 +135,12 @@ fn mistakes_are_found_at_their_columns() {
     for (line, fault) in [
         ("^x vfs_read", Fault::UnknownCommand),
         ("p^", Fault::NoPlace),
+        ("p vfs_read $arg* ^$arg*", Fault::AllTwice),
+        ("p vfs_read a=^$arg*", Fault::AllNotAlone),
+        ("p vfs_read ^$arg*:u8", Fault::AllNotAlone),
+        ("p vfs_read+8 ^$arg*", Fault::ArgumentNotAtEntry),
+        ("e ^syscalls", Fault::BadEventPlace),
+        ("e syscalls.sys_enter_read $comm if^", Fault::NoFilter),
         ("p^9 vfs_read", Fault::MaxActiveOnEntry),
         ("r^9x9 vfs_read", Fault::BadMaxActive),
         ("r^4097 vfs_read", Fault::MaxActiveTooBig),
@@ -223,6 +229,16 @@ fn mistakes_are_found_at_their_columns() {
     assert_eq!(deep(15).unwrap_err().fault, Fault::TooDeep);
     let long = format!("p f ^+0(@{})", "1".repeat(60));
     assert_eq!(refused(&long), Fault::ArgumentTooLong);
+}
+
+#[test]
+fn all_arguments_of_a_function_can_be_asked_for() {
+    let all = probe("p vfs_read $arg* $stack");
+    assert_eq!(all.arguments[0].fetch, Fetch::AllArguments);
+    assert_eq!(
+        all.to_string(),
+        "p:kprobes/p_vfs_read_0 vfs_read $arg* $stack"
+    );
 }
 
 #[test]

@@ -472,7 +472,7 @@ impl<'a> Emitter<'a> {
         thread: ThreadKey,
     ) {
         if !matches!(body, Body::Call { .. } | Body::Rest { .. } | Body::Signal)
-            || memchr::memmem::find(prefix.body, b"** ").is_none()
+            || memchr::memchr(b'*', prefix.body).is_none()
         {
             return;
         }

@@ -165,9 +165,18 @@ pub fn attached(said: &[u8]) -> Option<u32> {
 
 /// Whether `) ... = ` stands in `text`: looked for from its end, where it is.
 fn has_result(text: &[u8]) -> bool {
-    let near = text.get(text.len().saturating_sub(160)..).unwrap_or(text);
-    let has = |text: &[u8]| memchr::memmem::find(text, b" = ").is_some();
-    (has(near) || has(text)) && memchr::memchr(b')', text).is_some()
+    let mut end = text.len();
+    while let Some(at) = memchr::memrchr(b'=', text.get(..end).unwrap_or(&[])) {
+        let around = (
+            at.checked_sub(1).and_then(|at| text.get(at)),
+            text.get(at + 1),
+        );
+        if around == (Some(&b' '), Some(&b' ')) {
+            return memchr::memchr(b')', text).is_some();
+        }
+        end = at;
+    }
+    false
 }
 
 /// `<... read resumed>"x", 1) = 1`, also `<... read resumed> <unfinished ...>) = ?` of a killed process.

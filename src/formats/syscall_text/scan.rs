@@ -23,8 +23,8 @@ use crate::event::ThreadKey;
 pub const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
 
 const PART_BYTES: usize = 2 << 20;
-/// So many pids are remembered for lines that lack one; a text with more has a pid in every line.
-const MOST_OWNERS: usize = 64;
+/// So many pids are remembered, at most, for lines that lack one; a text with more has a pid in every line.
+const MOST_OWNERS: usize = 128;
 
 /// A table of `strace -C` is shorter.
 const MOST_SUMMARY: usize = 1 << 17;
@@ -74,34 +74,59 @@ pub struct Scan {
     pub has_summary: bool,
 }
 
-/// Pids that are alive, the last to be heard of last: a line without pid is by the last one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Owners(Vec<u32>);
+/// Pids that are alive, and when they were heard of: a line without pid is by the one that was heard of last.
+#[derive(Clone, Debug, Default)]
+pub struct Owners {
+    heard: FxHashMap<u32, u64>,
+    count: u64,
+    last: Option<u32>,
+}
 
 impl Owners {
     /// `pid` was heard of.
     #[inline]
     pub fn hear(&mut self, pid: u32) {
-        if self.0.last() == Some(&pid) {
+        if self.last == Some(pid) {
             return;
         }
-        self.0.retain(|&known| known != pid);
-        if self.0.len() >= MOST_OWNERS {
-            self.0.remove(0);
+        self.last = Some(pid);
+        self.count += 1;
+        self.heard.insert(pid, self.count);
+        if self.heard.len() > MOST_OWNERS {
+            self.forget_old();
         }
-        self.0.push(pid);
+    }
+
+    /// Keeps the half that was heard of last.
+    #[cold]
+    fn forget_old(&mut self) {
+        let mut stamps: Vec<u64> = self.heard.values().copied().collect();
+        let (_, middle, _) = stamps.select_nth_unstable(MOST_OWNERS / 2);
+        let middle = *middle;
+        self.heard.retain(|_, stamp| *stamp >= middle);
     }
 
     /// `pid` ended.
     pub fn end(&mut self, pid: u32) {
-        self.0.retain(|&known| known != pid);
+        self.heard.remove(&pid);
+        if self.last == Some(pid) {
+            let newest = self.heard.iter().max_by_key(|(_, stamp)| **stamp);
+            self.last = newest.map(|(pid, _)| *pid);
+        }
     }
 
     /// Who a line without pid is by.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<u32> {
-        self.0.last().copied()
+        self.last
+    }
+
+    /// All of them, the last to be heard of last.
+    fn in_order(&self) -> Vec<u32> {
+        let mut all: Vec<(u64, u32)> = self.heard.iter().map(|(pid, at)| (*at, *pid)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, pid)| pid).collect()
     }
 }
 
@@ -205,9 +230,9 @@ pub fn scan(
         for pid in &summary.ended {
             now.owners.end(*pid);
         }
-        for pid in &summary.owners.0 {
-            now.owners.hear(*pid);
-            now.ended.remove(pid);
+        for pid in summary.owners.in_order() {
+            now.owners.hear(pid);
+            now.ended.remove(&pid);
         }
         if dialect == Dialect::Minix {
             now.ended.extend(summary.ended);

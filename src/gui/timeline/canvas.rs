@@ -191,6 +191,9 @@ fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
             .to_owned()
     } else if state.rows.hidden_count() > 0 {
         "All tracks are hidden. View > Show hidden tracks brings them back.".to_owned()
+    } else if scene.loaded.trace.info.format == crate::load::definitions::ALONE {
+        "Definitions of probes, and no trace: see the Probes pane. Drop the trace that they made here."
+            .to_owned()
     } else if scene.loaded.is_complete {
         "This trace has events but no tracks: see the Events pane.".to_owned()
     } else {
