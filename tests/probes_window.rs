@@ -100,7 +100,7 @@ fn details_of_a_call_show_what_both_of_its_probes_recorded() {
     drop_on(&mut window, file("sample-traces/kprobe-pair.kprobe_events"));
     act(
         &mut window,
-        Action::Select(Some(Item::Slice(threadline::trace::SliceId(0)))),
+        Action::Select(Item::Slice(threadline::trace::SliceId(0))),
     );
     act(&mut window, Action::OpenPane("Details"));
     settle(&mut window);
