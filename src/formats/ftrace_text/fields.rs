@@ -7,12 +7,29 @@ use crate::event::EndState;
 pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let mut from = 0;
     loop {
-        let at = from + memchr::memmem::find(text.get(from..)?, name)?;
-        let after = text.get(at + name.len()..)?;
-        let is_start = at == 0 || matches!(text.get(at - 1), Some(b' ' | b'(' | b','));
-        if is_start && let Some(value) = after.strip_prefix(b"=") {
+        let equals = from + memchr::memchr(b'=', text.get(from..)?)?;
+        if let Some(before) = text.get(..equals)?.strip_suffix(name)
+            && matches!(before.last(), None | Some(b' ' | b'(' | b','))
+        {
+            let value = text.get(equals + 1..)?;
             let end = next_field(value).unwrap_or(value.len());
             return value.get(..end).map(<[u8]>::trim_ascii);
+        }
+        from = equals + 1;
+    }
+}
+
+/// Where `needle`, a few bytes that begin with a rare one, stands in `text`. For short texts: a searcher for
+/// any needle takes longer to make than they take to read.
+#[must_use]
+#[inline]
+pub fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {
+    let first = *needle.first()?;
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr(first, text.get(from..)?)?;
+        if text.get(at..)?.starts_with(needle) {
+            return Some(at);
         }
         from = at + 1;
     }
@@ -331,8 +348,11 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     let close = memchr::memchr(b')', inner.get(..400).unwrap_or(inner))?;
     let inner = inner.get(..close)?;
     let is_bare = |text: &[u8]| text.len() >= 4 && text.iter().all(u8::is_ascii_hexdigit);
-    if let Some(arrow) = memchr::memmem::find(inner, b" <- ") {
-        let (first, second) = (inner.get(..arrow)?, inner.get(arrow + 4..)?);
+    if let Some(arrow) = find_short(inner, b"<- ") {
+        let (first, second) = (
+            inner.get(..arrow)?.trim_ascii_end(),
+            inner.get(arrow + 3..)?,
+        );
         let (function, to) = if is_bare(first) {
             (first, second)
         } else {
@@ -341,7 +361,7 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
         return (!function.is_empty()).then_some(Probe::Return(function, to));
     }
     let is_address =
-        inner.starts_with(b"0x") || is_bare(inner) || memchr::memmem::find(inner, b"+0x").is_some();
+        inner.starts_with(b"0x") || is_bare(inner) || find_short(inner, b"+0x").is_some();
     is_address.then_some(Probe::Entry(inner))
 }
 
@@ -350,7 +370,7 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
 #[must_use]
 pub fn function_of(address: &[u8]) -> &[u8] {
     let address = first_word(address);
-    match memchr::memmem::find(address, b"+0x0/") {
+    match find_short(address, b"+0x0/") {
         Some(at) => address.get(..at).unwrap_or(address),
         None => {
             let end = memchr::memchr(b'/', address).unwrap_or(address.len());

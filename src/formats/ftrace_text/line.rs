@@ -11,6 +11,8 @@
 //!
 //! Columns are found from the right: a name may hold spaces, dashes and brackets.
 
+use super::fields::find_short;
+
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix<'a> {
@@ -147,7 +149,7 @@ fn task(text: &[u8]) -> Option<(&[u8], u32, Option<u32>)> {
     }
     let mut comm = text.get(..dash)?.trim_ascii_start();
     // `instance:      comm`, as trace-cmd prints several instances.
-    if let Some(colon) = memchr::memmem::find(comm, b": ") {
+    if let Some(colon) = find_short(comm, b": ") {
         comm = comm.get(colon + 1..)?.trim_ascii_start();
     }
     Some((comm, u32::try_from(pid).ok()?, tgid))
@@ -371,10 +373,12 @@ pub fn classify(body: &[u8]) -> Body<'_> {
         // Only a name: the function tracer without callers.
         rest if starts_well && rest.trim_ascii().is_empty() => Body::Function(name, b""),
         [b'+', b'0', b'x', ..] if starts_well => symbol_body(name, text),
-        _ => match memchr::memmem::find(text, b" <-") {
+        _ => match find_short(text, b"<-")
+            .filter(|&at| text.get(..at).is_some_and(|name| name.ends_with(b" ")))
+        {
             Some(at) if starts_well && at > 0 => Body::Function(
                 text.get(..at).unwrap_or(&[]).trim_ascii(),
-                text.get(at + 3..).unwrap_or(&[]).trim_ascii(),
+                text.get(at + 2..).unwrap_or(&[]).trim_ascii(),
             ),
             _ => Body::Text,
         },
