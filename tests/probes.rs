@@ -8,8 +8,10 @@ use threadline::base::Job;
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
 use threadline::probes::{self, Command};
+use threadline::query::Item;
+use threadline::query::details::details;
 use threadline::query::probes::{events_of, table};
-use threadline::trace::EventId;
+use threadline::trace::{EventId, SliceId};
 
 fn open(names: &[&str]) -> Option<LoadedTrace> {
     let folder = corpus()?;
@@ -154,6 +156,27 @@ fn definitions_make_the_arguments_of_text_traces_readable() {
     let words = alone.unwrap_err().to_string();
     assert!(words.contains("together with the trace"), "{words}");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn details_of_a_call_have_what_both_of_its_probes_recorded() {
+    let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    let names = ["kprobe-pair.trace_pipe", "kprobe-pair.kprobe_events"];
+    let paths = names.map(|name| samples.join(name));
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let trace = &loaded.trace;
+    let slice = Item::Slice(SliceId(0));
+    let text = details(trace, loaded.reader.as_ref(), slice).text();
+    for wanted in [
+        "filename",
+        "/dev/null",
+        "dfd",
+        "arg1",
+        "0x3",
+        "__x64_sys_openat+0x6a/0xa0",
+    ] {
+        assert!(text.contains(wanted), "{wanted} is not in:\n{text}");
+    }
 }
 
 fn run(arguments: &[&str]) -> (i32, String, String) {
