@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use threadline::base::{Job, Severity};
+use threadline::build::{PartColumns, build};
 use threadline::event::{EventDetail, LaneColumns};
 use threadline::formats::{EventRef, FORMATS, Format, Input, Sniff};
 
@@ -88,6 +89,15 @@ fn exercise(format: &Format, bytes: &[u8], name: &str) -> Outcome {
             }));
         }
     }
+    let parts = reader.parts().iter().zip(parts).zip(0..);
+    let parts = parts.map(|((part, columns), number)| PartColumns {
+        part: number,
+        lane: part.lane,
+        columns,
+    });
+    let (lanes, info) = (reader.lanes(), reader.info().clone());
+    let trace = build(parts.collect(), lanes, &directory, info, &job);
+    assert!(trace.span.start <= trace.span.end, "{name}");
     outcome
 }
 

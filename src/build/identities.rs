@@ -470,7 +470,9 @@ impl People {
                 self.threads[id.0 as usize].process = parent_process;
                 continue;
             }
-            let process = self.own_process(id);
+            let Some(process) = self.own_process(id) else {
+                continue;
+            };
             let row = &mut self.processes[process.0 as usize];
             row.start = row.start.or(Some(time));
             row.made = row.made.or(Some(birth.sort));
@@ -480,17 +482,16 @@ impl People {
         }
         for (thread, leader) in leaders {
             let process = self.own_process(leader);
-            if let Some(thread) = self.threads.get_mut(thread as usize) {
+            if let (Some(process), Some(thread)) = (process, self.threads.get_mut(thread as usize))
+            {
                 thread.process = Some(process);
             }
         }
     }
 
-    /// The process of `thread`, made for it if it has none.
-    fn own_process(&mut self, thread: ThreadId) -> ProcessId {
-        let Some(row) = self.threads.get(thread.0 as usize) else {
-            return ProcessId(0);
-        };
+    /// The process of `thread`, made for it if it has none; none for a thread that nobody knows.
+    fn own_process(&mut self, thread: ThreadId) -> Option<ProcessId> {
+        let row = self.threads.get(thread.0 as usize)?;
         let (tid, key, name) = (row.tid, row.key, row.name);
         let process = match row.process {
             Some(process) => process,
@@ -504,7 +505,7 @@ impl People {
                 row.name = name;
             }
         }
-        process
+        Some(process)
     }
 
     /// Names, programs and ends.

@@ -1,5 +1,6 @@
 //! The fields in an event's text: `name=value` pairs, and the fixed forms of some events.
 
+use super::line::pid_of;
 use crate::event::EndState;
 
 /// A value in `text` by name: `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` begins.
@@ -134,7 +135,7 @@ pub fn number(value: &[u8]) -> Option<i64> {
 /// The pid in a field.
 #[must_use]
 pub fn pid(text: &[u8], name: &[u8]) -> Option<u32> {
-    u32::try_from(number(field(text, name)?)?).ok()
+    pid_of(u64::try_from(number(field(text, name)?)?).ok()?)
 }
 
 /// One side of a context switch, or who was woken.
@@ -239,7 +240,7 @@ fn colon_task(text: &[u8]) -> Option<(Task<'_>, &[u8], &[u8])> {
     }
     let task = Task {
         comm: b"",
-        pid: u32::try_from(number(pid)?).ok()?,
+        pid: pid_of(u64::try_from(number(pid)?).ok()?)?,
         priority: i32::try_from(number(priority.trim_ascii())?).ok()?,
     };
     let after = rest.get(1 + state.len()..)?.trim_ascii();
@@ -255,7 +256,7 @@ fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
     let colon = memchr::memrchr(b':', name)?;
     let task = Task {
         comm: name.get(..colon)?,
-        pid: u32::try_from(number(name.get(colon + 1..)?)?).ok()?,
+        pid: pid_of(u64::try_from(number(name.get(colon + 1..)?)?).ok()?)?,
         priority: i32::try_from(number(inner.get(..close)?)?).ok()?,
     };
     Some((task, inner.get(close + 1..)?.trim_ascii()))

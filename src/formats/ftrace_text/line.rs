@@ -47,6 +47,8 @@ pub enum Plain {
     Text,
 }
 
+/// The kernel's limit: pids are smaller.
+const MOST_PID: u32 = 1 << 22;
 /// CPUs have smaller numbers.
 const MOST_CPU: u32 = 8192;
 /// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
@@ -135,7 +137,7 @@ fn task(text: &[u8]) -> Option<(&[u8], u32, Option<u32>)> {
         let open = memchr::memrchr(b'(', inner)?;
         let group = inner.get(open + 1..)?.trim_ascii();
         match digits(group) {
-            Some((number, length)) if length == group.len() => tgid = u32::try_from(number).ok(),
+            Some((number, length)) if length == group.len() => tgid = pid_of(number),
             _ if group.iter().all(|b| *b == b'-') => {}
             _ => return None,
         }
@@ -152,7 +154,13 @@ fn task(text: &[u8]) -> Option<(&[u8], u32, Option<u32>)> {
     if let Some(colon) = find_short(comm, b": ") {
         comm = comm.get(colon + 1..)?.trim_ascii_start();
     }
-    Some((comm, u32::try_from(pid).ok()?, tgid))
+    Some((comm, pid_of(pid)?, tgid))
+}
+
+/// A number as a pid, if the kernel can have such.
+#[must_use]
+pub fn pid_of(number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&pid| pid < MOST_PID)
 }
 
 /// `seconds.fraction:` or `number:` at the start of `text`: value, whether it is a bare number, length.
@@ -286,7 +294,7 @@ fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let pid = whole_number(word()?)?.0;
     Some(Prefix {
         comm: left.trim_ascii_start(),
-        pid: u32::try_from(pid).ok()?,
+        pid: pid_of(pid)?,
         tgid: None,
         cpu: u32::try_from(cpu).ok().filter(|&cpu| cpu < MOST_CPU)?,
         flags,
