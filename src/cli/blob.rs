@@ -1,12 +1,12 @@
 //! `threadline blob`: saves what a trace carries for other tools.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{CliError, Command, files_arguments, load};
-use crate::export::{ExportError, Overwrite, atomic_file};
+use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
+use crate::export::{ExportError, atomic_file};
 use crate::query::blobs::{blobs, payload};
 
 /// This command's row.
@@ -18,31 +18,12 @@ pub const COMMAND: Command = Command {
 };
 
 fn arguments(command: clap::Command) -> clap::Command {
-    let command = command
-        .arg(
-            Arg::new("number")
-                .value_name("NUMBER")
-                .help("Which, as `table blobs` numbers them")
-                .required(true)
-                .value_parser(value_parser!(usize)),
-        )
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("OUT")
-                .help("Where to write; - for standard output")
-                .required(true)
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(
-            Arg::new("force")
-                .short('f')
-                .long("force")
-                .help("Replace OUT if it is there")
-                .action(ArgAction::SetTrue),
-        );
-    files_arguments(command)
+    let number = Arg::new("number")
+        .value_name("NUMBER")
+        .help("Which, as `table blobs` numbers them")
+        .required(true)
+        .value_parser(value_parser!(usize));
+    files_arguments(output_arguments(command.arg(number)))
 }
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
@@ -59,24 +40,16 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             all.len()
         ))
     })?;
-    let path = matches.get_one::<PathBuf>("output");
-    let path = path.map_or(Path::new("-"), PathBuf::as_path);
-    if path.as_os_str() == "-" {
+    let path = path_of(matches);
+    if is_stdout(path) {
         std::io::stdout().lock().write_all(&bytes)?;
         return Ok(());
     }
-    let overwrite = match matches.get_flag("force") {
-        true => Overwrite::Replace,
-        false => Overwrite::Refuse,
-    };
-    let written = atomic_file::write_whole(path, overwrite, |out| {
+    let written = atomic_file::write_whole(path, overwrite_of(matches), |out| {
         out.write_all(&bytes).map_err(ExportError::from)
     });
     written.map_err(|error| match error {
-        ExportError::Exists(_) => CliError::Input(format!(
-            "{}; --force replaces it",
-            ExportError::Exists(path.to_path_buf())
-        )),
-        other => CliError::Input(other.to_string()),
+        ExportError::Exists(_) => refusal(ExportError::Exists(path.to_path_buf())),
+        other => refusal(other),
     })
 }

@@ -1,12 +1,13 @@
 //! `threadline export`: a trace, or a range of it, as a file for others.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgMatches};
 
 use super::command::{CliError, Command, files_arguments, load, time_arguments, with_progress};
 use super::narrow::{narrowing_arguments, selection_of};
+use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::Job;
 use crate::export::tables::{self, TABLES};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
@@ -21,74 +22,44 @@ pub const COMMAND: Command = Command {
 };
 
 fn arguments(command: clap::Command) -> clap::Command {
-    narrowing_arguments(files_arguments(time_arguments(command)))
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("OUT")
-                .help("Where to write; - for standard output")
-                .required(true)
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(
-            Arg::new("to")
-                .long("to")
-                .value_name("FORMAT")
-                .help("What to write [default: by OUT's ending, else fxt]")
-                .value_parser(
-                    EXPORTERS
-                        .iter()
-                        .map(|exporter| exporter.name)
-                        .collect::<Vec<_>>(),
-                ),
-        )
-        .arg(
-            Arg::new("table")
-                .long("table")
-                .value_name("NAME")
-                .help("Which table csv and json write [default: slices]")
-                .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
-        )
-        .arg(
-            Arg::new("force")
-                .short('f')
-                .long("force")
-                .help("Replace OUT if it is there")
-                .action(ArgAction::SetTrue),
-        )
+    output_arguments(narrowing_arguments(files_arguments(time_arguments(
+        command,
+    ))))
+    .arg(
+        Arg::new("to")
+            .long("to")
+            .value_name("FORMAT")
+            .help("What to write [default: by OUT's ending, else fxt]")
+            .value_parser(
+                EXPORTERS
+                    .iter()
+                    .map(|exporter| exporter.name)
+                    .collect::<Vec<_>>(),
+            ),
+    )
+    .arg(
+        Arg::new("table")
+            .long("table")
+            .value_name("NAME")
+            .help("Which table csv and json write [default: slices]")
+            .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
+    )
 }
 
 fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
-    let path = matches
-        .get_one::<PathBuf>("output")
-        .cloned()
-        .unwrap_or_default();
-    let overwrite = if matches.get_flag("force") {
-        Overwrite::Replace
-    } else {
-        Overwrite::Refuse
-    };
+    let (path, overwrite) = (path_of(matches), overwrite_of(matches));
     // What would be refused is refused before a long load.
     if overwrite == Overwrite::Refuse && path.is_file() {
-        return Err(CliError::Input(format!(
-            "{}; --force replaces it",
-            ExportError::Exists(path)
-        )));
+        return Err(refusal(ExportError::Exists(path.to_path_buf())));
     }
-    let exporter = exporter_for(matches, &path)?;
+    let exporter = exporter_for(matches, path)?;
     let loaded = load(matches)?;
     let selection = selection_of(matches, &loaded.trace)?;
     let job = Job::default();
     let done = with_progress("writing", &job, || {
-        write(&exporter, &loaded, &selection, &path, overwrite, &job)
+        write(&exporter, &loaded, &selection, path, overwrite, &job)
     });
-    let summary = done.map_err(|error| match error {
-        ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            CliError::Output(error)
-        }
-        other => CliError::Input(other.to_string()),
-    })?;
+    let summary = done.map_err(refusal)?;
     let mut stderr = std::io::stderr().lock();
     let _unwritable = writeln!(stderr, "threadline: wrote {summary}");
     if summary.counts.is_empty() {
@@ -127,9 +98,9 @@ fn write(
     overwrite: Overwrite,
     job: &Job,
 ) -> Result<Summary, ExportError> {
-    if path.as_os_str() == "-" {
+    if is_stdout(path) {
         let mut out = std::io::BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
-        let summary = (exporter.write)(exporter, loaded, selection, &mut out, job)?;
+        let summary = exporter.write_to(loaded, selection, &mut out, job)?;
         out.flush()?;
         return Ok(summary);
     }

@@ -15,6 +15,7 @@ mod info;
 mod install;
 mod latency;
 mod narrow;
+mod output;
 mod probes;
 #[cfg(feature = "gui")]
 mod render;

@@ -16,7 +16,7 @@ use super::fxt::encode::CounterName;
 use super::fxt::flows::{FlowMarks, FlowStepSort};
 use super::fxt::koids::Koids;
 use super::fxt::records::ArgValue;
-use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
 use crate::event::FieldRef;
 use crate::formats::EventRef;
@@ -39,20 +39,19 @@ pub const EXPORTER: Exporter = Exporter {
 const RUNS_OFFSET: u64 = 0x0100_0000;
 const CHECK_EVERY: u64 = 4096;
 
-fn write(
-    _: &Exporter,
-    loaded: &LoadedTrace,
-    selection: &Selection,
-    out: &mut dyn Write,
-    job: &Job,
-) -> Result<Summary, ExportError> {
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    let Request {
+        loaded,
+        chosen,
+        job,
+        ..
+    } = *request;
     let trace = loaded.trace.as_ref();
-    let chosen = Chosen::new(trace, selection);
     let koids = Koids::new(trace);
     let mut writer = JsonEvents {
         loaded,
         trace,
-        chosen: &chosen,
+        chosen,
         koids: &koids,
         out,
         job,

@@ -7,9 +7,7 @@
 use std::io::Write;
 
 use super::rows::write_json_text;
-use super::{Chosen, ExportError, Exporter, Selection, Summary};
-use crate::base::Job;
-use crate::load::LoadedTrace;
+use super::{ExportError, Exporter, Request, Summary};
 use crate::trace::{Process, ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
@@ -87,15 +85,8 @@ enum Compiler {
     Inner,
 }
 
-fn write(
-    _: &Exporter,
-    loaded: &LoadedTrace,
-    selection: &Selection,
-    out: &mut dyn Write,
-    job: &Job,
-) -> Result<Summary, ExportError> {
-    let trace = loaded.trace.as_ref();
-    let chosen = Chosen::new(trace, selection);
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    let (trace, chosen, job) = (request.loaded.trace.as_ref(), request.chosen, request.job);
     let mut count = 0;
     let mut responses = 0_u64;
     for (index, process) in trace.processes.iter().enumerate() {

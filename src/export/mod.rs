@@ -54,9 +54,46 @@ pub struct Exporter {
     pub write: WriteFn,
 }
 
-/// What an exporter does: itself, the trace, what of it, where to, and who may stop it.
-pub type WriteFn =
-    fn(&Exporter, &LoadedTrace, &Selection, &mut dyn Write, &Job) -> Result<Summary, ExportError>;
+/// What an exporter does.
+pub type WriteFn = fn(&Request<'_>, &mut dyn Write) -> Result<Summary, ExportError>;
+
+/// What an exporter is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The trace.
+    pub loaded: &'a LoadedTrace,
+    /// What of it.
+    pub chosen: &'a Chosen<'a>,
+    /// The table, for exporters that write one.
+    pub table: Option<&'static Table>,
+    /// Takes the progress, and may stop it.
+    pub job: &'a Job,
+}
+
+impl Exporter {
+    /// Writes what is selected to `out`.
+    ///
+    /// # Errors
+    /// See [`ExportError`].
+    pub fn write_to(
+        &self,
+        loaded: &LoadedTrace,
+        selection: &Selection,
+        out: &mut dyn Write,
+        job: &Job,
+    ) -> Result<Summary, ExportError> {
+        let request = Request {
+            loaded,
+            chosen: &Chosen::new(&loaded.trace, selection),
+            table: self.table,
+            job,
+        };
+        let mut out = Counted { out, bytes: 0 };
+        let mut summary = (self.write)(&request, &mut out)?;
+        summary.bytes = out.bytes;
+        Ok(summary)
+    }
+}
 
 impl fmt::Debug for Exporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,9 +229,7 @@ pub fn run(
     job: &Job,
 ) -> Result<Summary, ExportError> {
     let written = atomic_file::write_whole(path, overwrite, |out| {
-        let mut counted = Counted { out, bytes: 0 };
-        let mut summary = (exporter.write)(exporter, loaded, selection, &mut counted, job)?;
-        summary.bytes = counted.bytes;
+        let summary = exporter.write_to(loaded, selection, out, job)?;
         job.check()?;
         Ok(summary)
     });

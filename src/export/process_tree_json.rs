@@ -12,9 +12,8 @@
 use std::io::Write;
 
 use super::rows::write_json_text;
-use super::{Chosen, ExportError, Exporter, Selection, Summary};
-use crate::base::{Job, StringId, Timestamp};
-use crate::load::LoadedTrace;
+use super::{ExportError, Exporter, Request, Summary};
+use crate::base::{StringId, Timestamp};
 use crate::query::process_times::ProcessTimes;
 use crate::trace::{ProcessId, ProgramImage, Trace};
 
@@ -30,15 +29,8 @@ pub const EXPORTER: Exporter = Exporter {
 /// Deeper than this children stand beside their parents' next siblings, so that readers of JSON can follow.
 const MOST_DEPTH: u32 = 100;
 
-fn write(
-    _: &Exporter,
-    loaded: &LoadedTrace,
-    selection: &Selection,
-    out: &mut dyn Write,
-    job: &Job,
-) -> Result<Summary, ExportError> {
-    let trace = loaded.trace.as_ref();
-    let chosen = Chosen::new(trace, selection);
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    let (trace, chosen, job) = (request.loaded.trace.as_ref(), request.chosen, request.job);
     let times = ProcessTimes::new(trace);
     // What is chosen with all that stands above it, so that the tree keeps its shape.
     let walk = times.tree.walk();

@@ -45,7 +45,7 @@ impl Selection {
 }
 
 /// A selection as quick questions about one trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chosen<'a> {
     trace: &'a Trace,
     /// The range.

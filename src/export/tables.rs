@@ -7,7 +7,7 @@ use std::io::Write;
 
 use super::build_tables;
 use super::rows::{Cell, RowFormat, RowWriter};
-use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
@@ -64,9 +64,7 @@ pub const CSV: Exporter = Exporter {
     about: "One table as comma-separated values, for spreadsheets and scripts",
     extension: "csv",
     table: Some(&TABLES[0]),
-    write: |exporter, loaded, selection, out, job| {
-        write_table(exporter, RowFormat::Csv, loaded, selection, out, job)
-    },
+    write: |request, out| write_table(RowFormat::Csv, request, out),
 };
 
 /// One table as a JSON array of objects.
@@ -75,24 +73,19 @@ pub const JSON: Exporter = Exporter {
     about: "One table as JSON, an object a row",
     extension: "json",
     table: Some(&TABLES[0]),
-    write: |exporter, loaded, selection, out, job| {
-        write_table(exporter, RowFormat::Json, loaded, selection, out, job)
-    },
+    write: |request, out| write_table(RowFormat::Json, request, out),
 };
 
 fn write_table(
-    exporter: &Exporter,
     format: RowFormat,
-    loaded: &LoadedTrace,
-    selection: &Selection,
+    request: &Request<'_>,
     out: &mut dyn Write,
-    job: &Job,
 ) -> Result<Summary, ExportError> {
-    let chosen = Chosen::new(&loaded.trace, selection);
-    let table = exporter.table.unwrap_or(&TABLES[0]);
+    let job = request.job;
+    let table = request.table.unwrap_or(&TABLES[0]);
     let mut out = Cancellable { out, job };
     let count = table
-        .write(loaded, &chosen, format, &mut out)
+        .write(request.loaded, request.chosen, format, &mut out)
         .map_err(|error| match job.check() {
             Err(cancelled) => cancelled.into(),
             Ok(()) => ExportError::Io(error),

@@ -3,6 +3,7 @@
 use super::records::{Arg, ArgValue, EventType, Head, Side};
 use super::tests::{arguments, cut, head, range, sample, slices, tables};
 use super::*;
+use crate::export::Selection;
 
 /// Opens what `fill` writes.
 fn written(folder: &std::path::Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
@@ -289,7 +290,9 @@ fn an_export_that_is_stopped_half_way_leaves_nothing_behind() {
                 job: &job,
                 left: 1_000_000,
             };
-            write(&EXPORTER, &source, &Selection::all(), &mut stops, &job).map(|_| ())
+            EXPORTER
+                .write_to(&source, &Selection::all(), &mut stops, &job)
+                .map(|_| ())
         });
     assert!(matches!(done, Err(ExportError::Cancelled)), "{done:?}");
     let (done, total) = job.progress();
@@ -311,14 +314,9 @@ fn the_same_export_twice_is_the_same_file() {
     });
     let bytes = || {
         let mut bytes = Vec::new();
-        write(
-            &EXPORTER,
-            &source,
-            &Selection::all(),
-            &mut bytes,
-            &Job::default(),
-        )
-        .unwrap();
+        EXPORTER
+            .write_to(&source, &Selection::all(), &mut bytes, &Job::default())
+            .unwrap();
         bytes
     };
     assert!(bytes() == bytes());

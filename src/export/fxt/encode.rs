@@ -8,19 +8,14 @@ use super::flows::{FlowMark, FlowStepSort};
 use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
-use super::records::{
-    Arg, ArgValue, EventType, FixedTables, Head, Records, Side, TextRef, ThreadKoids,
-};
+use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, TextRef, ThreadKoids};
 use crate::base::StringId;
-use crate::event::{EndState, FieldRef, ValueRef};
+use crate::event::{FieldRef, ValueRef};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
-use crate::trace::{
-    CpuId, EventCursor, EventId, ProcessId, SliceId, StateId, ThreadId, ThreadState, Trace,
-    TrackKind,
-};
+use crate::trace::{EventCursor, EventId, ProcessId, SliceId, ThreadId, Trace, TrackKind};
 
 /// What encoding looks at.
 pub struct Source<'a> {
@@ -80,7 +75,7 @@ impl CounterName {
 
 /// Encodes items into records.
 pub struct Encoder<'a, 't> {
-    source: &'a Source<'a>,
+    pub(super) source: &'a Source<'a>,
     /// The records so far.
     pub records: Records<'t>,
     /// Texts that were cut to fit, with the whole in a large record.
@@ -89,7 +84,7 @@ pub struct Encoder<'a, 't> {
     fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
     /// Finds events quickly that lie near each other.
-    events: EventCursor<'a>,
+    pub(super) events: EventCursor<'a>,
 }
 
 impl<'a, 't> Encoder<'a, 't> {
@@ -114,7 +109,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    fn ticks(&self, time: i64) -> u64 {
+    pub(super) fn ticks(&self, time: i64) -> u64 {
         time.saturating_add(self.source.shift).max(0) as u64
     }
 
@@ -536,94 +531,6 @@ impl<'a, 't> Encoder<'a, 't> {
         self.records.event(head, &args, Some(name.id));
     }
 
-    fn switch(&mut self, item: &Item) {
-        let Some(cpu) = self.cpu_number(item.of) else {
-            return;
-        };
-        let runs = &self.source.trace.runs;
-        let index = item.row as usize;
-        let (out, incoming) = match item.what {
-            What::SwitchToIdle => (self.leaves(index), Side::Idle),
-            What::SwitchOff => {
-                let state = self.source.trace.states.get(StateId(item.row));
-                let out = self.side(state.thread, 0);
-                (Some((out, thread_state_number(state.state))), Side::Idle)
-            }
-            _ => {
-                let incoming = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
-                (self.left_for(item), incoming)
-            }
-        };
-        let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
-        let time = self.ticks(item.time);
-        self.records.context_switch(time, cpu, out, state, incoming);
-    }
-
-    fn cpu_number(&self, index: u32) -> Option<u16> {
-        let cpu = self.source.trace.cpus.get(index as usize)?;
-        u16::try_from(cpu.number).ok()
-    }
-
-    /// A thread as one side of a switch. What was not chosen runs unseen.
-    fn side(&self, thread: ThreadId, weight: i32) -> Side {
-        if self.source.chosen.has_thread(thread) {
-            let koid = self.source.koids.thread(thread).1;
-            Side::Thread { koid, weight }
-        } else {
-            Side::Idle
-        }
-    }
-
-    /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
-    fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
-        if !self.source.true_ends.has(run) {
-            return None;
-        }
-        let runs = &self.source.trace.runs;
-        let side = self.side(ThreadId(runs.threads[run]), runs.priorities[run]);
-        Some((side, state_number(runs.end_states[run])))
-    }
-
-    /// Who is switched from at the start of a run.
-    fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
-        let trace = self.source.trace;
-        let runs = &trace.runs;
-        let index = item.row as usize;
-        if item.time > runs.starts[index] {
-            // It began before the range.
-            return None;
-        }
-        let first = runs.on(CpuId(item.of)).start as usize;
-        let before = index.checked_sub(1).filter(|&before| {
-            before >= first
-                && runs.ends[before] == runs.starts[index]
-                && runs.ends[before] > self.source.chosen.span.start.0
-        });
-        before.and_then(|before| self.leaves(before)).or_else(|| {
-            let state = trace
-                .states
-                .get(self.source.lone_states.of_event(runs.events[index])?);
-            Some((self.side(state.thread, 0), thread_state_number(state.state)))
-        })
-    }
-
-    fn wakeup(&mut self, item: &Item) {
-        let source = self.source;
-        let state = source.trace.states.get(StateId(item.row));
-        let thread = source.koids.thread(ThreadId(item.of)).1;
-        let waker = state
-            .waker
-            .filter(|&waker| waker != ThreadId::IDLE)
-            .map(|waker| source.koids.thread(waker).1);
-        let cpu = state
-            .event
-            .and_then(|event| self.events.get(event).cpu)
-            .and_then(|cpu| source.trace.cpus.get(cpu as usize))
-            .and_then(|cpu| u16::try_from(cpu.number).ok());
-        self.records
-            .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
-    }
-
     fn log(&mut self, item: &Item) {
         let source = self.source;
         let Some(log) = source.trace.logs.rows.get(item.row as usize) else {
@@ -689,38 +596,6 @@ fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
         ValueRef::Text(text) if text == "global" => Some(2),
         _ => None,
     }
-}
-
-/// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.
-fn state_number(state: EndState) -> (u8, &'static str) {
-    match state {
-        EndState::Runnable => (1, ""),
-        EndState::Preempted => (1, state.letters()),
-        EndState::Stopped => (2, ""),
-        EndState::Traced => (2, state.letters()),
-        EndState::Sleeping => (3, ""),
-        EndState::Uninterruptible | EndState::Parked | EndState::Idle => (3, state.letters()),
-        EndState::Zombie => (4, ""),
-        EndState::Dead => (5, ""),
-        EndState::Unknown => (15, ""),
-    }
-}
-
-/// The same of a state that a switch brought.
-fn thread_state_number(state: ThreadState) -> (u8, &'static str) {
-    state_number(match state {
-        ThreadState::Running | ThreadState::Runnable => EndState::Runnable,
-        ThreadState::Preempted => EndState::Preempted,
-        ThreadState::Stopped => EndState::Stopped,
-        ThreadState::Traced => EndState::Traced,
-        ThreadState::Sleeping => EndState::Sleeping,
-        ThreadState::Uninterruptible => EndState::Uninterruptible,
-        ThreadState::Parked => EndState::Parked,
-        ThreadState::Idle => EndState::Idle,
-        ThreadState::Zombie => EndState::Zombie,
-        ThreadState::Dead => EndState::Dead,
-        ThreadState::Created | ThreadState::Unknown => EndState::Unknown,
-    })
 }
 
 #[cfg(test)]

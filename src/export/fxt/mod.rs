@@ -29,6 +29,7 @@ pub(super) mod args;
 pub(super) mod asyncs;
 mod borders;
 pub(super) mod encode;
+mod fixed_tables;
 pub(super) mod flows;
 mod forms;
 mod items;
@@ -36,6 +37,8 @@ pub(super) mod koids;
 mod lanes;
 mod lone_states;
 pub(super) mod records;
+mod switches;
+mod values;
 
 use std::io::Write;
 use std::sync::mpsc::channel;
@@ -43,7 +46,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Chosen, ExportError, Exporter, Selection, Summary};
+use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
@@ -71,25 +74,18 @@ pub const EXPORTER: Exporter = Exporter {
 /// How many events are looked at for the names of fields.
 const NAME_SAMPLES: usize = 20_000;
 
-fn write(
-    _: &Exporter,
-    loaded: &LoadedTrace,
-    selection: &Selection,
-    out: &mut dyn Write,
-    job: &Job,
-) -> Result<Summary, ExportError> {
-    write_with(Zones::FULL, loaded, selection, out, job)
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    write_with(Zones::FULL, request, out)
 }
 
 fn write_with(
     zones: Zones,
-    loaded: &LoadedTrace,
-    selection: &Selection,
+    request: &Request<'_>,
     out: &mut dyn Write,
-    job: &Job,
 ) -> Result<Summary, ExportError> {
+    let Request { loaded, job, .. } = *request;
     let trace = loaded.trace.as_ref();
-    let mut chosen = Chosen::new(trace, selection);
+    let mut chosen = request.chosen.clone();
     let is_outside = chosen.span.start > trace.span.end || chosen.span.end <= trace.span.start;
     if is_outside {
         // What is unfinished at the trace's end is not known to last any longer.

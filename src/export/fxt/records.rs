@@ -12,10 +12,10 @@
 //! Knows nothing of a trace; does not decide what becomes which record.
 //! Specification: Fuchsia trace format, "Records", "Arguments"; scheduling records by its newer form.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 
+pub use super::fixed_tables::{FixedTables, Zones};
+pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
 use crate::base::{StringId, Strings};
 
 /// The magic number record, first in a file.
@@ -25,252 +25,17 @@ pub const MOST_RECORD_WORDS: usize = 4095;
 /// An event's argument count is 4 bits.
 pub const MOST_ARGS: usize = 15;
 /// Texts up to this are registered when they may be repeated; longer ones hardly ever are.
-const MOST_REPEATED_BYTES: usize = 256;
+pub const MOST_REPEATED_BYTES: usize = 256;
 /// Names up to this may stand in a record, beside its 15 arguments; longer ones are registered.
-const MOST_INLINE_BYTES: usize = 1000;
+pub const MOST_INLINE_BYTES: usize = 1000;
 /// The longest text that can be registered: its record's size is limited.
 pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
 /// A blob record has this much room beside its name.
 const MOST_BLOB_BYTES: usize = 28_000;
 const INLINE: u16 = 0x8000;
 
-/// Types of event records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EventType {
-    /// A point.
-    Instant = 0,
-    /// A counter's values; the last word is the counter's id.
-    Counter = 1,
-    /// A slice begins.
-    Begin = 2,
-    /// The innermost slice ends.
-    End = 3,
-    /// A whole slice; the last word is its end.
-    Complete = 4,
-    /// An asynchronous slice begins; the last word is its id.
-    AsyncBegin = 5,
-    /// A point of an asynchronous operation.
-    AsyncInstant = 6,
-    /// It ends.
-    AsyncEnd = 7,
-    /// A flow leaves its first slice; the last word is its id.
-    FlowBegin = 8,
-    /// It passes through a slice.
-    FlowStep = 9,
-    /// It arrives.
-    FlowEnd = 10,
-}
-
-/// A value of an argument.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ArgValue<'a> {
-    /// None.
-    Null,
-    /// 32 bits, signed.
-    Int32(i32),
-    /// 32 bits.
-    UInt32(u32),
-    /// 64 bits, signed.
-    Int64(i64),
-    /// 64 bits.
-    UInt64(u64),
-    /// Floating point.
-    Double(f64),
-    /// Text.
-    Text(Cow<'a, str>),
-    /// Text that would not fit into its record, and is registered; up to [`MOST_STRING_BYTES`].
-    LongText(Cow<'a, str>),
-    /// An address.
-    Pointer(u64),
-    /// A kernel object's number.
-    Koid(u64),
-    /// Yes or no.
-    Bool(bool),
-}
-
-/// An argument.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arg<'a> {
-    /// Its name.
-    pub name: Cow<'a, str>,
-    /// Its value.
-    pub value: ArgValue<'a>,
-}
-
-impl<'a> Arg<'a> {
-    /// An argument.
-    pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
-        Arg {
-            name: name.into(),
-            value,
-        }
-    }
-
-    /// The most words that it can take.
-    pub fn most_words(&self) -> usize {
-        let value = match &self.value {
-            ArgValue::Null
-            | ArgValue::Int32(_)
-            | ArgValue::UInt32(_)
-            | ArgValue::Bool(_)
-            | ArgValue::LongText(_) => 0,
-            ArgValue::Text(text) => text.len().div_ceil(8),
-            _ => 1,
-        };
-        let name = match self.name.len() {
-            length @ ..=MOST_INLINE_BYTES => length.div_ceil(8),
-            _ => 0,
-        };
-        1 + name + value
-    }
-}
-
 /// A thread as records name it: process koid, thread koid.
 pub type ThreadKoids = (u64, u64);
-
-/// How many entries of the tables are fixed, and which is the last that is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zones {
-    /// Fixed strings.
-    pub strings: u16,
-    /// The last string index.
-    pub last_string: u16,
-    /// Fixed threads.
-    pub threads: u8,
-    /// The last thread index.
-    pub last_thread: u8,
-}
-
-impl Zones {
-    /// What the format has room for.
-    pub const FULL: Zones = Zones {
-        strings: 16_383,
-        last_string: 32_767,
-        threads: 127,
-        last_thread: 255,
-    };
-}
-
-/// The entries that hold for the whole file.
-#[derive(Debug)]
-pub struct FixedTables {
-    zones: Zones,
-    strings: Strings,
-    /// By the trace's string numbers: our index, or 0.
-    by_trace_id: Vec<u16>,
-    threads: FxHashMap<ThreadKoids, u8>,
-    thread_order: Vec<ThreadKoids>,
-}
-
-impl FixedTables {
-    /// Takes the names of fields, the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
-    /// there is room.
-    pub fn new(
-        zones: Zones,
-        field_names: &[String],
-        names: &[StringId],
-        trace_strings: &Strings,
-        threads: &[ThreadKoids],
-    ) -> FixedTables {
-        let mut tables = FixedTables {
-            zones,
-            strings: Strings::default(),
-            by_trace_id: vec![0; trace_strings.len()],
-            threads: FxHashMap::default(),
-            thread_order: Vec::new(),
-        };
-        for text in [
-            "process",
-            "incoming_weight",
-            "outgoing_weight",
-            "outgoing_state",
-            "waker",
-            "R+",
-            "D",
-            "t",
-            "P",
-            "I",
-        ] {
-            tables.strings.intern_text(text);
-        }
-        for text in field_names {
-            let has_room = tables.strings.len() <= usize::from(zones.strings) / 2;
-            if has_room && !text.is_empty() && text.len() <= MOST_REPEATED_BYTES {
-                tables.strings.intern_text(text);
-            }
-        }
-        for &name in names {
-            if tables.strings.len() > usize::from(zones.strings) {
-                break;
-            }
-            let text = trace_strings.text(name);
-            if text.is_empty() || text.len() > MOST_REPEATED_BYTES {
-                continue;
-            }
-            let index = tables.strings.intern_text(&text).0 as u16;
-            if let Some(entry) = tables.by_trace_id.get_mut(name.0 as usize) {
-                *entry = index;
-            }
-        }
-        for &koids in threads.iter().take(usize::from(zones.threads)) {
-            let next = tables.thread_order.len() as u8 + 1;
-            if let std::collections::hash_map::Entry::Vacant(entry) = tables.threads.entry(koids) {
-                entry.insert(next);
-                tables.thread_order.push(koids);
-            }
-        }
-        tables
-    }
-}
-
-/// Counts of what was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts {
-    /// String records.
-    pub strings: u64,
-    /// Thread records.
-    pub threads: u64,
-    /// Kernel object records.
-    pub objects: u64,
-    /// Event records, by type.
-    pub events: [u64; 11],
-    /// Context switches.
-    pub switches: u64,
-    /// Wakeups.
-    pub wakeups: u64,
-    /// Log records.
-    pub logs: u64,
-    /// Blob records.
-    pub blobs: u64,
-    /// Large records.
-    pub large: u64,
-    /// Events whose arguments past the 14th went into `more`.
-    pub packed: u64,
-}
-
-impl RecordCounts {
-    /// Adds `other`.
-    pub fn add(&mut self, other: &RecordCounts) {
-        self.strings += other.strings;
-        self.threads += other.threads;
-        self.objects += other.objects;
-        for (mine, theirs) in self.events.iter_mut().zip(other.events) {
-            *mine += theirs;
-        }
-        self.switches += other.switches;
-        self.wakeups += other.wakeups;
-        self.logs += other.logs;
-        self.blobs += other.blobs;
-        self.large += other.large;
-        self.packed += other.packed;
-    }
-
-    /// Event records of a type.
-    pub fn of(&self, event_type: EventType) -> u64 {
-        self.events[event_type as usize]
-    }
-}
 
 /// A reference to a text: its 16 bits, and the bytes if they stand in the record.
 #[derive(Clone, Copy, Debug)]

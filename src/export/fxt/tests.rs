@@ -8,7 +8,7 @@ use super::records::{Arg, ArgValue, EventType, Head, Side};
 use super::*;
 use crate::base::TimeSpan;
 use crate::event::Field;
-use crate::export::{self, Overwrite};
+use crate::export::{self, Overwrite, Selection};
 use crate::load::open;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{Flow, Flows, SliceId};
@@ -225,14 +225,13 @@ fn full_tables_replace_their_oldest_entries() {
         last_thread: 3,
     };
     let mut bytes = Vec::new();
-    write_with(
-        small,
-        &source,
-        &Selection::all(),
-        &mut bytes,
-        &Job::default(),
-    )
-    .unwrap();
+    let request = Request {
+        loaded: &source,
+        chosen: &Chosen::new(&source.trace, &Selection::all()),
+        table: None,
+        job: &Job::default(),
+    };
+    write_with(small, &request, &mut bytes).unwrap();
     let path = folder.path().join("small.fxt");
     std::fs::write(&path, bytes).unwrap();
     let again = open(&path, &Job::default()).unwrap();
@@ -391,13 +390,7 @@ fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
     }
     let folder = tempfile::tempdir().unwrap();
     let source = sample(folder.path());
-    let failed = write(
-        &EXPORTER,
-        &source,
-        &Selection::all(),
-        &mut Full,
-        &Job::default(),
-    );
+    let failed = EXPORTER.write_to(&source, &Selection::all(), &mut Full, &Job::default());
     let error = failed.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     let path = folder.path().join("old.fxt");
@@ -405,7 +398,8 @@ fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
     let done: Result<(), ExportError> =
         export::atomic_file::write_whole(&path, Overwrite::Replace, |_| {
             let all = Selection::all();
-            write(&EXPORTER, &source, &all, &mut Full, &Job::default()).map(|_| ())
+            let done = EXPORTER.write_to(&source, &all, &mut Full, &Job::default());
+            done.map(|_| ())
         });
     assert!(done.is_err());
     assert_eq!(std::fs::read(&path).unwrap(), b"old");

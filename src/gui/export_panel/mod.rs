@@ -5,42 +5,29 @@
 //! like any pane; `App` hands the order that comes back to [`ExportPanel::start`].
 
 mod form;
+mod outcome;
+mod rows;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use egui::{ComboBox, ProgressBar, RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
+use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use super::pane::Scene;
-use crate::base::{Nanos, TimeSpan};
+use crate::base::TimeSpan;
 use crate::export::background::{Exporting, Order};
 use crate::export::choices::{ChoiceRow, choices};
-use crate::export::{self, EXPORTERS, ExportError, Overwrite, Selection, Summary};
+use crate::export::{self, ExportError, Overwrite, Selection};
 use crate::load::LoadedTrace;
-use crate::trace::CpuId;
-use crate::view::{Action, Existing, ExportOrder, ruler};
+use crate::view::{Action, Existing, ExportOrder};
 use form::{Form, Range, Tracks};
+use outcome::{Outcome, can_open, open_written, progress_ui, summary_ui};
+use rows::{cpus_ui, format_ui, list_ui, range_ui, row_ui, tracks_ui};
 
 /// How wide the panel is, in points.
 const WIDTH: f32 = 460.0;
-/// How high the list of choices is.
-const LIST_HEIGHT: f32 = 150.0;
-
-/// What became of the last export.
-#[derive(Debug)]
-enum Outcome {
-    Written {
-        summary: Summary,
-        path: PathBuf,
-        took: Duration,
-    },
-    /// There is such a file: may it be replaced?
-    Exists(PathBuf),
-    Failed(String),
-}
-
 /// The panel's scratch, and the export under way.
 #[derive(Debug, Default)]
 pub struct ExportPanel {
@@ -322,265 +309,6 @@ impl ExportPanel {
             });
         });
     }
-}
-
-/// A line of the form: what it is about at the left.
-fn row_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
-    ui.horizontal_top(|ui| {
-        let size = egui::vec2(56.0, ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(
-            size,
-            egui::Layout::left_to_right(egui::Align::Center),
-            |ui| {
-                ui.set_min_size(size);
-                ui.label(name);
-            },
-        );
-        ui.vertical(add);
-    });
-    ui.add_space(3.0);
-}
-
-fn format_ui(ui: &mut Ui, form: &mut Form) {
-    ui.horizontal(|ui| {
-        let mut wanted = None;
-        let combo = ComboBox::from_id_salt("export format")
-            .selected_text(form.exporter.name)
-            .show_ui(ui, |ui| {
-                for exporter in EXPORTERS {
-                    let is_it = exporter.name == form.exporter.name;
-                    let response = ui.selectable_label(is_it, exporter.name);
-                    if response.on_hover_text(exporter.about).clicked() {
-                        wanted = Some(*exporter);
-                    }
-                }
-            });
-        named(&combo.response, "Format");
-        if let Some(exporter) = wanted {
-            form.set_exporter(&exporter);
-        }
-        let tables = form.tables();
-        if let Some(shown) = form.exporter.table {
-            ui.label("of table");
-            let combo = ComboBox::from_id_salt("export table")
-                .selected_text(shown.name)
-                .show_ui(ui, |ui| {
-                    for table in tables {
-                        let is_it = table.name == shown.name;
-                        if ui.selectable_label(is_it, table.name).clicked() {
-                            form.exporter.table = Some(table);
-                        }
-                    }
-                });
-            named(&combo.response, "Table");
-        }
-    });
-}
-
-/// Names a combo box for screen readers.
-fn named(response: &egui::Response, name: &'static str) {
-    response.widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, name));
-}
-
-fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
-    let state = scene.state;
-    let length = |length: Nanos| ruler::length_text(length, state.origins.unit);
-    let rows = [
-        (
-            Range::Selected,
-            state
-                .range
-                .map(|range| format!("Selected, {}", length(range.duration()))),
-            "Selected (drag over the timeline to select a range)".to_owned(),
-        ),
-        (
-            Range::Visible,
-            Some(format!("Visible, {}", length(state.span.duration()))),
-            String::new(),
-        ),
-        (
-            Range::Whole,
-            Some(format!(
-                "Whole trace, {}",
-                length(state.trace_span.duration())
-            )),
-            String::new(),
-        ),
-    ];
-    for (range, text, otherwise) in rows {
-        ui.add_enabled_ui(text.is_some(), |ui| {
-            let text = text.unwrap_or(otherwise);
-            ui.radio_value(&mut form.range, range, text);
-        });
-    }
-}
-
-fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
-    let filter = scene.state.filter.trim();
-    let filtered = match filter {
-        "" => "Filtered ones (type in Filter tracks first)".to_owned(),
-        words => format!("Filtered by '{words}'"),
-    };
-    ui.radio_value(&mut form.tracks, Tracks::All, "All");
-    ui.add_enabled_ui(!filter.is_empty(), |ui| {
-        ui.radio_value(&mut form.tracks, Tracks::Filtered, filtered);
-    });
-    let checked = match form.checked.len() {
-        0 => "From a list".to_owned(),
-        count => format!("From a list, {count} checked"),
-    };
-    ui.radio_value(&mut form.tracks, Tracks::Checked, checked);
-}
-
-fn list_ui(ui: &mut Ui, form: &mut Form, rows: &[ChoiceRow], find: &mut String, scene: &Scene<'_>) {
-    let words = find.to_lowercase();
-    let fits = |row: &&ChoiceRow| {
-        row.name.to_lowercase().contains(&words) || row.note.to_lowercase().contains(&words)
-    };
-    let shown: Vec<&ChoiceRow> = rows.iter().filter(fits).collect();
-    ui.horizontal(|ui| {
-        let edit = TextEdit::singleline(find)
-            .hint_text("Find in the list")
-            .desired_width(200.0);
-        let response = ui.add(edit);
-        response
-            .widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Find in the list"));
-        if ui.small_button("Check these").clicked() {
-            form.checked.extend(shown.iter().map(|row| row.choice));
-        }
-        if ui.small_button("Clear").clicked() {
-            form.checked.clear();
-        }
-    });
-    if shown.is_empty() {
-        let words = match rows.is_empty() {
-            true => "This trace has no tracks.".to_owned(),
-            false => format!("Nothing in the list has '{find}' in its name."),
-        };
-        ui.label(RichText::new(words).color(scene.palette.weak));
-        return;
-    }
-    let height = ui.text_style_height(&egui::TextStyle::Body).max(18.0);
-    ScrollArea::vertical()
-        .id_salt("export list")
-        .max_height(LIST_HEIGHT)
-        .auto_shrink([false, true])
-        .show_rows(ui, height, shown.len(), |ui, range| {
-            for row in shown.get(range).unwrap_or(&[]) {
-                ui.horizontal(|ui| {
-                    let mut is_checked = form.checked.contains(&row.choice);
-                    let name = match row.name.as_str() {
-                        "" => "(no name)",
-                        name => name,
-                    };
-                    if ui.checkbox(&mut is_checked, name).changed() {
-                        match is_checked {
-                            true => form.checked.insert(row.choice),
-                            false => form.checked.remove(&row.choice),
-                        };
-                    }
-                    let note = RichText::new(&row.note).color(scene.palette.weak);
-                    ui.label(note.size(12.0));
-                });
-            }
-        });
-}
-
-fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
-    let cpus = &scene.loaded.trace.cpus;
-    ScrollArea::vertical()
-        .id_salt("export CPUs")
-        .max_height(64.0)
-        .auto_shrink([false, true])
-        .show(ui, |ui| {
-            ui.horizontal_wrapped(|ui| {
-                for (index, cpu) in cpus.iter().enumerate() {
-                    let id = CpuId(index as u32);
-                    let mut is_in = !form.without_cpus.contains(&id);
-                    if ui
-                        .checkbox(&mut is_in, cpu.number.to_string())
-                        .on_hover_text(format!("What happened on CPU {}", cpu.number))
-                        .changed()
-                    {
-                        match is_in {
-                            true => form.without_cpus.remove(&id),
-                            false => form.without_cpus.insert(id),
-                        };
-                    }
-                }
-            });
-        });
-}
-
-fn progress_ui(ui: &mut Ui, exporting: &Exporting, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        let (done, total) = exporting.progress();
-        let (share, text) = match total {
-            0 => (0.0, "Looking what there is".to_owned()),
-            total => (
-                done as f32 / total as f32,
-                format!(
-                    "{} of about {} rows",
-                    ruler::grouped(done as i64),
-                    ruler::grouped(total.max(done) as i64)
-                ),
-            ),
-        };
-        let bar = ProgressBar::new(share.min(1.0)).desired_width(WIDTH - 90.0);
-        ui.add(bar.text(RichText::new(text).size(11.0)));
-        if ui.button("Cancel").clicked() {
-            actions.push(Action::CancelExport);
-        }
-    });
-}
-
-fn summary_ui(
-    ui: &mut Ui,
-    scene: &Scene<'_>,
-    summary: &Summary,
-    path: &Path,
-    took: Duration,
-    actions: &mut Vec<Action>,
-) {
-    let weak = |text: String| RichText::new(text).color(scene.palette.weak).size(12.0);
-    ui.label(RichText::new(format!("Wrote {}", path.display())).strong());
-    let counts: Vec<String> = summary
-        .counts
-        .iter()
-        .map(|(what, count)| format!("{} {what}", ruler::grouped(*count as i64)))
-        .collect();
-    let bytes = format!("{} bytes", ruler::grouped(summary.bytes as i64));
-    if counts.is_empty() {
-        ui.label("Nothing happened in this range: the file has no rows.");
-    } else {
-        ui.label(counts.join(", "));
-    }
-    ui.label(weak(format!("{bytes} in {:.1} s", took.as_secs_f64())));
-    for note in &summary.notes {
-        ui.label(weak(sentence(note)));
-    }
-    ui.horizontal(|ui| {
-        if can_open(path) && ui.button("Open it").clicked() {
-            open_written(path, actions);
-        }
-        if ui.button("Copy path").clicked() {
-            actions.push(Action::Copy(path.display().to_string()));
-        }
-    });
-}
-
-fn open_written(path: &Path, actions: &mut Vec<Action>) {
-    actions.push(Action::ToggleExport);
-    actions.push(Action::Open(vec![path.to_path_buf()]));
-}
-
-/// Whether a file of that name is one that we read.
-fn can_open(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_string_lossy());
-    let Some(ending) = ending else { return false };
-    crate::formats::FORMATS
-        .iter()
-        .any(|format| format.extensions.contains(&ending.as_ref()))
 }
 
 fn ask_for_file(ctx: &egui::Context, form: &Form) -> Option<Receiver<Option<PathBuf>>> {

@@ -1,0 +1,62 @@
+//! `-o OUT` and `--force`: where a command writes, and what becomes of a file that is there.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::command::CliError;
+use crate::export::{ExportError, Overwrite};
+
+/// The arguments.
+pub fn output_arguments(command: clap::Command) -> clap::Command {
+    command
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("OUT")
+                .help("Where to write; - for standard output")
+                .required(true)
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            Arg::new("force")
+                .short('f')
+                .long("force")
+                .help("Replace OUT if it is there")
+                .action(ArgAction::SetTrue),
+        )
+}
+
+/// Where to write.
+pub fn path_of(matches: &ArgMatches) -> &Path {
+    let path = matches.get_one::<PathBuf>("output");
+    path.map_or(Path::new("-"), PathBuf::as_path)
+}
+
+/// Whether that is standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What becomes of a file that is there.
+pub fn overwrite_of(matches: &ArgMatches) -> Overwrite {
+    match matches.get_flag("force") {
+        true => Overwrite::Replace,
+        false => Overwrite::Refuse,
+    }
+}
+
+/// Says why nothing was written, and what helps.
+pub fn refusal(error: ExportError) -> CliError {
+    match error {
+        ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            CliError::Output(error)
+        }
+        ExportError::Exists(path) if !path.is_dir() => CliError::Input(format!(
+            "{}; --force replaces it",
+            ExportError::Exists(path)
+        )),
+        other => CliError::Input(other.to_string()),
+    }
+}

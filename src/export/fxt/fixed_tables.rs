@@ -1,0 +1,101 @@
+//! The entries of the string and thread tables that are registered at the file's start and hold in the whole of it.
+
+use rustc_hash::FxHashMap;
+
+use super::records::{MOST_REPEATED_BYTES, ThreadKoids};
+use crate::base::{StringId, Strings};
+
+/// How many entries of the tables are fixed, and which is the last that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Fixed strings.
+    pub strings: u16,
+    /// The last string index.
+    pub last_string: u16,
+    /// Fixed threads.
+    pub threads: u8,
+    /// The last thread index.
+    pub last_thread: u8,
+}
+
+impl Zones {
+    /// What the format has room for.
+    pub const FULL: Zones = Zones {
+        strings: 16_383,
+        last_string: 32_767,
+        threads: 127,
+        last_thread: 255,
+    };
+}
+
+/// The entries that hold for the whole file.
+#[derive(Debug)]
+pub struct FixedTables {
+    pub(super) zones: Zones,
+    pub(super) strings: Strings,
+    /// By the trace's string numbers: our index, or 0.
+    pub(super) by_trace_id: Vec<u16>,
+    pub(super) threads: FxHashMap<ThreadKoids, u8>,
+    pub(super) thread_order: Vec<ThreadKoids>,
+}
+
+impl FixedTables {
+    /// Takes the names of fields, the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
+    /// there is room.
+    pub fn new(
+        zones: Zones,
+        field_names: &[String],
+        names: &[StringId],
+        trace_strings: &Strings,
+        threads: &[ThreadKoids],
+    ) -> FixedTables {
+        let mut tables = FixedTables {
+            zones,
+            strings: Strings::default(),
+            by_trace_id: vec![0; trace_strings.len()],
+            threads: FxHashMap::default(),
+            thread_order: Vec::new(),
+        };
+        for text in [
+            "process",
+            "incoming_weight",
+            "outgoing_weight",
+            "outgoing_state",
+            "waker",
+            "R+",
+            "D",
+            "t",
+            "P",
+            "I",
+        ] {
+            tables.strings.intern_text(text);
+        }
+        for text in field_names {
+            let has_room = tables.strings.len() <= usize::from(zones.strings) / 2;
+            if has_room && !text.is_empty() && text.len() <= MOST_REPEATED_BYTES {
+                tables.strings.intern_text(text);
+            }
+        }
+        for &name in names {
+            if tables.strings.len() > usize::from(zones.strings) {
+                break;
+            }
+            let text = trace_strings.text(name);
+            if text.is_empty() || text.len() > MOST_REPEATED_BYTES {
+                continue;
+            }
+            let index = tables.strings.intern_text(&text).0 as u16;
+            if let Some(entry) = tables.by_trace_id.get_mut(name.0 as usize) {
+                *entry = index;
+            }
+        }
+        for &koids in threads.iter().take(usize::from(zones.threads)) {
+            let next = tables.thread_order.len() as u8 + 1;
+            if let std::collections::hash_map::Entry::Vacant(entry) = tables.threads.entry(koids) {
+                entry.insert(next);
+                tables.thread_order.push(koids);
+            }
+        }
+        tables
+    }
+}

@@ -1,0 +1,129 @@
+//! Context switches and wakeups: who leaves a CPU and in which state, who comes, who wakes whom.
+
+use super::encode::Encoder;
+use super::items::{Item, What};
+use super::records::Side;
+use crate::event::EndState;
+use crate::trace::{CpuId, StateId, ThreadId, ThreadState};
+
+impl Encoder<'_, '_> {
+    pub(super) fn switch(&mut self, item: &Item) {
+        let Some(cpu) = self.cpu_number(item.of) else {
+            return;
+        };
+        let runs = &self.source.trace.runs;
+        let index = item.row as usize;
+        let (out, incoming) = match item.what {
+            What::SwitchToIdle => (self.leaves(index), Side::Idle),
+            What::SwitchOff => {
+                let state = self.source.trace.states.get(StateId(item.row));
+                let out = self.side(state.thread, 0);
+                (Some((out, thread_state_number(state.state))), Side::Idle)
+            }
+            _ => {
+                let incoming = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
+                (self.left_for(item), incoming)
+            }
+        };
+        let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
+        let time = self.ticks(item.time);
+        self.records.context_switch(time, cpu, out, state, incoming);
+    }
+
+    fn cpu_number(&self, index: u32) -> Option<u16> {
+        let cpu = self.source.trace.cpus.get(index as usize)?;
+        u16::try_from(cpu.number).ok()
+    }
+
+    /// A thread as one side of a switch. What was not chosen runs unseen.
+    fn side(&self, thread: ThreadId, weight: i32) -> Side {
+        if self.source.chosen.has_thread(thread) {
+            let koid = self.source.koids.thread(thread).1;
+            Side::Thread { koid, weight }
+        } else {
+            Side::Idle
+        }
+    }
+
+    /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
+    fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
+        if !self.source.true_ends.has(run) {
+            return None;
+        }
+        let runs = &self.source.trace.runs;
+        let side = self.side(ThreadId(runs.threads[run]), runs.priorities[run]);
+        Some((side, state_number(runs.end_states[run])))
+    }
+
+    /// Who is switched from at the start of a run.
+    fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
+        let trace = self.source.trace;
+        let runs = &trace.runs;
+        let index = item.row as usize;
+        if item.time > runs.starts[index] {
+            // It began before the range.
+            return None;
+        }
+        let first = runs.on(CpuId(item.of)).start as usize;
+        let before = index.checked_sub(1).filter(|&before| {
+            before >= first
+                && runs.ends[before] == runs.starts[index]
+                && runs.ends[before] > self.source.chosen.span.start.0
+        });
+        before.and_then(|before| self.leaves(before)).or_else(|| {
+            let state = trace
+                .states
+                .get(self.source.lone_states.of_event(runs.events[index])?);
+            Some((self.side(state.thread, 0), thread_state_number(state.state)))
+        })
+    }
+
+    pub(super) fn wakeup(&mut self, item: &Item) {
+        let source = self.source;
+        let state = source.trace.states.get(StateId(item.row));
+        let thread = source.koids.thread(ThreadId(item.of)).1;
+        let waker = state
+            .waker
+            .filter(|&waker| waker != ThreadId::IDLE)
+            .map(|waker| source.koids.thread(waker).1);
+        let cpu = state
+            .event
+            .and_then(|event| self.events.get(event).cpu)
+            .and_then(|cpu| source.trace.cpus.get(cpu as usize))
+            .and_then(|cpu| u16::try_from(cpu.number).ok());
+        self.records
+            .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
+    }
+}
+
+/// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.
+fn state_number(state: EndState) -> (u8, &'static str) {
+    match state {
+        EndState::Runnable => (1, ""),
+        EndState::Preempted => (1, state.letters()),
+        EndState::Stopped => (2, ""),
+        EndState::Traced => (2, state.letters()),
+        EndState::Sleeping => (3, ""),
+        EndState::Uninterruptible | EndState::Parked | EndState::Idle => (3, state.letters()),
+        EndState::Zombie => (4, ""),
+        EndState::Dead => (5, ""),
+        EndState::Unknown => (15, ""),
+    }
+}
+
+/// The same of a state that a switch brought.
+fn thread_state_number(state: ThreadState) -> (u8, &'static str) {
+    state_number(match state {
+        ThreadState::Running | ThreadState::Runnable => EndState::Runnable,
+        ThreadState::Preempted => EndState::Preempted,
+        ThreadState::Stopped => EndState::Stopped,
+        ThreadState::Traced => EndState::Traced,
+        ThreadState::Sleeping => EndState::Sleeping,
+        ThreadState::Uninterruptible => EndState::Uninterruptible,
+        ThreadState::Parked => EndState::Parked,
+        ThreadState::Idle => EndState::Idle,
+        ThreadState::Zombie => EndState::Zombie,
+        ThreadState::Dead => EndState::Dead,
+        ThreadState::Created | ThreadState::Unknown => EndState::Unknown,
+    })
+}

@@ -1,0 +1,213 @@
+//! The lines of the form: format, range, tracks, CPUs.
+
+use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
+
+use super::form::{Form, Range, Tracks};
+use crate::base::Nanos;
+use crate::export::EXPORTERS;
+use crate::export::choices::ChoiceRow;
+use crate::gui::pane::Scene;
+use crate::trace::CpuId;
+use crate::view::ruler;
+
+/// How high the list of choices is.
+const LIST_HEIGHT: f32 = 150.0;
+
+/// A line of the form: what it is about at the left.
+pub fn row_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        let size = egui::vec2(56.0, ui.spacing().interact_size.y);
+        ui.allocate_ui_with_layout(
+            size,
+            egui::Layout::left_to_right(egui::Align::Center),
+            |ui| {
+                ui.set_min_size(size);
+                ui.label(name);
+            },
+        );
+        ui.vertical(add);
+    });
+    ui.add_space(3.0);
+}
+
+/// Which format, and which table.
+pub fn format_ui(ui: &mut Ui, form: &mut Form) {
+    ui.horizontal(|ui| {
+        let mut wanted = None;
+        let combo = ComboBox::from_id_salt("export format")
+            .selected_text(form.exporter.name)
+            .show_ui(ui, |ui| {
+                for exporter in EXPORTERS {
+                    let is_it = exporter.name == form.exporter.name;
+                    let response = ui.selectable_label(is_it, exporter.name);
+                    if response.on_hover_text(exporter.about).clicked() {
+                        wanted = Some(*exporter);
+                    }
+                }
+            });
+        named(&combo.response, "Format");
+        if let Some(exporter) = wanted {
+            form.set_exporter(&exporter);
+        }
+        let tables = form.tables();
+        if let Some(shown) = form.exporter.table {
+            ui.label("of table");
+            let combo = ComboBox::from_id_salt("export table")
+                .selected_text(shown.name)
+                .show_ui(ui, |ui| {
+                    for table in tables {
+                        let is_it = table.name == shown.name;
+                        if ui.selectable_label(is_it, table.name).clicked() {
+                            form.exporter.table = Some(table);
+                        }
+                    }
+                });
+            named(&combo.response, "Table");
+        }
+    });
+}
+
+/// Names a combo box for screen readers.
+fn named(response: &egui::Response, name: &'static str) {
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, name));
+}
+
+/// Which range.
+pub fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let state = scene.state;
+    let length = |length: Nanos| ruler::length_text(length, state.origins.unit);
+    let rows = [
+        (
+            Range::Selected,
+            state
+                .range
+                .map(|range| format!("Selected, {}", length(range.duration()))),
+            "Selected (drag over the timeline to select a range)".to_owned(),
+        ),
+        (
+            Range::Visible,
+            Some(format!("Visible, {}", length(state.span.duration()))),
+            String::new(),
+        ),
+        (
+            Range::Whole,
+            Some(format!(
+                "Whole trace, {}",
+                length(state.trace_span.duration())
+            )),
+            String::new(),
+        ),
+    ];
+    for (range, text, otherwise) in rows {
+        ui.add_enabled_ui(text.is_some(), |ui| {
+            let text = text.unwrap_or(otherwise);
+            ui.radio_value(&mut form.range, range, text);
+        });
+    }
+}
+
+/// Which tracks.
+pub fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let filter = scene.state.filter.trim();
+    let filtered = match filter {
+        "" => "Filtered ones (type in Filter tracks first)".to_owned(),
+        words => format!("Filtered by '{words}'"),
+    };
+    ui.radio_value(&mut form.tracks, Tracks::All, "All");
+    ui.add_enabled_ui(!filter.is_empty(), |ui| {
+        ui.radio_value(&mut form.tracks, Tracks::Filtered, filtered);
+    });
+    let checked = match form.checked.len() {
+        0 => "From a list".to_owned(),
+        count => format!("From a list, {count} checked"),
+    };
+    ui.radio_value(&mut form.tracks, Tracks::Checked, checked);
+}
+
+/// The list of what can be checked.
+pub fn list_ui(
+    ui: &mut Ui,
+    form: &mut Form,
+    rows: &[ChoiceRow],
+    find: &mut String,
+    scene: &Scene<'_>,
+) {
+    let words = find.to_lowercase();
+    let fits = |row: &&ChoiceRow| {
+        row.name.to_lowercase().contains(&words) || row.note.to_lowercase().contains(&words)
+    };
+    let shown: Vec<&ChoiceRow> = rows.iter().filter(fits).collect();
+    ui.horizontal(|ui| {
+        let edit = TextEdit::singleline(find)
+            .hint_text("Find in the list")
+            .desired_width(200.0);
+        let response = ui.add(edit);
+        response
+            .widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Find in the list"));
+        if ui.small_button("Check these").clicked() {
+            form.checked.extend(shown.iter().map(|row| row.choice));
+        }
+        if ui.small_button("Clear").clicked() {
+            form.checked.clear();
+        }
+    });
+    if shown.is_empty() {
+        let words = match rows.is_empty() {
+            true => "This trace has no tracks.".to_owned(),
+            false => format!("Nothing in the list has '{find}' in its name."),
+        };
+        ui.label(RichText::new(words).color(scene.palette.weak));
+        return;
+    }
+    let height = ui.text_style_height(&egui::TextStyle::Body).max(18.0);
+    ScrollArea::vertical()
+        .id_salt("export list")
+        .max_height(LIST_HEIGHT)
+        .auto_shrink([false, true])
+        .show_rows(ui, height, shown.len(), |ui, range| {
+            for row in shown.get(range).unwrap_or(&[]) {
+                ui.horizontal(|ui| {
+                    let mut is_checked = form.checked.contains(&row.choice);
+                    let name = match row.name.as_str() {
+                        "" => "(no name)",
+                        name => name,
+                    };
+                    if ui.checkbox(&mut is_checked, name).changed() {
+                        match is_checked {
+                            true => form.checked.insert(row.choice),
+                            false => form.checked.remove(&row.choice),
+                        };
+                    }
+                    let note = RichText::new(&row.note).color(scene.palette.weak);
+                    ui.label(note.size(12.0));
+                });
+            }
+        });
+}
+
+/// Which CPUs.
+pub fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+    let cpus = &scene.loaded.trace.cpus;
+    ScrollArea::vertical()
+        .id_salt("export CPUs")
+        .max_height(64.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for (index, cpu) in cpus.iter().enumerate() {
+                    let id = CpuId(index as u32);
+                    let mut is_in = !form.without_cpus.contains(&id);
+                    if ui
+                        .checkbox(&mut is_in, cpu.number.to_string())
+                        .on_hover_text(format!("What happened on CPU {}", cpu.number))
+                        .changed()
+                    {
+                        match is_in {
+                            true => form.without_cpus.remove(&id),
+                            false => form.without_cpus.insert(id),
+                        };
+                    }
+                }
+            });
+        });
+}
