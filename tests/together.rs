@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use threadline::base::{Job, Nanos, Timestamp};
+use threadline::event::part::ClockUnit;
 use threadline::formats::format::EventRef;
 use threadline::load::placing::{Placed, place};
 use threadline::load::together::{join_at, members_of, open_together};
@@ -232,6 +233,21 @@ fn a_file_that_cannot_be_opened_is_left_out_and_named() {
     assert_eq!(seen.last(), Some(&true));
     let none = open_together(&paths[1..], &[], &[], &Job::default(), None);
     assert!(none.is_err());
+}
+
+#[test]
+fn a_text_without_times_shares_an_axis_that_has_seconds() {
+    for names in [
+        ["minix-pipeline.minix", "sched-irq.ftrace"],
+        ["sched-irq.ftrace", "minix-pipeline.minix"],
+    ] {
+        let members = names.map(sample);
+        let joined = join_at(&members, &place(&members, &[]));
+        assert_eq!(joined.trace.info.clock_unit, ClockUnit::Nanoseconds);
+        let evidence = &joined.trace.sources[1].evidence;
+        assert!(evidence.contains("each line"), "{evidence}");
+        assert_eq!(joined.trace.span.start, members[0].trace.span.start);
+    }
 }
 
 #[test]

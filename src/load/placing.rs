@@ -156,14 +156,36 @@ fn is_near(a: TimeSpan, b: TimeSpan) -> bool {
     a.start.0.saturating_sub(NEAR) < b.end.0 && b.start.0.saturating_sub(NEAR) < a.end.0
 }
 
+/// What a clock without seconds counts.
+fn step_word(unit: ClockUnit) -> &'static str {
+    match unit {
+        ClockUnit::Nanoseconds => "nanosecond",
+        ClockUnit::Cycles => "cycle",
+        ClockUnit::Order => "event",
+        ClockUnit::Lines => "line",
+    }
+}
+
 fn at_the_start_of(first: &LoadedTrace, loaded: &LoadedTrace) -> Placed {
     let (there, here) = (first.trace.span.start, loaded.trace.span.start);
+    let name = first.file_name();
+    let units = (first.trace.info.clock_unit, loaded.trace.info.clock_unit);
+    let evidence = match units {
+        (ClockUnit::Nanoseconds, unit) if unit != ClockUnit::Nanoseconds => format!(
+            "it has no times: each {} of it takes a nanosecond of the axis, and it was made to start with {name}",
+            step_word(unit)
+        ),
+        (unit, ClockUnit::Nanoseconds) if unit != ClockUnit::Nanoseconds => format!(
+            "{name} has no times: each {} of that takes a nanosecond of this file's axis, and they were made to start together",
+            step_word(unit)
+        ),
+        _ => format!(
+            "nothing tells how its clock and that of {name} are related: they were made to start together"
+        ),
+    };
     Placed {
         offset: Nanos(there.0.saturating_sub(here.0)),
-        evidence: format!(
-            "nothing tells how its clock and that of {} are related: they were made to start together",
-            first.file_name()
-        ),
+        evidence,
         by: PlacedBy::Evidence,
     }
 }

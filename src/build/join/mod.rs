@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::base::{Nanos, StringId};
+use crate::event::part::ClockUnit;
 use crate::event::{EventKind, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
 use crate::trace::sources::PlacedBy;
@@ -350,7 +351,8 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// What the files say together: the axis is the first one's clock.
+/// What the files say together: the axis is the first one's clock. Where only some have seconds, it has
+/// seconds, and steps of the others are nanoseconds.
 fn common_info(sources: &[Source]) -> TraceInfo {
     let mut formats: Vec<&str> = Vec::new();
     for source in sources {
@@ -362,7 +364,18 @@ fn common_info(sources: &[Source]) -> TraceInfo {
         .first()
         .map(|source| source.info.clone())
         .unwrap_or_default();
+    let timed = sources
+        .iter()
+        .find(|source| source.info.clock_unit == ClockUnit::Nanoseconds);
+    let (clock, clock_unit) = match timed {
+        Some(source) if first.clock_unit != ClockUnit::Nanoseconds => {
+            (source.info.clock.clone(), ClockUnit::Nanoseconds)
+        }
+        _ => (first.clock.clone(), first.clock_unit),
+    };
     TraceInfo {
+        clock,
+        clock_unit,
         format: format!("{} files: {}", sources.len(), formats.join(", ")),
         facts: sources
             .iter()
