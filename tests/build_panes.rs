@@ -283,7 +283,7 @@ fn cpu_ms() -> f64 {
 
 /// The longest frame until nothing is worked out any more, and the one after that.
 fn frames(window: &mut Window) -> (f64, f64) {
-    let mut frame = |window: &mut Window| {
+    let frame = |window: &mut Window| {
         let begun = cpu_ms();
         window.step();
         cpu_ms() - begun
