@@ -165,8 +165,8 @@ fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
 pub fn size_text(bytes: u64) -> String {
     let (amount, unit) = match bytes {
         ..1_000 => return format!("{bytes} B"),
-        ..1_000_000 => (bytes as f64 / 1e3, "kB"),
-        ..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
+        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
+        1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
         _ => (bytes as f64 / 1e9, "GB"),
     };
     let digits = if amount < 100.0 { 1 } else { 0 };
