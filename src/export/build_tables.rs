@@ -2,7 +2,7 @@
 
 use super::rows::{Cell, RowWriter, shell_bytes};
 use super::tables::Table;
-use super::{Chosen, tables};
+use super::{Chosen, table_rows};
 use crate::base::Timestamp;
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
@@ -171,7 +171,9 @@ fn process_times(
     let times = ProcessTimes::new(trace);
     for (id, depth) in times.tree.walk() {
         let time = times.of(id);
-        if !chosen.has_process(id) || !tables::meets(chosen.span, time.span.start, time.span.end) {
+        if !chosen.has_process(id)
+            || !table_rows::meets(chosen.span, time.span.start, time.span.end)
+        {
             continue;
         }
         let Some(process) = trace.processes.get(id.0 as usize) else {
@@ -349,7 +351,7 @@ fn failed_rows(
         let Some(process) = trace.processes.get(id.0 as usize) else {
             continue;
         };
-        if !chosen.has_process(id) || !tables::meets(chosen.span, span.start, span.end) {
+        if !chosen.has_process(id) || !table_rows::meets(chosen.span, span.start, span.end) {
             continue;
         }
         rows.row(&[

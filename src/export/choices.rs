@@ -1,6 +1,6 @@
 //! What of a trace can be chosen for an export, by the names that people see.
 
-use super::tables::track_name;
+use super::table_rows::track_name;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 

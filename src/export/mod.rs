@@ -14,6 +14,7 @@ mod fxt;
 mod process_tree_json;
 pub mod rows;
 pub mod selection;
+mod table_rows;
 pub mod tables;
 
 use std::fmt;

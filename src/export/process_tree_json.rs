@@ -38,7 +38,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     for &(id, _) in walk.iter().rev() {
         let span = times.of(id).span;
         is_kept[id.0 as usize] = (chosen.has_process(id)
-            && super::tables::meets(chosen.span, span.start, span.end))
+            && super::table_rows::meets(chosen.span, span.start, span.end))
             || times.tree.children[id.0 as usize]
                 .iter()
                 .any(|child| is_kept[child.0 as usize]);

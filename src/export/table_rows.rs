@@ -1,0 +1,521 @@
+//! The rows of the tables: one function for each, in the order of [`TABLES`](super::tables::TABLES).
+
+use super::Chosen;
+use super::build_tables;
+use super::rows::{Cell, RowWriter};
+use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::event::FileOp;
+use crate::load::LoadedTrace;
+use crate::query;
+use crate::trace::counters::CounterScope;
+use crate::trace::{
+    CounterTrackId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+    TrackKind,
+};
+
+pub(super) fn blobs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let all = query::blobs::blobs(&loaded.trace, loaded.reader.as_ref());
+    for (number, blob) in all.into_iter().enumerate() {
+        if chosen.span.contains(blob.time) {
+            rows.row(&[
+                (number as u64).into(),
+                blob.time.0.into(),
+                blob.name.into(),
+                blob.category.into(),
+                blob.sort.into(),
+                blob.size_bytes.into(),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// The end of something that may not have ended.
+fn until(end: Option<Timestamp>) -> Timestamp {
+    end.unwrap_or(Timestamp::MAX)
+}
+
+pub(super) fn meets(span: TimeSpan, start: Timestamp, end: Timestamp) -> bool {
+    start < span.end && (end > span.start || (start == end && start >= span.start))
+}
+
+fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell {
+    end.map(|end| (end - start).0).into()
+}
+
+fn text_or_none(trace: &Trace, id: StringId) -> Cell {
+    if id == StringId::EMPTY {
+        Cell::None
+    } else {
+        Cell::of_string(trace, id)
+    }
+}
+
+/// pid, tid of a thread.
+fn owner(trace: &Trace, id: ThreadId) -> (Cell, Cell) {
+    if id == ThreadId::NONE || id == ThreadId::IDLE {
+        return (
+            Cell::None,
+            if id == ThreadId::IDLE {
+                0_u32.into()
+            } else {
+                Cell::None
+            },
+        );
+    }
+    (
+        trace.process_of(id).map(|process| process.pid).into(),
+        trace.thread(id).tid.into(),
+    )
+}
+
+pub(super) fn track_name(trace: &Trace, id: TrackId) -> String {
+    let Some(track) = trace.tracks.get(id.0 as usize) else {
+        return String::new();
+    };
+    match track.kind {
+        _ if track.name != StringId::EMPTY => trace.text(track.name).into_owned(),
+        TrackKind::Cpu(cpu) => format!(
+            "CPU {}",
+            trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number)
+        ),
+        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Async(_) => String::new(),
+    }
+}
+
+fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell {
+    index
+        .and_then(|index| trace.cpus.get(index as usize))
+        .map(|cpu| cpu.number)
+        .into()
+}
+
+pub(super) fn slices(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let table = &trace.slices;
+    let mut order: Vec<u32> = (0..table.len() as u32).collect();
+    order.sort_by_key(|&id| {
+        (
+            table.starts[id as usize],
+            table.begins[id as usize],
+            table.depth(SliceId(id)),
+        )
+    });
+    for id in order {
+        let slice = table.get(SliceId(id));
+        if !meets(span, slice.start, until(slice.end)) {
+            continue;
+        }
+        let label = table.label(slice.id);
+        let row = table.row_of(slice.id);
+        if !chosen.has_track(row.track) || !chosen.has_cpu_of(slice.begin) {
+            continue;
+        }
+        let kind = trace
+            .tracks
+            .get(row.track.0 as usize)
+            .map(|track| track.kind);
+        let thread = match kind {
+            Some(TrackKind::Thread(thread)) => thread,
+            _ => trace.events.thread(slice.begin),
+        };
+        let (mut pid, mut tid) = owner(trace, thread);
+        if let Some(TrackKind::Async(Some(process))) = kind {
+            pid = trace
+                .processes
+                .get(process.0 as usize)
+                .map(|process| process.pid)
+                .into();
+        }
+        if matches!(kind, Some(TrackKind::Cpu(_))) && thread == ThreadId::IDLE {
+            tid = 0_u32.into();
+        }
+        let process = trace
+            .process_of(thread)
+            .map(|process| trace.text(process.name));
+        rows.row(&[
+            slice.start.0.into(),
+            duration(slice.start, slice.end),
+            table.depth(slice.id).into(),
+            Cell::of_string(trace, label.name),
+            text_or_none(trace, label.category),
+            pid,
+            tid,
+            process.into(),
+            trace.thread_name(thread).into(),
+            track_name(trace, row.track).into(),
+            id.into(),
+            slice.parent.map(|parent| parent.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn instants(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<(Timestamp, u32, u32)> = Vec::with_capacity(trace.instants.len());
+    for (track, row) in trace.tracks.iter().enumerate() {
+        for &event in &trace.instants.events[row.instants.start as usize..row.instants.end as usize]
+        {
+            order.push((trace.events.time(EventId(event)), event, track as u32));
+        }
+    }
+    order.sort_unstable();
+    for (time, event, track) in order {
+        let is_chosen = chosen.has_track(TrackId(track)) && chosen.has_cpu_of(EventId(event));
+        if !span.contains(time) || !is_chosen {
+            continue;
+        }
+        let event = trace.events.get(EventId(event));
+        let kind = trace.kinds.get(usize::from(event.row.kind.0));
+        let (pid, tid) = owner(trace, trace.events.thread(event.id));
+        rows.row(&[
+            time.0.into(),
+            trace.kind_name(event.row.kind).into(),
+            kind.map_or(Cell::None, |kind| text_or_none(trace, kind.category)),
+            pid,
+            tid,
+            cpu_number(trace, event.cpu),
+            track_name(trace, TrackId(track)).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn counters(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let table = &trace.counters;
+    let mut order: Vec<(i64, u32, u32, u32)> = Vec::with_capacity(table.times.len());
+    for (number, track) in table.tracks.iter().enumerate() {
+        let key = |row: u32| {
+            (
+                table.times[row as usize],
+                table.events[row as usize],
+                row,
+                number as u32,
+            )
+        };
+        order.extend(track.samples.clone().map(key));
+    }
+    order.sort_unstable();
+    for (time, _, row, number) in order {
+        if !span.contains(Timestamp(time)) {
+            continue;
+        }
+        let track = &table.tracks[number as usize];
+        if !chosen.has_counter(CounterTrackId(number)) {
+            continue;
+        }
+        let (pid, cpu) = match track.scope {
+            CounterScope::Process(id) => (
+                trace
+                    .processes
+                    .get(id.0 as usize)
+                    .map(|process| process.pid)
+                    .into(),
+                Cell::None,
+            ),
+            CounterScope::Thread(id) => (owner(trace, id).0, Cell::None),
+            CounterScope::Cpu(id) => (Cell::None, cpu_number(trace, Some(id.0))),
+            CounterScope::Global => (Cell::None, Cell::None),
+        };
+        rows.row(&[
+            time.into(),
+            Cell::of_string(trace, track.name),
+            Cell::Float(table.values[row as usize]),
+            pid,
+            cpu,
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn flows(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, flow) in trace.flows.rows.iter().enumerate() {
+        let (first, last) = (
+            flow.from.time.min(flow.to.time),
+            flow.from.time.max(flow.to.time),
+        );
+        let is_chosen = chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread);
+        if !is_chosen || !meets(span, first, last) {
+            continue;
+        }
+        rows.row(&[
+            (id as u32).into(),
+            Cell::of_string(trace, flow.name),
+            flow.from.time.0.into(),
+            owner(trace, flow.from.thread).1,
+            flow.to.time.0.into(),
+            owner(trace, flow.to.thread).1,
+            flow.key.into(),
+            flow.from.slice.map(|slice| slice.0).into(),
+            flow.to.slice.map(|slice| slice.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn runs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<u32> = (0..trace.runs.len() as u32).collect();
+    order.sort_by_key(|&id| trace.runs.starts[id as usize]);
+    for id in order {
+        let run = trace.runs.get(RunId(id));
+        let is_chosen = chosen.has_runs_of(run.cpu) && chosen.has_thread(run.thread);
+        if !is_chosen || !meets(span, run.start, until(run.end)) {
+            continue;
+        }
+        let (pid, tid) = owner(trace, run.thread);
+        rows.row(&[
+            run.start.0.into(),
+            duration(run.start, run.end),
+            cpu_number(trace, Some(run.cpu.0)),
+            pid,
+            tid,
+            trace.thread_name(run.thread).into(),
+            run.priority.into(),
+            run.end.map(|_| run.end_state.letters()).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn states(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    let mut order: Vec<u32> = (0..trace.states.len() as u32).collect();
+    order.sort_by_key(|&id| trace.states.starts[id as usize]);
+    for id in order {
+        let state = trace.states.get(StateId(id));
+        if !chosen.has_thread(state.thread) || !meets(span, state.start, until(state.end)) {
+            continue;
+        }
+        rows.row(&[
+            state.start.0.into(),
+            duration(state.start, state.end),
+            state.state.word().into(),
+            owner(trace, state.thread).1,
+            trace.thread_name(state.thread).into(),
+            state
+                .waker
+                .map_or(Cell::None, |waker| owner(trace, waker).1),
+            cpu_number(trace, state.cpu),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn processes(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, process) in trace.processes.iter().enumerate() {
+        if !chosen.has_process(ProcessId(id as u32))
+            || !meets(
+                span,
+                process.start.unwrap_or(trace.span.start),
+                until(process.end),
+            )
+        {
+            continue;
+        }
+        rows.row(&[
+            (id as u32).into(),
+            process.key.into(),
+            process.pid.into(),
+            process.parent.map(|parent| parent.0).into(),
+            Cell::of_string(trace, process.name),
+            process.start.map(|time| time.0).into(),
+            process.end.map(|time| time.0).into(),
+            process.exit_status.into(),
+            (process.images.len() as u32).into(),
+            process.opens.into(),
+            build_tables::arguments_cell(trace, ProcessId(id as u32)),
+            process.exit_signal.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn threads(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for (id, thread) in trace.threads.iter().enumerate().skip(1) {
+        if !chosen.has_thread(ThreadId(id as u32))
+            || !meets(
+                span,
+                thread.start.unwrap_or(trace.span.start),
+                until(thread.end),
+            )
+        {
+            continue;
+        }
+        rows.row(&[
+            (id as u32).into(),
+            thread.key.into(),
+            thread.tid.into(),
+            trace
+                .process_of(ThreadId(id as u32))
+                .map(|process| process.pid)
+                .into(),
+            Cell::of_string(trace, thread.name),
+            thread.start.map(|time| time.0).into(),
+            thread.end.map(|time| time.0).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn files(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for row in trace
+        .files
+        .rows
+        .iter()
+        .filter(|row| span.contains(row.time) && chosen.has_thread(row.thread))
+    {
+        let mode = match (row.op, row.flags & 3) {
+            (FileOp::Open, 0) => "r".into(),
+            (FileOp::Open, 1) => "w".into(),
+            (FileOp::Open, _) => "rw".into(),
+            _ => Cell::None,
+        };
+        rows.row(&[
+            row.time.0.into(),
+            owner(trace, row.thread).0,
+            text_or_none(trace, row.path),
+            mode,
+            (row.fd >= 0).then_some(row.fd).into(),
+            row.result.into(),
+            format!("{:?}", row.op).to_lowercase().into(),
+            text_or_none(trace, row.other_path),
+            row.flags.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn events(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for id in trace.events.from_time(span.start) {
+        let event = trace.events.get(id);
+        if event.row.time >= span.end && span.end != Timestamp::MAX {
+            break;
+        }
+        if !chosen.has_thread(trace.events.thread(id)) || !chosen.has_cpu_of(id) {
+            continue;
+        }
+        let kind = trace.kinds.get(usize::from(event.row.kind.0));
+        rows.row(&[
+            event.row.time.0.into(),
+            cpu_number(trace, event.cpu),
+            owner(trace, trace.events.thread(id)).1,
+            trace.kind_name(event.row.kind).into(),
+            kind.map_or(Cell::None, |kind| text_or_none(trace, kind.category)),
+            id.0.into(),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn logs(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let span = chosen.span;
+    for row in trace
+        .logs
+        .rows
+        .iter()
+        .filter(|row| span.contains(row.time) && chosen.has_thread(row.thread))
+    {
+        let (pid, tid) = owner(trace, row.thread);
+        rows.row(&[
+            row.time.0.into(),
+            text_or_none(trace, row.severity),
+            pid,
+            tid,
+            Cell::of_string(trace, row.message),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn diagnostics(
+    loaded: &LoadedTrace,
+    _chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    for row in loaded.trace.diagnostics.rows() {
+        let severity = match row.severity {
+            crate::base::Severity::Info => "info",
+            crate::base::Severity::Error => "error",
+            crate::base::Severity::DataLoss => "data_loss",
+        };
+        rows.row(&[
+            severity.into(),
+            row.code.into(),
+            row.count.into(),
+            row.places.first().map(ToString::to_string).into(),
+            row.message.as_str().into(),
+        ])?;
+    }
+    Ok(())
+}
