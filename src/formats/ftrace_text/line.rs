@@ -246,8 +246,9 @@ fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     loop {
         let colon = from + memchr::memmem::find(head.get(from..)?, b": ")?;
         let before = line.get(..colon)?;
-        let space = memchr::memrchr(b' ', before)?;
-        if let Some((time, false, length)) = time(line.get(space + 1..)?)
+        // An instance's name may stand at the line's start: its colon is not the time's.
+        if let Some(space) = memchr::memrchr(b' ', before)
+            && let Some((time, false, length)) = time(line.get(space + 1..)?)
             && space + 1 + length == colon + 1
             && let Some(prefix) = with_task(before.get(..space)?, time, &[])
             && prefix.flags.len() >= LEAST_FLAGS

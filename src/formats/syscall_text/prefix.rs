@@ -98,7 +98,7 @@ pub fn pid_of(value: i64) -> Option<u32> {
 
 /// What the tracer says of another process in the middle of a line, where both go to one place: the call
 /// goes on in the next line, without columns.
-fn take_said<'a>(line: &'a [u8]) -> (&'a [u8], Option<&'a [u8]>) {
+fn take_said(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     let whole = (line, None);
     if !(line.ends_with(b"tached")) {
         return whole;
