@@ -162,8 +162,8 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
 enum Hard {
     /// Asynchronous slices of one track that never end.
     AsyncsWithoutEnd,
-    /// Asynchronous slices of many names that are open together under one id, then end in the order in which
-    /// they began.
+    /// Asynchronous slices of two names that are open together under one id; those of the first name end first,
+    /// amid those of the other.
     AsyncsOfOneId,
     /// Complete slices of which each overlaps the next 100 without holding it.
     Staircase,
@@ -198,9 +198,7 @@ const HARD_CASES: [(Hard, u32); 14] = [
 fn hard_case(hard: Hard, count: u32) -> LaneColumns {
     let mut columns = LaneColumns::new(0);
     let name = columns.strings.intern_text("slice");
-    let names: Vec<StringId> = (0..1000)
-        .map(|i| columns.strings.intern_text(&format!("slice{i}")))
-        .collect();
+    let names = ["first", "other"].map(|text| columns.strings.intern_text(text));
     for key in 1..=200 {
         columns.labels.push(Label {
             family: DURATIONS,
@@ -237,7 +235,7 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
                 },
                 scope: AsyncScope::Global,
                 id: 7,
-                name: names[i as usize % names.len()],
+                name: names[(i / (count / 4) % 2) as usize],
                 category: StringId::EMPTY,
                 group: name,
             }),

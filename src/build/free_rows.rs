@@ -53,7 +53,8 @@ impl FreeRows {
             // The largest group that begins here and is busy is skipped whole.
             let (mut step, mut skip) = (GROUP, 0);
             for level in &self.earliest {
-                if at % step != 0 || level.get(at / step).is_none_or(|&end| end <= start) {
+                if !at.is_multiple_of(step) || level.get(at / step).is_none_or(|&end| end <= start)
+                {
                     break;
                 }
                 skip = step;
@@ -72,7 +73,7 @@ impl FreeRows {
     fn refresh_before(&mut self, at: usize, start: i64) {
         let (mut below, mut until) = (self.ends.as_slice(), at);
         for level in &mut self.earliest {
-            if until % GROUP != 0 && until != below.len() {
+            if !until.is_multiple_of(GROUP) && until != below.len() {
                 return;
             }
             let group = (until - 1) / GROUP;

@@ -20,6 +20,9 @@ pub struct Open {
     pub category: StringId,
 }
 
+/// Where begins of each category and name lie: (place, mark), the innermost last.
+type Places = FxHashMap<(StringId, StringId), Vec<(u32, u32)>>;
+
 /// Up to so many are looked at one by one.
 const SHALLOW: usize = 16;
 
@@ -30,7 +33,7 @@ pub struct OpenAsyncs {
     open: Vec<Option<Open>>,
     /// Where those of a category and name lie, while there are many. Some may be closed by now: then another
     /// mark lies there, or none.
-    places: Option<FxHashMap<(StringId, StringId), Vec<(u32, u32)>>>,
+    places: Option<Places>,
     #[cfg(test)]
     looks: usize,
 }
@@ -57,7 +60,7 @@ impl OpenAsyncs {
                 places.entry(key).or_default().push((at as u32, begin.mark));
             }
             None if at >= SHALLOW => {
-                let mut places: FxHashMap<_, Vec<(u32, u32)>> = FxHashMap::default();
+                let mut places = Places::default();
                 for (open, at) in self.open.iter().zip(0..) {
                     let Some(open) = open else { continue };
                     let key = (open.category, open.name);

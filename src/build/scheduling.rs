@@ -148,23 +148,40 @@ pub fn end_lives(trace: &mut Trace) {
     }
 }
 
+/// The switches of a part by CPU, and what they and its wakeups change, by thread and in order of time (a
+/// switch before a wakeup at its time). `room` is room to work in.
 fn collect(
     part: &MergedPart,
-    (own_switches, wakeups): (Vec<Switch>, Vec<Wakeup>),
+    (switches, wakeups): (Vec<Switch>, Vec<Wakeup>),
     merged: &Merged,
     room: &mut Room,
 ) -> (Sorted<SwitchRow>, Sorted<Change>) {
-    let Room { switches, changes } = room;
     let columns = &merged.events.segments()[part.segment as usize].columns;
-    let thread_at = |key: ThreadKey, time: Timestamp| merged.events.threads.at(key, time).0;
-    for switch in &own_switches {
-        let Some(cpu) = merged.cpu_id(switch.cpu) else {
-            continue;
-        };
+    let mut wakeups = wakeups
+        .iter()
+        .map(|wakeup| (columns.time(wakeup.event), wakeup))
+        .peekable();
+    for switch in &switches {
         let time = columns.time(switch.event);
+        while let Some((earlier, wakeup)) = wakeups.next_if(|wakeup| wakeup.0 < time) {
+            room.add_wakeup(wakeup, earlier, part, merged);
+        }
+        room.add_switch(switch, time, part, merged);
+    }
+    for (time, wakeup) in wakeups {
+        room.add_wakeup(wakeup, time, part, merged);
+    }
+    (room.switches.sorted(), room.changes.sorted())
+}
+
+impl Room {
+    fn add_switch(&mut self, switch: &Switch, time: Timestamp, part: &MergedPart, merged: &Merged) {
+        let Some(cpu) = merged.cpu_id(switch.cpu) else {
+            return;
+        };
         let event = part.event(switch.event).0;
-        let prev = thread_at(switch.prev, time);
-        let next = thread_at(switch.next, time);
+        let prev = merged.events.threads.at(switch.prev, time).0;
+        let next = merged.events.threads.at(switch.next, time).0;
         let row = SwitchRow {
             time: time.0,
             event,
@@ -174,60 +191,43 @@ fn collect(
             prev_priority: switch.prev_priority,
             prev_state: switch.prev_state,
         };
-        switches.push(cpu.0, row);
+        self.switches.push(cpu.0, row);
+        let change = |to| Change {
+            time: time.0,
+            event,
+            to,
+        };
         if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
-            changes.push(
-                prev,
-                Change {
-                    time: time.0,
-                    event,
-                    to: To::new(ThreadState::from(switch.prev_state), To::NOBODY),
-                },
-            );
+            let state = ThreadState::from(switch.prev_state);
+            self.changes.push(prev, change(To::new(state, To::NOBODY)));
         }
         if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
-            changes.push(
-                next,
-                Change {
-                    time: time.0,
-                    event,
-                    to: To::new(ThreadState::Running, cpu.0),
-                },
-            );
+            self.changes
+                .push(next, change(To::new(ThreadState::Running, cpu.0)));
         }
     }
-    for wakeup in &wakeups {
-        let time = columns.time(wakeup.event);
-        let thread = thread_at(wakeup.thread, time);
+
+    fn add_wakeup(&mut self, wakeup: &Wakeup, time: Timestamp, part: &MergedPart, merged: &Merged) {
+        let threads = &merged.events.threads;
+        let thread = threads.at(wakeup.thread, time).0;
         if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
-            continue;
+            return;
         }
-        let event = part.event(wakeup.event).0;
-        let waker = if wakeup.waker == ThreadKey::UNKNOWN {
-            u32::MAX
-        } else {
-            thread_at(wakeup.waker, time)
+        let waker = match wakeup.waker {
+            ThreadKey::UNKNOWN => u32::MAX,
+            waker => threads.at(waker, time).0,
+        };
+        let change = |to| Change {
+            time: time.0,
+            event: part.event(wakeup.event).0,
+            to,
         };
         if wakeup.sort == WakeupSort::New {
-            changes.push(
-                thread,
-                Change {
-                    time: time.0,
-                    event,
-                    to: To::new(ThreadState::Created, To::NOBODY),
-                },
-            );
+            let created = To::new(ThreadState::Created, To::NOBODY);
+            self.changes.push(thread, change(created));
         }
-        changes.push(
-            thread,
-            Change {
-                time: time.0,
-                event,
-                to: To::woken(waker),
-            },
-        );
+        self.changes.push(thread, change(To::woken(waker)));
     }
-    (switches.sorted(), changes.sorted())
 }
 
 fn build_runs(

@@ -51,6 +51,9 @@ pub fn assemble(
     table.begins = vec![0; slice_count];
     table.finishes = vec![0; slice_count];
 
+    let rows = drafts.iter().map(|draft| draft.nested.row_counts.len());
+    table.rows.reserve_exact(rows.sum());
+
     // Each track fills its own stretch of every column.
     let mut columns = SliceColumns {
         starts: &mut table.starts,
