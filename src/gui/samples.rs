@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Endings of what lies beside the samples: notes, facts, and what one drops on a trace.
+const BESIDE: [&str; 4] = ["md", "json", "kprobe_events", "kprobe_profile"];
+
 /// A trace to try the program with.
 pub struct Sample {
     /// Where it lies.
@@ -33,9 +36,8 @@ fn samples_in(folder: &Path) -> Vec<Sample> {
     let mut found: Vec<Sample> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| {
-            // Notes and facts about the samples lie beside them.
-            let is_about = |ending: &std::ffi::OsStr| ending == "md" || ending == "json";
-            path.is_file() && path.extension().is_some_and(|ending| !is_about(ending))
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            path.is_file() && ending.is_some_and(|ending| !BESIDE.contains(&ending))
         })
         .map(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy());

@@ -189,11 +189,15 @@ impl Tile {
     /// Puts a pane of its own beside the tabs that hold `name`.
     fn split(&mut self, name: &str, beside: Beside) {
         match self {
-            Tile::Tabs { panes, .. } => {
+            Tile::Tabs { panes, front } => {
                 if panes.len() > 1
                     && let Some(at) = panes.iter().position(|pane| pane == name)
                 {
                     panes.remove(at);
+                    // The pane in front stays there; behind one that was in front itself, the one before it.
+                    if *front >= at {
+                        *front = front.saturating_sub(1);
+                    }
                     let old = std::mem::replace(self, Tile::tab(name));
                     let parts = vec![(1.0, old), (1.0, Tile::tab(name))];
                     *self = match beside {
