@@ -257,7 +257,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__export)
-            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --to --table --force --date --read-as --help"
+            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --date --read-as --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
