@@ -8,6 +8,8 @@ draw() { # NAME TRACE OPTIONS...
     shift 2
     "$program" render "sample-traces/$trace" -o "screenshots/$name.png" "$@"
 }
+draw workbench sched-irq-syscalls.dat --size 1920x1080 --from 590ms --until 720ms --pane details --pane events --pane flame-graph \
+    --select 'name == "wait4" && dur > 4ms && ts > 600ms'
 draw overview-dark sched-irq-syscalls.dat --size 1280x720
 draw overview-light sched-irq-syscalls.dat --size 1280x720 --theme light
 draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations

@@ -57,7 +57,7 @@ impl SourcesTable {
             _ => source.offset_text(),
         };
         let edit = TextEdit::singleline(&mut text).font(egui::TextStyle::Monospace);
-        let edit = ui.add_sized([130.0, 20.0], edit);
+        let edit = ui.add_sized([190.0, 20.0], edit);
         edit.widget_info(|| {
             let label = format!("Offset of {}", source.name);
             egui::WidgetInfo::labeled(egui::Role::TextInput, true, label)

@@ -177,7 +177,13 @@ pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
 
 pub(super) fn paint_header(painter: &egui::Painter, area: Rect, row: &Row, palette: &Palette) {
     let left = area.left() + 8.0 + 12.0 * f32::from(row.depth);
-    let middle = area.top() + row.height.min(24.0) / 2.0;
+    // The name of a track that is scrolled half out stays in sight.
+    let height = row.height.min(24.0);
+    let top = area
+        .top()
+        .max(painter.clip_rect().top())
+        .min(area.bottom() - height);
+    let middle = top + height / 2.0;
     let arrow = match row.fold {
         Fold::Open => "⏷",
         Fold::Closed => "⏵",

@@ -252,13 +252,10 @@ impl CountersPane {
         let corner = response.rect.left_top() + egui::vec2(6.0, 3.0);
         let painter = ui.painter_at(response.rect);
         let font = egui::FontId::proportional(12.0);
-        painter.text(
-            corner,
-            egui::Align2::LEFT_TOP,
-            &name,
-            font,
-            scene.palette.text,
-        );
+        let title = painter.layout_no_wrap(name, font, scene.palette.text);
+        let behind = egui::Rect::from_min_size(corner, title.size()).expand(2.0);
+        painter.rect_filled(behind, 2, scene.palette.canvas.gamma_multiply(0.8));
+        painter.galley(corner, title, scene.palette.text);
         if response.dragged() {
             let per_point = (right - left) / f64::from(response.rect.width().max(1.0));
             let by = (-f64::from(response.drag_delta().x) * per_point) as i64;
