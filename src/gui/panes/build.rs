@@ -151,6 +151,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
     let unit = scene.state.origins.unit;
     let shown = [scene.state.span.start, scene.state.span.end].map(seconds);
     let plot = Plot::new("parallelism")
+        .grid_color(scene.palette.line)
         .allow_scroll(false)
         .allow_drag(false)
         .allow_zoom(false)

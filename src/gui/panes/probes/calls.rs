@@ -250,6 +250,7 @@ fn pair_ui(
     let chart = BarChart::new(format!("Durations of {}", pair.subject), bars.collect())
         .element_formatter(Box::new(|bar, _| bar.name.clone()));
     let response = Plot::new("durations of calls")
+        .grid_color(scene.palette.line)
         .height(height)
         .allow_drag(false)
         .allow_zoom(false)
