@@ -5,7 +5,7 @@
 mod support;
 
 use egui::Role;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use support::*;
 use threadline::view::Action;
 
