@@ -5,11 +5,7 @@
 mod support;
 
 use egui_kittest::kittest::Queryable;
-use std::sync::Arc;
 use support::*;
-use threadline::base::Job;
-use threadline::gui::app::App;
-use threadline::load;
 use threadline::view::dock::Tile;
 use threadline::view::{Action, Arrange, Dock, DockSide, Docking, RowKey};
 
@@ -117,18 +113,6 @@ fn the_panes_are_sized_and_put_at_the_right() {
     let beside = window.get_by_label("Timeline").rect();
     assert!(beside.height() > before.height() && beside.width() < before.width() * 0.7);
     window.snapshot("dock-right");
-}
-
-fn window_keeping(settings: &std::path::Path) -> Window {
-    let mut app = App::new(Some(settings.to_path_buf()));
-    app.hold_still();
-    window_of(app)
-}
-
-fn show(window: &mut Window, path: &std::path::Path) {
-    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
-    window.state_mut().show(Arc::new(loaded));
-    settle(window);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn every_pane_looks_as_it_did_in_both_themes() {
 #[test]
 fn the_welcome_screen_offers_the_samples_and_opens_one() {
     let mut window = empty_window();
-    window.run_steps(2);
+    settle(&mut window);
     window.get_by_label("kprobe-hackbench.dat").click();
     window.run_steps(2);
     settle(&mut window);

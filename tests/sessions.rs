@@ -8,7 +8,6 @@ use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 use support::*;
 use threadline::base::{Job, Nanos, TimeSpan};
-use threadline::gui::app::App;
 use threadline::load;
 use threadline::view::{Action, Arrange, Flagging, Marker, RowKey};
 
@@ -49,18 +48,6 @@ fn assert_same_work(window: &Window, other: &threadline::view::ViewState) {
     assert_eq!(state.layout, other.layout);
     assert_eq!(state.selected, other.selected);
     assert_eq!(&*state.rows.pinned()[0].title, "CPU 1");
-}
-
-fn window_keeping(settings: &std::path::Path) -> Window {
-    let mut app = App::new(Some(settings.to_path_buf()));
-    app.hold_still();
-    window_of(app)
-}
-
-fn show(window: &mut Window, path: &std::path::Path) {
-    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
-    window.state_mut().show(Arc::new(loaded));
-    settle(window);
 }
 
 #[test]

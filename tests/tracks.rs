@@ -5,11 +5,7 @@
 mod support;
 
 use egui_kittest::kittest::Queryable;
-use std::sync::Arc;
 use support::*;
-use threadline::base::Job;
-use threadline::gui::app::App;
-use threadline::load;
 use threadline::view::{Action, Arrange, Fold, RowKey};
 
 const NONE: egui::Modifiers = egui::Modifiers::NONE;
@@ -149,21 +145,12 @@ fn a_track_is_dragged_into_a_group_and_out_of_it() {
     assert!(state.layout.group_of(RowKey::Cpu(2)).is_none());
 }
 
-fn window_keeping(settings: &std::path::Path) -> Window {
-    let mut app = App::new(Some(settings.to_path_buf()));
-    app.hold_still();
-    let mut window = window_of(app);
-    let loaded = load::open(&hackbench(), &Job::default()).unwrap();
-    window.state_mut().show(Arc::new(loaded));
-    settle(&mut window);
-    window
-}
-
 #[test]
 fn groups_and_heights_are_kept_with_the_session_and_the_layout() {
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("window.json");
     let mut first = window_keeping(&settings);
+    show(&mut first, &hackbench());
     act(&mut first, Action::ToggleDock);
     let group = grouped(&mut first);
     let inner = Arrange::Group(vec![RowKey::Cpu(2)]);
@@ -176,6 +163,7 @@ fn groups_and_heights_are_kept_with_the_session_and_the_layout() {
     assert_eq!(layout.groups.len(), 2);
     first.state_mut().close();
     let mut second = window_keeping(&settings);
+    show(&mut second, &hackbench());
     assert_eq!(titles(&second), shown);
     assert_eq!(second.state().state().layout, layout);
     assert_eq!(row(&second, "CPU 2").lanes[0].height, 50.0);

@@ -16,9 +16,9 @@ use super::keeping::Keeping;
 use super::keys::pressed;
 use super::notices::{Mood, Notices};
 use super::opening::Dialog;
-use super::pane::{Pane, Scene};
+use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
-use super::samples::{Sample, samples};
+use super::samples::Sample;
 use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
@@ -46,7 +46,8 @@ pub struct App {
     pub(super) dialog: Option<Dialog>,
     /// What was shown before the load that is under way.
     pub(super) shown_before: Option<Arc<LoadedTrace>>,
-    pub(super) samples: Vec<Sample>,
+    /// Looked up when they are first offered.
+    pub(super) samples: Later<(), Vec<Sample>>,
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
@@ -87,7 +88,7 @@ impl App {
             counted: Counted::default(),
             dialog: None,
             shown_before: None,
-            samples: samples(),
+            samples: Later::default(),
             saved,
             saved_path,
             timeline: Timeline::default(),
@@ -135,6 +136,7 @@ impl App {
             || self.export.is_busy()
             || self.text_file.is_busy()
             || self.search.is_busy()
+            || self.samples.is_waiting()
             || self.tiles.is_waiting(&self.panes)
     }
 

@@ -1,6 +1,7 @@
 //! What the window shows while no trace is open, and while a file hangs over it.
 
 use super::app::App;
+use super::samples::samples;
 use super::theme;
 use crate::view::Action;
 use crate::view::action::Purpose;
@@ -14,6 +15,7 @@ impl App {
         palette: &theme::Palette,
         actions: &mut Vec<Action>,
     ) {
+        let samples = self.samples.ask(ui.ctx(), (), samples);
         let frame = egui::Frame::new().fill(palette.canvas);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
             let above = (ui.available_height() * 0.12).min(110.0);
@@ -51,7 +53,7 @@ impl App {
                             let recent = self.saved.recent.iter().take(6);
                             let recent = recent.map(|it| (it.path.as_path(), it.facts()));
                             files_ui(ui, "Recent", recent, palette, actions);
-                            let samples = self.samples.iter();
+                            let samples = samples.into_iter().flatten();
                             let samples = samples.map(|it| (it.path.as_path(), it.about.clone()));
                             files_ui(ui, "Sample traces", samples, palette, actions);
                         });

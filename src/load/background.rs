@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use super::definitions::{alone, attach, take_out};
 use super::placing::place;
 use super::together::{attach_to_all, join_at, open_as};
-use super::{LoadError, LoadedTrace, Reading};
+use super::{LoadError, LoadedTrace, Reading, file_name};
 use crate::base::{Job, Location, Nanos, Problem, ReadError};
 use crate::probes::ProbeSet;
 
@@ -209,10 +209,7 @@ impl Loading {
     /// The file's name without its folder, in words.
     #[must_use]
     pub fn name(&self) -> String {
-        let path = first_path(&self.request);
-        let name = path.file_name();
-        name.map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        file_name(&self.path())
     }
 
     /// Bytes done, bytes in all (0 while that is not known).

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LoadedTrace, Reading, Timings, detect};
+use super::{LoadedTrace, Reading, Timings, detect, file_name};
 use crate::base::{Diagnostics, Job, ReadError};
 use crate::event::{
     Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
@@ -87,12 +87,6 @@ fn definition_text(path: &Path) -> Option<Found> {
 fn is_trace(head: &[u8]) -> bool {
     use crate::formats::Sniff;
     detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
 }
 
 /// What the format of definitions without a trace is called.

@@ -102,11 +102,17 @@ impl LoadedTrace {
     /// Its file's name without the folder; of several, the first one's.
     #[must_use]
     pub fn file_name(&self) -> String {
-        self.path.file_name().map_or_else(
-            || self.path.display().to_string(),
-            |name| name.to_string_lossy().into_owned(),
-        )
+        file_name(&self.path)
     }
+}
+
+/// A file's name without its folder, in words; the whole path where it has no such name.
+#[must_use]
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Why a file could not be opened: the path, then the error.

@@ -56,6 +56,13 @@ pub fn empty_window() -> Window {
     window_of(app)
 }
 
+/// An empty window whose settings and sessions are kept.
+pub fn window_keeping(settings: &Path) -> Window {
+    let mut app = App::new(Some(settings.to_path_buf()));
+    app.hold_still();
+    window_of(app)
+}
+
 /// A window of that size around a program.
 pub fn window_of(app: App) -> Window {
     Harness::builder()
@@ -80,11 +87,16 @@ pub fn window(path: &Path) -> Window {
 
 /// A window that shows `path`, its panes arranged as at first.
 pub fn window_at_first(path: &Path) -> Window {
-    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut window = empty_window();
-    window.state_mut().show(Arc::new(loaded));
-    settle(&mut window);
+    show(&mut window, path);
     window
+}
+
+/// Shows another trace in it.
+pub fn show(window: &mut Window, path: &Path) {
+    let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
+    window.state_mut().show(Arc::new(loaded));
+    settle(window);
 }
 
 /// Runs frames until loads and panes have their answers.

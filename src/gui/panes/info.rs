@@ -61,7 +61,7 @@ impl Pane for InfoPane {
                 ui.label(RichText::new("File").strong());
                 self.reading.ui(ui, scene, &mut actions);
                 let mut facts = vec![
-                    ("file".to_owned(), file_name(&loaded.path)),
+                    ("file".to_owned(), loaded.file_name()),
                     ("format".to_owned(), trace.info.format.clone()),
                     ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
                     ("clock".to_owned(), trace.info.clock.clone()),
@@ -97,11 +97,4 @@ impl Pane for InfoPane {
             });
         actions
     }
-}
-
-/// The name without its folder: pictures of the window are shown to others.
-fn file_name(path: &std::path::Path) -> String {
-    path.file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
 }

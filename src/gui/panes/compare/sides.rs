@@ -1,6 +1,6 @@
 //! The two sides of a comparison: this trace, one of the files on the axis, or another file that is opened for it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
@@ -147,7 +147,7 @@ fn ask(ctx: &egui::Context) -> Option<Receiver<Option<PathBuf>>> {
 pub fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
     let mut sides = Vec::new();
     if scene.loaded.members.is_empty() {
-        sides.push((Side::Whole, file_name(&scene.loaded.path)));
+        sides.push((Side::Whole, scene.loaded.file_name()));
     } else {
         for (at, member) in scene.loaded.members.iter().enumerate() {
             sides.push((Side::Member(at), member.file_name()));
@@ -161,7 +161,7 @@ pub fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
         sides.push((Side::Markers, "between markers A and B".to_owned()));
     }
     if let Some(other) = other.loaded() {
-        sides.push((Side::Other, file_name(&other.path)));
+        sides.push((Side::Other, other.file_name()));
     }
     sides
 }
@@ -186,11 +186,4 @@ fn markers(scene: &Scene<'_>) -> Option<TimeSpan> {
     let [a, b] = scene.state.marks;
     let (a, b) = (a?, b?);
     (a != b).then(|| TimeSpan::new(a.min(b), a.max(b)))
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }
