@@ -2,7 +2,8 @@
 
 use egui::{Color32, Stroke, Ui};
 use egui_plot::{
-    AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Span,
+    AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Points,
+    Span,
 };
 
 use super::pane::Scene;
@@ -91,8 +92,25 @@ pub fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
 fn decades(input: GridInput) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let mut marks: Vec<GridMark> = Vec::new();
+    if length_at(high, Buckets::Log) - length_at(low, Buckets::Log) < 4.0 {
+        // Less than a few nanoseconds: marks would all read alike.
+        return vec![GridMark {
+            value: low.midpoint(high),
+            step_size: high - low,
+        }];
+    }
+    let is_long = high - low > 6.0;
+    let digits: &[(f64, f64)] = if is_long {
+        // ns, µs, ms, s: three decades apart.
+        &[(1.0, 3.0)]
+    } else {
+        &[(1.0, 1.0), (2.0, 0.25), (5.0, 0.25)]
+    };
     for decade in low.floor().max(0.0) as i32..=high.ceil().min(19.0) as i32 {
-        for (digit, step_size) in [(1.0, 1.0), (2.0, 0.25), (5.0, 0.25)] {
+        if is_long && decade % 3 != 0 {
+            continue;
+        }
+        for &(digit, step_size) in digits {
             let value = (digit * 10_f64.powi(decade) + 1.0).log10();
             if (low..=high).contains(&value) {
                 marks.push(GridMark { value, step_size });
@@ -248,6 +266,16 @@ pub struct Curve {
     pub color: Color32,
 }
 
+/// What a mark of the axis of percentiles says: by the logarithm of what is left to 100 %.
+fn percent_text(place: f64) -> String {
+    let percent = 100.0 - 100.0 * 10_f64.powf(-place);
+    if percent >= 99.998 {
+        return "max".to_owned();
+    }
+    let text = format!("{percent:.2}");
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Draws percentile curves: percent along x, drawn out towards 100 %; durations by their logarithm along y.
 pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
     let unit = scene.state.origins.unit;
@@ -264,25 +292,32 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
         .grid_fade(0.25)
         .include_x(0.0)
         .x_grid_spacer(|input| {
-            let marks = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
-            let marks = marks.into_iter().map(|percent: f64| GridMark {
-                value: -((100.0 - percent).max(0.001) / 100.0).log10(),
-                step_size: 1.0,
-            });
+            // The larger the step, the narrower a chart still names the mark.
+            let marks = [
+                (50.0, 1.7),
+                (90.0, 0.7),
+                (99.0, 1.7),
+                (99.9, 1.0),
+                (99.99, 1.0),
+                (100.0, 1.7),
+            ];
+            let marks = marks
+                .into_iter()
+                .map(|(percent, step_size): (f64, f64)| GridMark {
+                    value: -((100.0 - percent).max(0.001) / 100.0).log10(),
+                    step_size,
+                });
             let (low, high) = input.bounds;
             marks
                 .filter(|mark| (low..=high).contains(&mark.value))
                 .collect()
         })
-        .x_axis_formatter(|mark, _| {
-            let percent = 100.0 - 100.0 * 10_f64.powf(-mark.value);
-            if percent >= 99.998 {
-                "max".to_owned()
-            } else {
-                let text = format!("{percent:.2}");
-                format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
-            }
-        })
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label_spacing(38.0..=42.0)
+                .tick_label_color(scene.palette.weak)
+                .formatter(|mark, _| percent_text(mark.value)),
+        ])
         .y_grid_spacer(decades)
         .custom_y_axes(vec![
             AxisHints::new_y()
@@ -309,6 +344,11 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
                 .iter()
                 .map(|[percent, ns]| [across(*percent), place(*ns, Buckets::Log)])
                 .collect();
+            if let [only] = points[..] {
+                let dot = Points::new(curve.name.clone(), vec![only]);
+                plot.points(dot.color(curve.color).radius(3.5));
+                continue;
+            }
             let line = Line::new(curve.name.clone(), PlotPoints::from(points));
             plot.line(line.color(curve.color).width(1.8).allow_band(false));
         }

@@ -41,6 +41,12 @@ pub struct PaneRow {
     pub make: fn() -> Box<dyn Pane>,
 }
 
+/// What stands in a pane that has nothing to show: why, and what to do.
+pub fn empty_ui(ui: &mut egui::Ui, scene: &Scene<'_>, words: &str) {
+    ui.add_space(8.0);
+    ui.label(egui::RichText::new(words).color(scene.palette.weak));
+}
+
 /// Tells one generation of one trace from another: what answers are kept by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceKey(usize, u32, u64);

@@ -101,15 +101,21 @@ impl App {
             }
             ui.separator();
             let counted = self.counted.of(loaded, state.span);
-            let in_view = ruler::grouped(i64::from(counted.in_view));
-            ui.label(weak(format!("{in_view} events in view")));
+            let in_view = ruler::counted(counted.in_view as usize, "event", "events");
+            ui.label(weak(format!("{in_view} in view")));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));
                     ui.separator();
                 }
-                let megabytes = counted.memory_bytes as f64 / 1e6;
-                ui.label(weak(format!("{megabytes:.0} MB")))
+                // Whole megabytes: the figure is to be read at a glance, and not to flicker.
+                let megabytes = (counted.memory_bytes as f64 / 1e6).round();
+                let words = if megabytes < 1.0 {
+                    "under 1 MB".to_owned()
+                } else {
+                    format!("{} MB", ruler::grouped(megabytes as i64))
+                };
+                ui.label(weak(words))
                     .on_hover_text("Memory that this trace takes; the file itself is not counted");
                 if counted.is_odd {
                     ui.separator();

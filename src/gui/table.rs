@@ -226,6 +226,24 @@ enum Sort {
     Down(usize),
 }
 
+impl TableData {
+    /// How wide as many of its columns are as fit into `most`, in points: so that what stands beside a table
+    /// does not cut a column in two.
+    #[must_use]
+    pub fn width_within(&self, ui: &Ui, most: f32) -> f32 {
+        let gap = ui.spacing().item_spacing.x;
+        let mut width = 0.0;
+        for column in &self.columns {
+            let wider = width + column.width + gap;
+            if wider > most {
+                break;
+            }
+            width = wider;
+        }
+        width
+    }
+}
+
 /// A table on the screen: its sorting and its filter.
 #[derive(Debug, Default)]
 pub struct DataTable {

@@ -225,6 +225,8 @@ pub fn install(ctx: &egui::Context) {
     }
     ctx.all_styles_mut(|style| {
         style.spacing.item_spacing = egui::vec2(8.0, 4.0);
+        // What goes on beyond an edge is seen without pointing at it.
+        style.spacing.scroll.dormant_handle_opacity = 0.35;
         style.spacing.button_padding = egui::vec2(8.0, 3.0);
         style.animation_time = 0.0;
     });

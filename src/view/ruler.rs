@@ -173,6 +173,13 @@ pub fn size_text(bytes: u64) -> String {
     format!("{amount:.digits$} {unit}")
 }
 
+/// How many there are of something: `1 slice`, `2 300 slices`.
+#[must_use]
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    let word = if count == 1 { one } else { many };
+    format!("{} {word}", grouped(count as i64))
+}
+
 /// A whole number with thin groups of three digits: `1 234 567`.
 #[must_use]
 pub fn grouped(number: i64) -> String {

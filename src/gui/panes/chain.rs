@@ -6,7 +6,7 @@ use egui::{RichText, Ui};
 
 use crate::base::Timestamp;
 use crate::gui::asked::Asked;
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at};
@@ -184,8 +184,7 @@ fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
     } else {
         "Select a stretch in which a thread sleeps or waits (the thin row of a thread), or one in which it runs, and press C: here comes who woke it, who woke the waker, and so on."
     };
-    ui.add_space(8.0);
-    ui.label(RichText::new(words).color(scene.palette.weak));
+    empty_ui(ui, scene, words);
 }
 
 fn end_words(end: ChainEnd) -> &'static str {

@@ -2,7 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::gui::pane::{Later, Pane, Scene};
+use crate::gui::pane::{Later, Pane, Scene, empty_ui};
 use crate::query::Item;
 use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
@@ -121,14 +121,13 @@ fn section_ui(
 
 /// What there is to say while no item is selected.
 fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-    let weak = |text| RichText::new(text).color(scene.palette.weak);
-    ui.add_space(8.0);
     if scene.state.range.is_none() && scene.state.area_rows.is_none() {
-        ui.label(weak(
-            "Nothing is selected. Click a slice, a run, a state or a track.",
-        ));
+        let words = "Nothing is selected. Click a slice, a run, a state or a track.";
+        empty_ui(ui, scene, words);
         return;
     }
+    let weak = |text| RichText::new(text).color(scene.palette.weak);
+    ui.add_space(8.0);
     ui.horizontal(|ui| {
         ui.label(weak("A range is selected."));
         if ui.link("Add up what is in it").clicked() {

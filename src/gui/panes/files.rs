@@ -7,7 +7,7 @@ use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
-use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
 use crate::query::process_times::program_of;
@@ -71,7 +71,7 @@ impl Pane for FilesPane {
             } else {
                 "Files come when the trace is read."
             };
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            empty_ui(ui, scene, words);
             return actions;
         }
         let key = TraceKey::of(scene.loaded);
@@ -113,11 +113,8 @@ impl Pane for FilesPane {
                 egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter files")
             });
             ui.checkbox(&mut self.is_of_selected, "Of the selected process");
-            let words = format!(
-                "{} of {} files",
-                ruler::grouped(count as i64),
-                ruler::grouped(list.summaries.len() as i64)
-            );
+            let all = ruler::counted(list.summaries.len(), "file", "files");
+            let words = format!("{} of {all}", ruler::grouped(count as i64));
             ui.label(RichText::new(words).color(scene.palette.weak));
         });
         if let Some(file) = self.chosen {

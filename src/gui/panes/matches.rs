@@ -3,7 +3,7 @@
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::view::{Action, ruler};
@@ -26,17 +26,17 @@ impl Pane for MatchesPane {
         let (state, trace) = (scene.state, &scene.loaded.trace);
         let weak = |text: &str| RichText::new(text.to_owned()).color(scene.palette.weak);
         let Some(found) = scene.found else {
-            ui.label(weak(
-                "Nothing is searched for. Press / and type a text, a /regex/ or an expression such as  dur > 1ms.",
-            ));
+            let words = "Nothing is searched for. Press / and type a text, a /regex/ or an expression such as dur > 1ms.";
+            empty_ui(ui, scene, words);
             return actions;
         };
         if found.hits.is_empty() {
-            ui.label(weak(if found.is_complete {
+            let words = if found.is_complete {
                 "Nothing matches."
             } else {
                 "Searching…"
-            }));
+            };
+            empty_ui(ui, scene, words);
             return actions;
         }
         if !found.lists_all() {

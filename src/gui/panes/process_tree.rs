@@ -285,7 +285,7 @@ fn toolbar_ui(
             }
         }
         let words = if view.filter.trim().is_empty() {
-            format!("{} processes", ruler::grouped(trace.processes.len() as i64))
+            ruler::counted(trace.processes.len(), "process", "processes")
         } else {
             format!(
                 "{} of {} processes match",

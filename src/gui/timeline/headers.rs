@@ -156,9 +156,9 @@ pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
         scene.palette.weak,
     );
     let counts = format!(
-        "{} events · {} tracks",
-        ruler::grouped(trace.events.len() as i64),
-        ruler::grouped(scene.state.outline.track_count as i64)
+        "{} · {}",
+        ruler::counted(trace.events.len(), "event", "events"),
+        ruler::counted(scene.state.outline.track_count as usize, "track", "tracks")
     );
     let counts = elided(&painter, &counts, &font, room);
     painter.text(

@@ -12,7 +12,7 @@ use self::rows::{curve_of, table_of};
 use self::sides::{OtherFile, Side, resolve, sides};
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{Cell, DataTable, TableData};
 use crate::load::LoadedTrace;
 use crate::query::area::Area;
@@ -270,6 +270,5 @@ fn side_ui(
 
 fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
     let words = "Nothing to compare with yet. Open another trace above, add a file to the axis (File > Add), select a range, or set the markers A and B: any two of these are compared.";
-    ui.add_space(8.0);
-    ui.label(RichText::new(words).color(scene.palette.weak));
+    empty_ui(ui, scene, words);
 }

@@ -8,7 +8,7 @@ use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine};
 use self::series::{Mode, points};
 use crate::base::Timestamp;
 use crate::gui::chart::mark_text;
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
 use crate::gui::table::number_text;
 use crate::query::Item;
@@ -50,8 +50,7 @@ impl Pane for CountersPane {
         let trace = &scene.loaded.trace;
         if trace.counters.tracks.is_empty() {
             let words = "This trace has no counters. They come from cpu_frequency, cpu_idle and other events with a numeric state, from counter events of FXT, and from C marks of atrace.";
-            ui.add_space(8.0);
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            empty_ui(ui, scene, words);
             return actions;
         }
         if self.generation != Some(scene.loaded.generation) {

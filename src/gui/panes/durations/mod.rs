@@ -10,18 +10,21 @@ use egui::{RichText, Ui};
 use self::one_name::OneName;
 use crate::base::StringId;
 use crate::gui::asked::Asked;
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, words};
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::Item;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
-use crate::view::Action;
+use crate::view::{Action, ruler};
 
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<DurationsPane>::default()
 }
+
+/// Between the table and what stands beside it, in points.
+const BESIDE_GAP: f32 = 12.0;
 
 type Found = (Vec<Group>, Arc<TableData>);
 
@@ -65,7 +68,8 @@ impl Pane for DurationsPane {
         let (groups, table) = (&found.0, &found.1);
         ui.horizontal_wrapped(|ui| {
             self.table.tools_ui(ui, scene, table, &mut actions);
-            let names = format!("{} names. {}", table.rows.len(), words(scene, &area, from));
+            let names = ruler::counted(table.rows.len(), "name", "names");
+            let names = format!("{names}. {}", words(scene, &area, from));
             let names = RichText::new(names).color(scene.palette.weak);
             ui.add(egui::Label::new(names).extend());
             if self.asked.is_waiting() {
@@ -78,14 +82,15 @@ impl Pane for DurationsPane {
             } else {
                 "No slices here. Zoom out, or select another range or other tracks."
             };
-            ui.add_space(8.0);
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            empty_ui(ui, scene, words);
             return actions;
         }
         // One name is always shown: the first, until another is chosen.
         let shown = self.name.or_else(|| groups.first()?.key.name);
         if let Some((name, category)) = shown {
-            let width = (ui.available_width() * 0.5).clamp(280.0, 1100.0);
+            let room = ui.available_width();
+            let beside = table.width_within(ui, room * 0.5) + BESIDE_GAP;
+            let width = (room - beside).clamp(280.0, 1100.0);
             egui::Panel::right("one name")
                 .resizable(true)
                 .default_size(width)

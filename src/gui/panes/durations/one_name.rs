@@ -19,6 +19,9 @@ use crate::view::{Action, ruler};
 /// At most so many slices are listed; the longest.
 const MOST_LISTED: usize = 5_000;
 
+/// The width of the list of slices where it stands beside the histogram, in points.
+const LIST_WIDTH: f32 = 354.0;
+
 type Key = (u32, Area, StringId, StringId);
 type ListKey = (Key, (i64, i64));
 
@@ -112,7 +115,7 @@ impl OneName {
                 };
             }
             let words = match self.chosen {
-                None => "drag over the bars to choose durations".to_owned(),
+                None => "drag over the bars to choose".to_owned(),
                 Some((low, high)) => format!(
                     "{} of {} take {} to {}",
                     ruler::grouped(found.between(low, high).count() as i64),
@@ -132,7 +135,8 @@ impl OneName {
             (ui.available_height() * 0.5).max(100.0)
         };
         let chart_width = if is_low {
-            ui.available_width() * 0.55
+            let width = ui.available_width();
+            (width - LIST_WIDTH).max(width * 0.4)
         } else {
             ui.available_width()
         };
@@ -223,7 +227,7 @@ fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableDat
     TableData {
         columns: vec![
             column("Duration", 84.0, "How long it took; the longest first"),
-            column("Start", 120.0, "When it began"),
+            column("Start", 112.0, "When it began"),
             column("Thread", 130.0, "Where it happened"),
         ],
         rows: ids.iter().rev().map(row).collect(),

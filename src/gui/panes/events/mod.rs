@@ -17,7 +17,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::gui::asked::Asked;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
-use crate::gui::pane::{Later, Pane, Scene};
+use crate::gui::pane::{Later, Pane, Scene, empty_ui};
 use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -313,8 +313,7 @@ impl EventsPane {
                 "No event fits the filter. Change it, or take it away to see all."
             }
         };
-        ui.add_space(8.0);
-        ui.label(RichText::new(words).color(scene.palette.weak));
+        empty_ui(ui, scene, words);
     }
 
     /// Goes along with what is selected and with what the timeline shows.

@@ -10,7 +10,7 @@ use egui::{RichText, Ui};
 
 use self::tree::{TreeTable, by_name};
 use crate::gui::asked::Asked;
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
@@ -258,8 +258,7 @@ impl FlamePane {
                 "No call stacks were recorded here. trace-cmd records them with -T, function graphs nest as slices."
             }
         };
-        ui.add_space(8.0);
-        ui.label(RichText::new(words).color(scene.palette.weak));
+        empty_ui(ui, scene, words);
     }
 }
 

@@ -19,6 +19,10 @@ pub fn make() -> Box<dyn Pane> {
     Box::<LatencyPane>::default()
 }
 
+/// Between the table and what stands beside it, in points.
+const BESIDE_GAP: f32 = 12.0;
+/// The width of the list of the longest where it stands beside its chart, in points.
+const LIST_WIDTH: f32 = 354.0;
 /// How many of the longest are kept.
 const WORST: usize = 200;
 /// Points of a percentile curve.
@@ -117,7 +121,7 @@ fn worst_row(sample: &Sample, whose: String) -> TableRow {
 fn worst_columns() -> Vec<TableColumn> {
     vec![
         column("Latency", 84.0, "How long it took; the longest first"),
-        column("Start", 120.0, "When it began"),
+        column("Start", 112.0, "When it began"),
         column("Thread", 130.0, "Whose it was"),
     ]
 }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use super::{CURVE_POINTS, WORST, cells_of, measures, name_of, show, worst_columns, worst_row};
+use super::{
+    BESIDE_GAP, CURVE_POINTS, LIST_WIDTH, WORST, cells_of, measures, name_of, show, worst_columns,
+    worst_row,
+};
 use crate::base::TimeSpan;
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
-use crate::gui::pane::Scene;
+use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, words};
 use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, Tint, column};
 use crate::query::Item;
@@ -93,13 +96,14 @@ impl WakeupsView {
             } else {
                 "No thread was woken here. Select a longer range, or tracks of threads."
             };
-            ui.add_space(8.0);
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            empty_ui(ui, scene, words);
             return;
         }
         let chosen = self.chosen.and_then(|at| found.threads.get(at));
         let shown = chosen.unwrap_or(&found.all);
-        let right = (ui.available_width() * 0.42).clamp(260.0, 900.0);
+        let room = ui.available_width();
+        let beside = found.table.width_within(ui, room * 0.55) + BESIDE_GAP;
+        let right = (room - beside).clamp(260.0, 900.0);
         egui::Panel::right("latency details")
             .resizable(true)
             .default_size(right)
@@ -127,7 +131,8 @@ impl WakeupsView {
                     egui::Layout::top_down(egui::Align::Min)
                 };
                 let size = if is_low {
-                    egui::vec2(ui.available_width() * 0.5, height)
+                    let width = ui.available_width();
+                    egui::vec2((width - LIST_WIDTH).max(width * 0.4), height)
                 } else {
                     egui::vec2(ui.available_width(), height * 0.5)
                 };

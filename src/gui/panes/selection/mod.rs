@@ -12,7 +12,7 @@ use egui::{RichText, Ui};
 
 use self::area::{area_of, words};
 use crate::gui::asked::Asked;
-use crate::gui::pane::{Pane, Scene};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData, TableRow};
 use crate::query::Item;
 use crate::query::area::counters::counters;
@@ -165,8 +165,7 @@ impl Pane for SelectionPane {
         });
         if data.rows.is_empty() {
             if !self.exact.is_waiting() {
-                ui.add_space(8.0);
-                ui.label(RichText::new(self.shown.nothing()).color(scene.palette.weak));
+                empty_ui(ui, scene, self.shown.nothing());
             }
             return actions;
         }
