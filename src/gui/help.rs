@@ -13,6 +13,7 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
         ui.separator();
         let room = (window.y - 130.0).max(120.0);
         egui::ScrollArea::both()
+            .auto_shrink([false, true])
             .max_height(room)
             .min_scrolled_height(room)
             .show(ui, |ui| key_lists_ui(ui, window.x, palette));

@@ -16,6 +16,7 @@ pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut 
         ui.separator();
         let room = (ctx.content_rect().height() - 140.0).max(120.0);
         egui::ScrollArea::vertical()
+            .auto_shrink([false, true])
             .max_height(room)
             .show(ui, |ui| {
                 egui::Grid::new("settings")
