@@ -17,7 +17,8 @@ use threadline::query::expression::{Expression, Matcher, argument_names};
 use threadline::query::search::{
     Filtering, Place, Places, Query, Searching, filter_events, search,
 };
-use threadline::trace::{EventId, SliceId, StateId};
+use threadline::query::visible::counter;
+use threadline::trace::{CounterTrackId, EventId, SliceId, StateId};
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -355,4 +356,28 @@ fn a_field_that_no_event_has_is_an_error_at_its_place() {
         )
         .is_empty()
     );
+}
+
+#[test]
+fn a_counters_steps_say_what_holds_after_samples_that_share_a_pixel() {
+    let loaded = sample("compress.fxt");
+    let (trace, index) = (&loaded.trace, &loaded.index);
+    let (times, values) = (&trace.counters.times, &trace.counters.values);
+    let (mut steps, mut shared) = (Vec::new(), 0);
+    for (number, track) in trace.counters.tracks.iter().enumerate() {
+        let id = CounterTrackId(number as u32);
+        counter(trace, index, id, trace.span, 300, &mut steps);
+        let all: u32 = steps.iter().map(|step| step.count).sum();
+        assert_eq!(all, track.samples.len() as u32);
+        for step in &steps {
+            let last = (step.first + step.count - 1) as usize;
+            assert_eq!((step.settled, step.last), (times[last], values[last]));
+            assert!(step.start <= step.settled && step.settled <= step.end);
+            // A bar from the smallest to the largest value is no wider than a pixel.
+            let pixel = trace.span.duration().0 / 300;
+            assert!(step.settled - step.start <= pixel);
+            shared += u32::from(step.count > 1 && step.end - step.settled > 10 * pixel);
+        }
+    }
+    assert!(shared > 0, "the sample has bursts before long holds");
 }

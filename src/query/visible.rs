@@ -37,6 +37,8 @@ pub struct CounterStep {
     pub start: i64,
     /// First nanosecond after: the next step's start.
     pub end: i64,
+    /// When its last sample was taken: `last` holds from there to the end.
+    pub settled: i64,
     /// The smallest value in it.
     pub min: f64,
     /// The largest value in it.
@@ -370,10 +372,12 @@ pub fn counter(
             trace.span.end.0
         };
         let last = values[(base + until - 1) as usize];
+        let settled = times[(base + until - 1) as usize];
         if let Some(open) = out.last_mut()
             && open.start.div_euclid(width) == start.div_euclid(width)
         {
             open.end = end;
+            open.settled = settled;
             open.min = open.min.min(min);
             open.max = open.max.max(max);
             open.last = last;
@@ -383,6 +387,7 @@ pub fn counter(
         out.push(CounterStep {
             start,
             end,
+            settled,
             min,
             max,
             last,

@@ -29,21 +29,35 @@ pub(super) fn paint_counter(
         |value: f64| area.bottom() - 1.0 - ((value - low) / span) as f32 * (area.height() - 3.0);
     let (fill, line) = scene.palette.counter;
     for step in steps {
-        let left = (area.left() + scale.x_from_time(Timestamp(step.start))).max(area.left());
-        let right = (area.left() + scale.x_from_time(Timestamp(step.end))).min(area.right());
+        let x = |time: i64| area.left() + scale.x_from_time(Timestamp(time));
+        let left = x(step.start).max(area.left());
+        let right = x(step.end).min(area.right());
         if right <= left || !step.min.is_finite() || !step.max.is_finite() {
             continue;
         }
-        let (top, base) = (y(step.max), y(0.0));
-        mesh.add_colored_rect(
-            Rect::from_min_max(pos2(left, top.min(base)), pos2(right, base.max(top))),
-            fill,
-        );
-        let bottom = y(step.min).max(top + 1.0);
-        mesh.add_colored_rect(
-            Rect::from_min_max(pos2(left, top), pos2(right.max(left + 1.0), bottom)),
-            line,
-        );
+        // Samples closer than a pixel are a bar from the smallest to the largest; the last one holds on.
+        let settled = match step.count {
+            1 => left,
+            _ => x(step.settled).max(left + 1.0).min(right),
+        };
+        for (from, to, low, high) in [
+            (left, settled, step.min, step.max),
+            (settled, right, step.last, step.last),
+        ] {
+            if to <= from || !low.is_finite() || !high.is_finite() {
+                continue;
+            }
+            let (top, base) = (y(high), y(0.0));
+            mesh.add_colored_rect(
+                Rect::from_min_max(pos2(from, top.min(base)), pos2(to, base.max(top))),
+                fill,
+            );
+            let bottom = y(low).max(top + 1.0);
+            mesh.add_colored_rect(
+                Rect::from_min_max(pos2(from, top), pos2(to.max(from + 1.0), bottom)),
+                line,
+            );
+        }
     }
     let font = FontId::proportional(10.0);
     let range = format!(

@@ -34,6 +34,7 @@ use glide::Glide;
 use headers::paint_corner;
 use overlays::paint_marks;
 use sections::{Sections, Stack};
+pub use text::elided;
 
 const OVERVIEW_HEIGHT: f32 = 46.0;
 const RULER_HEIGHT: f32 = 24.0;

@@ -4,7 +4,7 @@ use crate::gui::theme::Palette;
 use egui::{Color32, FontId, Pos2, Rect, vec2};
 
 /// As much of `text` as fits, with an ellipsis where it was cut; nothing if not even three letters fit.
-pub(super) fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
+pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
     let width = |text: &str| {
         painter
             .layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE)

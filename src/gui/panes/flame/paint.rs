@@ -6,6 +6,7 @@ use super::name_expression;
 use crate::base::Nanos;
 use crate::gui::pane::Scene;
 use crate::gui::theme::{Palette, hash_name};
+use crate::gui::timeline::elided;
 use crate::query::flame::{Flame, Unit};
 use crate::view::{Action, ruler};
 
@@ -181,12 +182,13 @@ fn paint_bar(ui: &Ui, scene: &Scene<'_>, flame: &Flame, node: u32, rect: Rect, l
     if rect.width() < LABEL_FROM {
         return;
     }
-    let clip = rect.shrink2(vec2(4.0, 0.0)).intersect(painter.clip_rect());
-    painter.with_clip_rect(clip).text(
+    let font = FontId::proportional(12.0);
+    let text = elided(painter, name_of(flame, node), &font, rect.width() - 7.0);
+    painter.text(
         rect.left_center() + vec2(4.0, 0.0),
         Align2::LEFT_CENTER,
-        name_of(flame, node),
-        FontId::proportional(12.0),
+        text,
+        font,
         Palette::text_on(fill),
     );
 }
