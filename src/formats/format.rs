@@ -13,6 +13,7 @@ use crate::event::{
     Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, ThreadKey,
     TraceInfo, Value,
 };
+use crate::formats::fxt::FxtSource;
 use crate::trace::events::Event;
 
 /// A row in `FORMATS`.
@@ -170,6 +171,11 @@ pub trait Reader: Send + Sync {
     /// Appends the same to `fields`, without `shown` and without copying what need not be copied.
     fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
         fields.extend(self.fields(event).into_iter().map(FieldRef::from));
+    }
+
+    /// Its events as an exporter wants them that writes the format which the file has.
+    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+        None
     }
 
     /// The bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).

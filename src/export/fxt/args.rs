@@ -13,7 +13,7 @@ use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Reader};
 
 /// Words that the arguments of one record may take: the rest is for header, time, names and the last word.
-const MOST_ARG_WORDS: usize = 2900;
+pub const MOST_ARG_WORDS: usize = 2900;
 /// Texts longer than this are looked at twice.
 const MOST_QUICK_BYTES: usize = 4096;
 /// Names of fields that are remembered.

@@ -9,9 +9,11 @@ use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, TextRef, ThreadKoids};
+use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
 use crate::export::Chosen;
+use crate::formats::fxt::{FxtSource, SourceEvent};
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
@@ -23,6 +25,10 @@ pub struct Source<'a> {
     pub trace: &'a Trace,
     /// Decodes arguments.
     pub reader: &'a dyn Reader,
+    /// The same as records of an FXT file, if it is one.
+    pub fxt: Option<FxtSource<'a>>,
+    /// How its arguments are read.
+    pub arguments: Arguments,
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
     /// Everybody's koids.
@@ -41,6 +47,16 @@ pub struct Source<'a> {
     pub counter_names: &'a [CounterName],
     /// A thread of each process.
     pub thread_of_process: &'a [ThreadId],
+}
+
+/// How the arguments of an FXT file's events are read: both give the same records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// From record to record, where nothing is odd: quick.
+    AsTheyStand,
+    /// As fields, as those of other formats.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare with it"))]
+    AsFields,
 }
 
 /// A counter track's name as event, argument and id say it.
@@ -83,6 +99,10 @@ pub struct Encoder<'a, 't> {
     /// The fields of the event at hand: they become its arguments.
     fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
+    /// The event at hand as its own FXT file has it, instead of `fields`.
+    own: Option<(SourceEvent<'a>, EventRef)>,
+    /// What that file's string indices are here.
+    pub source_names: SourceNames<'a>,
     /// Finds events quickly that lie near each other.
     pub(super) events: EventCursor<'a>,
 }
@@ -105,6 +125,8 @@ impl<'a, 't> Encoder<'a, 't> {
             cut_texts: 0,
             fields: Vec::new(),
             field_names: FieldNames::new(),
+            own: None,
+            source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
         }
     }
@@ -117,14 +139,28 @@ impl<'a, 't> Encoder<'a, 't> {
         self.events.get(id).into()
     }
 
-    /// Reads the fields of an event into `self.fields`.
-    fn read_fields(&mut self, id: EventId) {
-        self.read_fields_of(self.event_ref(id));
+    /// Reads what an event says beside name, time and thread.
+    fn read(&mut self, event: EventRef) {
+        self.read_nothing();
+        let fxt = self.source.fxt;
+        let fxt = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand);
+        if let Some(own) = fxt.and_then(|fxt| fxt.event(event.place)) {
+            self.own = Some((own, event));
+        } else if self.source.reader.has_fields(event) {
+            self.source.reader.fields_into(event, &mut self.fields);
+        }
     }
 
-    fn read_fields_of(&mut self, event: EventRef) {
+    fn read_nothing(&mut self) {
         self.fields.clear();
-        self.source.reader.fields_into(event, &mut self.fields);
+        self.own = None;
+    }
+
+    /// Reads the event at hand into `self.fields`, if it is not there.
+    fn spell_out(&mut self) {
+        if let Some((_, event)) = self.own.take() {
+            self.source.reader.fields_into(event, &mut self.fields);
+        }
     }
 
     /// Encodes one item.
@@ -175,6 +211,13 @@ impl<'a, 't> Encoder<'a, 't> {
                 }
             },
         };
+        if let (Some((own, _)), Some(fxt)) = (&self.own, &self.source.fxt) {
+            let records = &mut self.records;
+            if self.source_names.prepare(fxt, own, more, records) {
+                return records.prepared_event(head, last_word);
+            }
+            self.spell_out();
+        }
         let records = &mut self.records;
         if self.field_names.prepare(&self.fields, more, records) {
             return records.prepared_event(head, last_word);
@@ -206,7 +249,7 @@ impl<'a, 't> Encoder<'a, 't> {
         names: (StringId, StringId),
         last_word: Option<u64>,
     ) {
-        self.fields.clear();
+        self.read_nothing();
         self.event(event_type, at, names, &[], last_word);
     }
 
@@ -298,19 +341,12 @@ impl<'a, 't> Encoder<'a, 't> {
         let is_cut = may_have_begun || (end > span.end.0 && end != i64::MAX);
         let label = self.label(item);
         let begin = EventId(begin);
-        let event = self.event_ref(begin);
-        if !is_merged && !is_cut && !self.source.reader.has_fields(event) {
-            return self.bare_event(
-                event_type,
-                (item.time, thread),
-                (label.category, label.name),
-                last_word,
-            );
-        }
-        self.read_fields_of(event);
+        self.read(self.event_ref(begin));
         if is_merged && end < span.end.0 {
+            self.spell_out();
             let mut own = std::mem::take(&mut self.fields);
-            self.read_fields(EventId(item.slice.finish));
+            self.read(self.event_ref(EventId(item.slice.finish)));
+            self.spell_out();
             args::merge(&mut own, &mut self.fields);
             self.fields = own;
         }
@@ -334,16 +370,8 @@ impl<'a, 't> Encoder<'a, 't> {
         if !is_inside {
             return self.bare_event(EventType::End, at, none, None);
         }
-        let event = self.event_ref(EventId(item.slice.finish));
-        if !self.source.reader.has_fields(event) {
-            return self.bare_event(EventType::End, at, none, None);
-        }
-        self.read_fields_of(event);
+        self.read(self.event_ref(EventId(item.slice.finish)));
         self.event(EventType::End, at, none, &[], None);
-    }
-
-    fn has_fields(&self, id: EventId) -> bool {
-        self.source.reader.has_fields(self.event_ref(id))
     }
 
     fn async_mark(&mut self, item: &Item) {
@@ -366,11 +394,12 @@ impl<'a, 't> Encoder<'a, 't> {
             _ => begun_on,
         };
         let has_own_fields = is_inside && event != u32::MAX;
-        self.read_fields(EventId(if has_own_fields { event } else { begin }));
-        let id = record_word(&self.fields, "async id")
-            .unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
+        let said_by = if has_own_fields { event } else { begin };
+        self.read(self.event_ref(EventId(said_by)));
+        let id = self.async_id();
+        let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         if !has_own_fields {
-            self.fields.clear();
+            self.read_nothing();
         }
         let more = match is_end {
             true => Vec::new(),
@@ -407,7 +436,7 @@ impl<'a, 't> Encoder<'a, 't> {
             ));
         }
         let end = self.ticks(item.time.saturating_add(1));
-        self.fields.clear();
+        self.read_nothing();
         self.event(
             EventType::Complete,
             (item.time, thread),
@@ -429,6 +458,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let (category, name) = kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
             (kind.category, kind.name)
         });
+        let owner = self.events.thread(id);
         let (thread, async_id) = match source
             .trace
             .tracks
@@ -440,17 +470,14 @@ impl<'a, 't> Encoder<'a, 't> {
                 let chosen_id = source.async_ids.of_instant(id);
                 (self.async_thread(process, item.row), Some(chosen_id))
             }
-            _ => (source.koids.thread(self.events.thread(id)), None),
+            _ => (source.koids.thread(owner), None),
         };
         let event_type = match async_id {
             Some(_) => EventType::AsyncInstant,
             None => EventType::Instant,
         };
-        if async_id.is_none() && !self.has_fields(id) {
-            return self.bare_event(event_type, (item.time, thread), (category, name), None);
-        }
-        self.read_fields(id);
-        if self.events.thread(id) == ThreadId::NONE
+        self.read(event.into());
+        if owner == ThreadId::NONE
             && let Some((blob_type, payload)) = args::blob_of(&self.fields)
         {
             let (category, name) = (self.name_text(category), self.name_text(name));
@@ -461,11 +488,27 @@ impl<'a, 't> Encoder<'a, 't> {
             return self.large_instant((item.time, thread), (&category, &name), &payload);
         }
         let last_word = match async_id {
-            Some(chosen_id) => record_word(&self.fields, "async id").or(Some(chosen_id)),
-            None => scope_word(&self.fields),
+            Some(chosen_id) => self.async_id().or(Some(chosen_id)),
+            None => self.scope_word(),
         };
         let at = (item.time, thread);
         self.event(event_type, at, (category, name), &[], last_word);
+    }
+
+    /// The id of the asynchronous event at hand, if it has one.
+    fn async_id(&self) -> Option<u64> {
+        match &self.own {
+            Some((own, _)) => own.async_id(),
+            None => record_word(&self.fields, "async id"),
+        }
+    }
+
+    /// The word for a scope of the point at hand that is not the thread's.
+    fn scope_word(&self) -> Option<u64> {
+        match &self.own {
+            Some((own, _)) => own.scope().filter(|scope| (1..=2).contains(scope)),
+            None => scope_word(&self.fields),
+        }
     }
 
     /// Bytes that no argument can hold go into a large record.
@@ -558,7 +601,8 @@ impl<'a, 't> Encoder<'a, 't> {
             FlowStepSort::Step => EventType::FlowStep,
             FlowStepSort::End => EventType::FlowEnd,
         };
-        let row = self.events.get(mark.event).row;
+        let event = self.events.get(mark.event);
+        let row = event.row;
         let kind = source.trace.kinds.get(usize::from(row.kind.0)).copied();
         let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
         let name = mark
@@ -566,15 +610,7 @@ impl<'a, 't> Encoder<'a, 't> {
             .or(kind.map(|kind| kind.name))
             .unwrap_or(StringId::EMPTY);
         let thread = source.koids.thread(mark.thread);
-        if !mark.is_moved && !self.has_fields(mark.event) {
-            return self.bare_event(
-                event_type,
-                (item.time, thread),
-                (category, name),
-                Some(mark.id),
-            );
-        }
-        self.read_fields(mark.event);
+        self.read(event.into());
         let real = row.time.0.saturating_add(source.shift);
         let really_at = [Arg::new("really_at_ns", ArgValue::Int64(real))];
         let more = match mark.is_moved {

@@ -28,6 +28,40 @@ impl Zones {
     };
 }
 
+/// Texts that scheduling records and names of threads need: they have the first indices of every file.
+pub const WELL_KNOWN: [&str; 10] = [
+    "process",
+    "incoming_weight",
+    "outgoing_weight",
+    "outgoing_state",
+    "waker",
+    "R+",
+    "D",
+    "t",
+    "P",
+    "I",
+];
+
+/// The index of a text that is among [`WELL_KNOWN`]; 0 is the empty text's.
+pub const fn well_known(text: &str) -> u16 {
+    let mut index = 0;
+    while index < WELL_KNOWN.len() {
+        if is_equal(WELL_KNOWN[index].as_bytes(), text.as_bytes()) {
+            return index as u16 + 1;
+        }
+        index += 1;
+    }
+    0
+}
+
+const fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
+    }
+    index == one.len() && index == other.len()
+}
+
 /// The entries that hold for the whole file.
 #[derive(Debug)]
 pub struct FixedTables {
@@ -56,18 +90,7 @@ impl FixedTables {
             threads: FxHashMap::default(),
             thread_order: Vec::new(),
         };
-        for text in [
-            "process",
-            "incoming_weight",
-            "outgoing_weight",
-            "outgoing_state",
-            "waker",
-            "R+",
-            "D",
-            "t",
-            "P",
-            "I",
-        ] {
+        for text in WELL_KNOWN {
             tables.strings.intern_text(text);
         }
         for text in field_names {

@@ -101,18 +101,25 @@ impl Item {
 
 /// The bits of a key that are an item's number.
 const NUMBER: u128 = 0x3fff_ffff;
+/// The same of a short key, which has the time since the window's start above it.
+const SHORT_NUMBER_BITS: u32 = 22;
 
 /// The items of a window in their order, and the room to gather and sort the next one's.
 #[derive(Debug, Default)]
 pub struct Window {
     gathered: Vec<Item>,
     keys: Vec<u128>,
+    short_keys: Vec<u64>,
     /// What it holds, in order.
     pub items: Vec<Item>,
 }
 
 impl Window {
     fn sort(&mut self) {
+        self.items.clear();
+        if self.sort_by_short_keys().is_some() {
+            return;
+        }
         let keys = self.gathered.iter().enumerate();
         self.keys.clear();
         self.keys
@@ -121,9 +128,37 @@ impl Window {
         // They lie all over the caches: fetched one after the other in a tight loop they come quicker than one by
         // one while encoding.
         let in_order = self.keys.iter().map(|key| (key & NUMBER) as usize);
-        self.items.clear();
         self.items
             .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
+    }
+
+    /// By time first, as few items have the same. `None`: times lie too far apart, or items are too many.
+    fn sort_by_short_keys(&mut self) -> Option<()> {
+        let times = || self.gathered.iter().map(|item| item.time);
+        let (first, last) = (times().min()?, times().max()?);
+        let range = (last as u64).wrapping_sub(first as u64);
+        if range >> (u64::BITS - SHORT_NUMBER_BITS) != 0
+            || self.gathered.len() >> SHORT_NUMBER_BITS != 0
+        {
+            return None;
+        }
+        let after_first = |item: &Item| (item.time as u64).wrapping_sub(first as u64);
+        let keys = self.gathered.iter().zip(0_u64..);
+        self.short_keys.clear();
+        self.short_keys
+            .extend(keys.map(|(item, number)| after_first(item) << SHORT_NUMBER_BITS | number));
+        self.short_keys.sort_unstable();
+        let number = |key: u64| (key & ((1 << SHORT_NUMBER_BITS) - 1)) as usize;
+        let in_order = self.short_keys.iter().map(|&key| number(key));
+        self.items
+            .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
+        for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {
+            // Stable: of equal ones the one that was gathered first stays first.
+            if of_one_time.len() > 1 {
+                of_one_time.sort_by_key(|item| item.order);
+            }
+        }
+        Some(())
     }
 }
 

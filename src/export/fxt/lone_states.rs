@@ -13,6 +13,8 @@ use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 pub struct LoneStates {
     rows: Vec<(u32, u32)>,
     by_event: FxHashMap<u32, u32>,
+    /// Which events `by_event` has: most that are asked for are not there.
+    events: Bits,
 }
 
 impl LoneStates {
@@ -47,15 +49,23 @@ impl LoneStates {
         };
         let found = states.of_thread.par_iter().map(of_thread);
         let rows: Vec<(u32, u32)> = found.flatten_iter().collect();
+        let mut events = Bits::new(trace.events.len());
+        for &(event, _) in &rows {
+            events.set(event);
+        }
         LoneStates {
             by_event: rows.iter().copied().collect(),
             rows,
+            events,
         }
     }
 
     /// The state that a switch brought.
     #[must_use]
     pub fn of_event(&self, event: u32) -> Option<StateId> {
+        if !self.events.has(event) {
+            return None;
+        }
         self.by_event.get(&event).copied().map(StateId)
     }
 
@@ -135,7 +145,7 @@ impl TrueEnds {
 }
 
 /// A set of row numbers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Bits(Vec<u64>);
 
 impl Bits {

@@ -37,6 +37,7 @@ pub(super) mod koids;
 mod lanes;
 mod lone_states;
 pub(super) mod records;
+mod source_args;
 mod switches;
 mod values;
 
@@ -55,12 +56,13 @@ use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
 };
 use asyncs::AsyncIds;
-use encode::{CounterName, Encoder, Source};
+use encode::{Arguments, CounterName, Encoder, Source};
 use flows::FlowMarks;
 use items::{Item, Items, Window};
 use koids::Koids;
 use lone_states::{LoneStates, TrueEnds};
 use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
+use source_args::SourceNames;
 
 /// This exporter's row.
 pub const EXPORTER: Exporter = Exporter {
@@ -75,11 +77,11 @@ pub const EXPORTER: Exporter = Exporter {
 const NAME_SAMPLES: usize = 20_000;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
-    write_with(Zones::FULL, request, out)
+    write_with((Zones::FULL, Arguments::AsTheyStand), request, out)
 }
 
 fn write_with(
-    zones: Zones,
+    (zones, arguments): (Zones, Arguments),
     request: &Request<'_>,
     out: &mut dyn Write,
 ) -> Result<Summary, ExportError> {
@@ -95,9 +97,14 @@ fn write_with(
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
+    let fxt = loaded.reader.fxt_source();
     let cpu_of = |id: EventId| {
         trace.events.get(id).cpu.or_else(|| {
-            let number = loaded.reader.describe(event_ref(id)).cpu?;
+            let event = event_ref(id);
+            let number = match fxt {
+                Some(fxt) => fxt.cpu(event.place)?,
+                None => loaded.reader.describe(event).cpu?,
+            };
             let index = trace
                 .cpus
                 .binary_search_by_key(&number, |cpu| cpu.number)
@@ -119,6 +126,8 @@ fn write_with(
     let source = Source {
         trace,
         reader: loaded.reader.as_ref(),
+        fxt,
+        arguments,
         chosen: &chosen,
         koids: &koids,
         flows: &flow_marks.marks,
@@ -229,6 +238,7 @@ fn write_windows(
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 let mut window = Window::default();
+                let mut names = SourceNames::default();
                 loop {
                     let (buffer, number) = {
                         let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,7 +254,7 @@ fn write_windows(
                         true => (Encoder::new(source, tables), 0),
                         false => {
                             items.fill(&mut window, number);
-                            encode_window(source, tables, buffer, &window)
+                            encode_window(source, tables, (buffer, &mut names), &window)
                         }
                     };
                     if sender.send((number, encoded)).is_err() {
@@ -275,13 +285,15 @@ fn write_windows(
 fn encode_window<'a, 't>(
     source: &'a Source<'a>,
     tables: &'t FixedTables,
-    buffer: Vec<u8>,
+    (buffer, names): (Vec<u8>, &mut SourceNames<'a>),
     window: &Window,
 ) -> (Encoder<'a, 't>, u64) {
     let mut encoder = Encoder::with_buffer(source, tables, buffer);
+    std::mem::swap(&mut encoder.source_names, names);
     for item in &window.items {
         encoder.item(item);
     }
+    std::mem::swap(&mut encoder.source_names, names);
     (encoder, window.items.len() as u64)
 }
 

@@ -14,6 +14,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::fixed_tables::well_known;
 pub use super::fixed_tables::{FixedTables, Zones};
 pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
 use crate::base::{StringId, Strings};
@@ -50,6 +51,15 @@ impl<'a> TextRef<'a> {
         bits: 0,
         inline: "",
     };
+
+    /// An entry of the table.
+    #[inline]
+    pub fn index(index: u16) -> TextRef<'static> {
+        TextRef {
+            bits: index,
+            inline: "",
+        }
+    }
 
     /// A text that stands in the record.
     fn inline(text: &'a str) -> TextRef<'a> {
@@ -430,13 +440,72 @@ impl<'t> Records<'t> {
     /// Adds an argument to those of the record that comes next. `name` was asked for last.
     #[inline]
     pub fn prepare_one(&mut self, name: TextRef<'_>, value: &ArgValue<'_>) {
-        let text = match value {
-            ArgValue::Text(text) => self.reference(text, Wants::IfRepeated),
-            ArgValue::LongText(text) => self.name(text),
-            _ => TextRef::EMPTY,
+        let (kind, high, word) = match *value {
+            ArgValue::Text(ref text) => {
+                let text = self.value(text);
+                return self.prepare_text(name, text);
+            }
+            ArgValue::LongText(ref text) => {
+                let text = self.name(text);
+                return self.prepare_text(name, text);
+            }
+            ArgValue::Null => (0, 0, None),
+            ArgValue::Int32(value) => (1, value as u32, None),
+            ArgValue::UInt32(value) => (2, value, None),
+            ArgValue::Int64(value) => (3, 0, Some(value as u64)),
+            ArgValue::UInt64(value) => (4, 0, Some(value)),
+            ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
+            ArgValue::Pointer(value) => (7, 0, Some(value)),
+            ArgValue::Koid(value) => (8, 0, Some(value)),
+            ArgValue::Bool(value) => (9, u32::from(value), None),
         };
-        push_arg(&mut self.arguments, name, value, text);
+        self.prepare_value(name, (kind, high), word);
+    }
+
+    /// The same for a text, by its reference.
+    #[inline]
+    pub fn prepare_text(&mut self, name: TextRef<'_>, text: TextRef<'_>) {
+        let out = &mut self.arguments;
+        let size = 1 + (name.inline.len().div_ceil(8) + text.inline.len().div_ceil(8)) as u64;
+        push_word(
+            out,
+            6 | size << 4 | u64::from(name.bits) << 16 | u64::from(text.bits) << 32,
+        );
+        push_bytes(out, name.inline.as_bytes());
+        push_bytes(out, text.inline.as_bytes());
         self.argument_count += 1;
+    }
+
+    /// The same for any other value: its type, the upper half of its header, and its word.
+    #[inline]
+    pub fn prepare_value(
+        &mut self,
+        name: TextRef<'_>,
+        (kind, high): (u64, u32),
+        word: Option<u64>,
+    ) {
+        let out = &mut self.arguments;
+        let size = 1 + name.inline.len().div_ceil(8) as u64 + u64::from(word.is_some());
+        push_word(
+            out,
+            kind | size << 4 | u64::from(name.bits) << 16 | u64::from(high) << 32,
+        );
+        push_bytes(out, name.inline.as_bytes());
+        if let Some(word) = word {
+            push_word(out, word);
+        }
+        self.argument_count += 1;
+    }
+
+    /// A reference to a text that is a value: it is registered when it comes again. Valid for the next record only.
+    pub fn value<'a>(&mut self, text: &'a str) -> TextRef<'a> {
+        self.reference(text, Wants::IfRepeated)
+    }
+
+    /// The index of a text in the fixed table, or 0.
+    pub fn fixed_index(&self, text: &str) -> u16 {
+        let found = self.fixed.strings.find(text.as_bytes());
+        found.map_or(0, |id| id.0 as u16)
     }
 
     /// Bytes that the prepared arguments take.
@@ -493,41 +562,39 @@ impl<'t> Records<'t> {
     ) {
         let (out_koid, out_weight) = side_words(outgoing);
         let (in_koid, in_weight) = side_words(incoming);
-        let args = [
-            Arg::new("incoming_weight", ArgValue::Int32(in_weight)),
-            Arg::new("outgoing_weight", ArgValue::Int32(out_weight)),
-            Arg::new("outgoing_state", ArgValue::Text(letters.into())),
+        let state_words = u64::from(!letters.is_empty());
+        let header = 8
+            | (6 + state_words) << 4
+            | (2 + state_words) << 16
+            | u64::from(cpu) << 20
+            | u64::from(state & 0xf) << 36
+            | SWITCH_SUBTYPE << 60;
+        let words = [
+            header,
+            time,
+            out_koid,
+            in_koid,
+            arg_word(1, INCOMING_WEIGHT, in_weight as u32),
+            arg_word(1, OUTGOING_WEIGHT, out_weight as u32),
+            arg_word(6, OUTGOING_STATE, u32::from(well_known(letters))),
         ];
-        let args = if letters.is_empty() {
-            &args[..2]
-        } else {
-            &args[..]
-        };
-        self.prepare(args);
-        let start = self.out.len();
-        let header = 8 | (args.len() as u64) << 16 | u64::from(cpu) << 20;
-        self.word(header | u64::from(state & 0xf) << 36 | SWITCH_SUBTYPE << 60);
-        self.word(time);
-        self.word(out_koid);
-        self.word(in_koid);
-        self.append_arguments();
-        self.close(start);
+        for &word in words.iter().take(6 + state_words as usize) {
+            self.word(word);
+        }
         self.counts.switches += 1;
     }
 
     /// A thread is made ready to run, by `waker` if that is known.
     pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
-        let args: Vec<Arg<'_>> = waker
-            .map(|waker| Arg::new("waker", ArgValue::Koid(waker)))
-            .into_iter()
-            .collect();
-        self.prepare(&args);
-        let start = self.out.len();
-        self.word(8 | (args.len() as u64) << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
+        let arg_count = u64::from(waker.is_some());
+        let size = 3 + 2 * arg_count;
+        self.word(8 | size << 4 | arg_count << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
         self.word(time);
         self.word(thread);
-        self.append_arguments();
-        self.close(start);
+        if let Some(waker) = waker {
+            self.word(8 | 2 << 4 | u64::from(WAKER) << 16);
+            self.word(waker);
+        }
         self.counts.wakeups += 1;
     }
 
@@ -578,32 +645,14 @@ fn close(out: &mut [u8], start: usize) {
     }
 }
 
-/// One argument; `text` is the reference of a text.
-#[inline]
-fn push_arg(out: &mut Vec<u8>, name: TextRef<'_>, value: &ArgValue<'_>, text: TextRef<'_>) {
-    let start = out.len();
-    let (kind, high, word) = match *value {
-        ArgValue::Null => (0, 0, None),
-        ArgValue::Int32(value) => (1, value as u32, None),
-        ArgValue::UInt32(value) => (2, value, None),
-        ArgValue::Int64(value) => (3, 0, Some(value as u64)),
-        ArgValue::UInt64(value) => (4, 0, Some(value)),
-        ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
-        ArgValue::Text(_) | ArgValue::LongText(_) => (6, u32::from(text.bits), None),
-        ArgValue::Pointer(value) => (7, 0, Some(value)),
-        ArgValue::Koid(value) => (8, 0, Some(value)),
-        ArgValue::Bool(value) => (9, u32::from(value), None),
-    };
-    push_word(
-        out,
-        kind | u64::from(name.bits) << 16 | u64::from(high) << 32,
-    );
-    push_bytes(out, name.inline.as_bytes());
-    push_bytes(out, text.inline.as_bytes());
-    if let Some(word) = word {
-        push_word(out, word);
-    }
-    close(out, start);
+const INCOMING_WEIGHT: u16 = well_known("incoming_weight");
+const OUTGOING_WEIGHT: u16 = well_known("outgoing_weight");
+const OUTGOING_STATE: u16 = well_known("outgoing_state");
+const WAKER: u16 = well_known("waker");
+
+/// An argument whose value stands in its header.
+const fn arg_word(kind: u64, name: u16, value: u32) -> u64 {
+    kind | 1 << 4 | (name as u64) << 16 | (value as u64) << 32
 }
 
 const SWITCH_SUBTYPE: u64 = 1;

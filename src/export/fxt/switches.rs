@@ -86,11 +86,14 @@ impl Encoder<'_, '_> {
             .waker
             .filter(|&waker| waker != ThreadId::IDLE)
             .map(|waker| source.koids.thread(waker).1);
-        let cpu = state
-            .event
-            .and_then(|event| self.events.get(event).cpu)
-            .and_then(|cpu| source.trace.cpus.get(cpu as usize))
-            .and_then(|cpu| u16::try_from(cpu.number).ok());
+        let cpu = state.event.and_then(|event| {
+            let event = self.events.get(event);
+            match (event.cpu, source.fxt) {
+                (Some(cpu), _) => Some(source.trace.cpus.get(cpu as usize)?.number),
+                (None, fxt) => fxt?.cpu(event.row.place),
+            }
+        });
+        let cpu = cpu.and_then(|number| u16::try_from(number).ok());
         self.records
             .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
     }

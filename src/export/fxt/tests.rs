@@ -231,7 +231,12 @@ fn full_tables_replace_their_oldest_entries() {
         table: None,
         job: &Job::default(),
     };
-    write_with(small, &request, &mut bytes).unwrap();
+    write_with(
+        (small, encode::Arguments::AsTheyStand),
+        &request,
+        &mut bytes,
+    )
+    .unwrap();
     let path = folder.path().join("small.fxt");
     std::fs::write(&path, bytes).unwrap();
     let again = open(&path, &Job::default()).unwrap();
@@ -501,4 +506,67 @@ fn arrows_that_go_on_from_one_event_come_back() {
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     let expected = [(150, 650), (150, 880), (650, 850), (650, 880)];
     assert_eq!(times(&again.trace), expected);
+}
+
+/// What is written, with the arguments of the source read in one way or the other.
+fn bytes_of(source: &LoadedTrace, zones: Zones, span: TimeSpan, arguments: Arguments) -> Vec<u8> {
+    let selection = Selection::range(span);
+    let job = Job::default();
+    let request = Request {
+        loaded: source,
+        chosen: &Chosen::new(&source.trace, &selection),
+        job: &job,
+        table: None,
+    };
+    let mut out = Vec::new();
+    write_with((zones, arguments), &request, &mut out).unwrap();
+    out
+}
+
+#[test]
+fn arguments_as_they_stand_are_written_as_their_fields_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["tests/golden/fxt", "sample-traces"].map(|folder| root.join(folder));
+    let corpus = std::env::var_os("THREADLINE_CORPUS")
+        .map_or_else(|| root.join("../shared/corpus"), Into::into)
+        .join("fxt");
+    let files = folders
+        .iter()
+        .chain([&corpus])
+        .filter_map(|folder| folder.read_dir().ok());
+    let paths = files.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut own_count = 0;
+    for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "fxt")) {
+        let Ok(source) = open(&path, &Job::default()) else {
+            continue;
+        };
+        let whole = source.trace.span;
+        let middle = Timestamp(whole.start.0.midpoint(whole.end.0));
+        let small = Zones {
+            strings: 40,
+            last_string: 60,
+            threads: 2,
+            last_thread: 4,
+        };
+        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        for (zones, span) in [
+            (Zones::FULL, all),
+            (small, all),
+            (Zones::FULL, TimeSpan::new(whole.start, middle)),
+        ] {
+            let own = bytes_of(&source, zones, span, Arguments::AsTheyStand);
+            let fields = bytes_of(&source, zones, span, Arguments::AsFields);
+            assert!(own == fields, "{}", path.display());
+        }
+        let fxt = source.reader.fxt_source();
+        let ids = (0..source.trace.events.len() as u32).map(EventId);
+        own_count += ids
+            .filter(|&id| {
+                let place = source.trace.events.get(id).row.place;
+                let own = fxt.and_then(|fxt| fxt.event(place));
+                own.is_some_and(|event| event.arg_count() > 0)
+            })
+            .count();
+    }
+    assert!(own_count > 100, "{own_count}");
 }

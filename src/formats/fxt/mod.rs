@@ -28,6 +28,7 @@ mod rows;
 mod scan;
 mod scheduling;
 mod sniff;
+mod source;
 mod tables;
 mod ticks;
 
@@ -42,6 +43,11 @@ use crate::event::{
     Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo,
 };
 use crate::formats::{EventRef, Format, Input, Reader};
+
+pub use args::{Arg, ArgValue};
+pub use header::TextRef;
+pub use source::{FxtSource, SourceEvent, SourceText};
+pub use tables::{ProviderSlot, ProviderSpan};
 
 use cache::Cache;
 use header::{Big, Little, Order, Words, bits, record_type};
@@ -319,6 +325,16 @@ impl Reader for FxtReader {
             Endian::Big => fields::payload_at(Words::<Big>::new(bytes), event.place),
         };
         found.map(Cow::Borrowed)
+    }
+
+    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+        match self.endian {
+            Endian::Little => Some(FxtSource::new(
+                Words::new(self.input.bytes()),
+                &self.scan.tables,
+            )),
+            Endian::Big => None,
+        }
     }
 
     fn has_fields(&self, event: EventRef) -> bool {

@@ -58,6 +58,17 @@ impl Provider {
     }
 }
 
+/// Whose the records are that stand behind `from`, up to and at `until`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProviderSpan {
+    /// The provider.
+    pub provider: ProviderSlot,
+    /// Behind this place,
+    pub from: u64,
+    /// up to and at this one.
+    pub until: u64,
+}
+
 /// How the provider's name begins in files that our exporter wrote.
 const OWN_PROVIDER: &[u8] = b"threadline";
 
@@ -184,6 +195,18 @@ impl Tables {
         last_before(&self.switches, place, |entry| entry.0).map_or(0, |(_, slot)| slot)
     }
 
+    /// The same, and between which places it holds.
+    #[must_use]
+    pub fn provider_span(&self, place: u64) -> ProviderSpan {
+        let after = self.switches.partition_point(|entry| entry.0 < place);
+        let before = after.checked_sub(1).and_then(|at| self.switches.get(at));
+        ProviderSpan {
+            provider: before.map_or(0, |entry| entry.1),
+            from: before.map_or(0, |entry| entry.0),
+            until: self.switches.get(after).map_or(u64::MAX, |entry| entry.0),
+        }
+    }
+
     /// The provider that becomes current by the metadata record at `place`, if it makes one so.
     #[must_use]
     pub fn provider_from(&self, place: u64) -> Option<ProviderSlot> {
@@ -194,17 +217,34 @@ impl Tables {
     /// Where the string record is that holds for `index` at `place`.
     #[must_use]
     pub fn string_at(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<u64> {
+        let (_, list) = self.strings_for(slot, index, place)?;
+        last_before(list, place, |&registered| registered)
+    }
+
+    /// The same, and the last place at which it holds.
+    #[must_use]
+    pub fn string_until(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<(u64, u64)> {
+        let (until, list) = self.strings_for(slot, index, place)?;
+        let after = list.partition_point(|&registered| registered < place);
+        let found = *list.get(after.checked_sub(1)?)?;
+        Some((
+            found,
+            list.get(after).map_or(until, |&next| next.min(until)),
+        ))
+    }
+
+    /// The places of the records that set `index`, and the last place at which these are the ones that count.
+    fn strings_for(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<(u64, &[u64])> {
         let own = self.providers.get(slot as usize)?;
-        let provider = if has_before(own.first_string, place) {
-            own
+        let (until, provider) = if has_before(own.first_string, place) {
+            (u64::MAX, own)
         } else {
-            self.providers.first()?
+            (
+                own.first_string.unwrap_or(u64::MAX),
+                self.providers.first()?,
+            )
         };
-        last_before(
-            provider.strings.get(usize::from(index))?,
-            place,
-            |&registered| registered,
-        )
+        Some((until, provider.strings.get(usize::from(index))?))
     }
 
     /// The thread that `index` means at `place`.
@@ -254,6 +294,8 @@ mod tests {
         assert_eq!(tables.string_at(slot, 1, 48), Some(16));
         assert_eq!(tables.string_at(slot, 1, 56), Some(48));
         assert_eq!(tables.string_at(slot, 2, 56), None);
+        assert_eq!(tables.string_until(slot, 1, 48), Some((16, 48)));
+        assert_eq!(tables.string_until(slot, 1, 49), Some((48, u64::MAX)));
         let again = tables.announce(64, 7, b"seven");
         assert_eq!(tables.string_at(again, 1, 72), None);
         assert_eq!(
@@ -261,6 +303,8 @@ mod tests {
             (slot, again)
         );
         assert_eq!(tables.provider_from(64), Some(again));
+        let span = tables.provider_span(64);
+        assert_eq!((span.provider, span.from, span.until), (slot, 8, 64));
         assert_eq!(tables.switch(80, 9), None);
     }
 
@@ -277,6 +321,7 @@ mod tests {
         tables.add_string(slot, 4, 56);
         tables.add_rate(slot, 64, TickScale::new(5));
         assert_eq!(tables.string_at(slot, 3, 72), None);
+        assert_eq!(tables.string_until(slot, 3, 50), Some((24, 56)));
         assert_eq!(tables.string_at(slot, 3, 56), Some(24));
         assert_eq!(tables.scale_at(slot, 72), TickScale::new(5));
         let again = tables.announce(80, 1, b"");

@@ -1,0 +1,195 @@
+//! Arguments of an FXT file's own events, from record to record: values as they stand, names by what an index of
+//! that file is here.
+//!
+//! What an index means is asked once for as long as it means it. The records that come out are those that the same
+//! arguments give as fields.
+
+use super::args::MOST_ARG_WORDS;
+use super::records::{Arg, MOST_ARGS, Records, TextRef};
+use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceEvent, SourceText};
+
+/// Longer texts are looked at as fields: they may not fit.
+const MOST_QUICK_BYTES: usize = 4096;
+
+/// A string index of the file that is read.
+#[derive(Clone, Copy, Debug)]
+struct Known<'a> {
+    text: SourceText<'a>,
+    /// Its index in the file that is written, if that holds in the whole of it; else 0.
+    lasting: u16,
+}
+
+impl Known<'_> {
+    const UNKNOWN: Known<'static> = Known {
+        text: SourceText {
+            from: u64::MAX,
+            until: 0,
+            text: "",
+        },
+        lasting: 0,
+    };
+}
+
+/// What indices of the file that is read mean, as far as it was asked.
+#[derive(Debug)]
+pub struct SourceNames<'a> {
+    /// By provider and index.
+    known: Vec<Vec<Known<'a>>>,
+    /// Which provider wrote what stands at the places that were asked for lately, each at [`near`].
+    providers: [ProviderSpan; NEAR],
+}
+
+impl Default for SourceNames<'_> {
+    fn default() -> Self {
+        SourceNames {
+            known: Vec::new(),
+            providers: [ProviderSpan::default(); NEAR],
+        }
+    }
+}
+
+const NEAR: usize = 64;
+
+/// Where the provider of a place is remembered.
+fn near(place: u64) -> usize {
+    (place >> 10) as usize % NEAR
+}
+
+impl<'a> SourceNames<'a> {
+    /// Prepares the arguments of `event` and `more` as those of the next record. `false`: they do not fit, or are odd.
+    pub fn prepare(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        more: &[Arg<'_>],
+        records: &mut Records<'_>,
+    ) -> bool {
+        records.prepare(&[]);
+        if event.arg_count() + more.len() > MOST_ARGS {
+            return false;
+        }
+        if event.arg_count() > 0 && self.prepare_own(source, event, records).is_none() {
+            return false;
+        }
+        for arg in more {
+            let name = records.name(&arg.name);
+            records.prepare_one(name, &arg.value);
+        }
+        records.prepared_bytes() <= MOST_ARG_WORDS * 8
+    }
+
+    fn prepare_own(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        records: &mut Records<'_>,
+    ) -> Option<()> {
+        let provider = self.provider(source, event);
+        for arg in event.args() {
+            let name = match arg.name {
+                fxt::TextRef::Index(0) => TextRef::EMPTY,
+                fxt::TextRef::Index(index) => {
+                    let known = self.find(source, provider, index, event, records)?;
+                    match known.lasting {
+                        0 => records.name(known.text.text),
+                        index => TextRef::index(index),
+                    }
+                }
+                fxt::TextRef::Inline(bytes) => records.name(quick_text(bytes)?),
+            };
+            let (kind, high, word) = match arg.value {
+                fxt::ArgValue::Text(text) => {
+                    let value = match text {
+                        fxt::TextRef::Index(0) => TextRef::EMPTY,
+                        fxt::TextRef::Index(index) => {
+                            let known = self.find(source, provider, index, event, records)?;
+                            if known.text.text.len() > MOST_QUICK_BYTES {
+                                return None;
+                            }
+                            match known.lasting {
+                                0 => records.value(known.text.text),
+                                index => TextRef::index(index),
+                            }
+                        }
+                        fxt::TextRef::Inline(bytes) => records.value(quick_text(bytes)?),
+                    };
+                    records.prepare_text(name, value);
+                    continue;
+                }
+                fxt::ArgValue::Null => (0, 0, None),
+                fxt::ArgValue::Int32(value) => (1, value as u32, None),
+                fxt::ArgValue::UInt32(value) => (2, value, None),
+                fxt::ArgValue::Int64(value) => (3, 0, Some(value as u64)),
+                fxt::ArgValue::UInt64(value) => (4, 0, Some(value)),
+                fxt::ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
+                fxt::ArgValue::Pointer(value) => (7, 0, Some(value)),
+                fxt::ArgValue::Koid(value) => (8, 0, Some(value)),
+                fxt::ArgValue::Bool(value) => (9, u32::from(value), None),
+                fxt::ArgValue::Blob(_) | fxt::ArgValue::Unknown(_) => return None,
+            };
+            records.prepare_value(name, (kind, high), word);
+        }
+        Some(())
+    }
+
+    fn provider(&mut self, source: &FxtSource<'_>, event: &SourceEvent<'_>) -> fxt::ProviderSlot {
+        let place = event.place();
+        let Some(entry) = self.providers.get_mut(near(place)) else {
+            return 0;
+        };
+        if !(entry.from < place && place <= entry.until) {
+            *entry = source.provider(event);
+        }
+        entry.provider
+    }
+
+    /// What an index means at an event.
+    #[inline]
+    fn find(
+        &mut self,
+        source: &FxtSource<'a>,
+        provider: fxt::ProviderSlot,
+        index: u16,
+        event: &SourceEvent<'a>,
+        records: &Records<'_>,
+    ) -> Option<&Known<'a>> {
+        let (provider, index) = (provider as usize, usize::from(index));
+        let of_provider = self.known.get(provider);
+        let is_known = of_provider
+            .and_then(|known| known.get(index))
+            .is_some_and(|known| {
+                known.text.from < event.place() && event.place() <= known.text.until
+            });
+        if !is_known {
+            self.ask(source, provider, index, event, records)?;
+        }
+        self.known.get(provider)?.get(index)
+    }
+
+    #[cold]
+    fn ask(
+        &mut self,
+        source: &FxtSource<'a>,
+        provider: usize,
+        index: usize,
+        event: &SourceEvent<'a>,
+        records: &Records<'_>,
+    ) -> Option<()> {
+        let text = source.text(provider as fxt::ProviderSlot, index as u16, event)?;
+        let lasting = records.fixed_index(text.text);
+        let providers = self.known.len().max(provider + 1);
+        self.known.resize_with(providers, Vec::new);
+        let list = self.known.get_mut(provider)?;
+        if list.len() <= index {
+            list.resize(index + 1, Known::UNKNOWN);
+        }
+        *list.get_mut(index)? = Known { text, lasting };
+        Some(())
+    }
+}
+
+fn quick_text(bytes: &[u8]) -> Option<&str> {
+    (bytes.len() <= MOST_QUICK_BYTES)
+        .then(|| std::str::from_utf8(bytes).ok())
+        .flatten()
+}

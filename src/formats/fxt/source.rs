@@ -1,0 +1,142 @@
+//! The events of an opened file for an exporter that writes FXT again: what stands in their records, not decoded
+//! further than writing needs.
+//!
+//! Arguments keep their references to the string table: whoever writes many asks once what an entry means, and how
+//! far it means that. Big-endian files and records that are odd have no such events: they are read as fields.
+
+use super::args::{Arg, Args};
+use super::header::{Little, Words, bits, read_text, record_type, scheduling_type};
+use super::kinds::Sort;
+use super::scan::string_bytes;
+use super::tables::{ProviderSlot, ProviderSpan, Tables};
+
+/// The last argument type that an exporter can write as it is.
+const LAST_PLAIN_TYPE: u64 = 9;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub struct FxtSource<'a> {
+    file: Words<'a, Little>,
+    tables: &'a Tables,
+}
+
+/// An event record.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceEvent<'a> {
+    record: Words<'a, Little>,
+    place: u64,
+    first_arg: usize,
+    arg_count: u64,
+    event_type: u64,
+    behind: Option<u64>,
+}
+
+/// A text that an index means for a while.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceText<'a> {
+    /// The index means it behind this place,
+    pub from: u64,
+    /// up to and at this one.
+    pub until: u64,
+    /// The text.
+    pub text: &'a str,
+}
+
+impl<'a> FxtSource<'a> {
+    pub(super) fn new(file: Words<'a, Little>, tables: &'a Tables) -> FxtSource<'a> {
+        FxtSource { file, tables }
+    }
+
+    /// The event record at a place. `None`: it is another record, or odd.
+    #[must_use]
+    pub fn event(&self, place: u64) -> Option<SourceEvent<'a>> {
+        let record = self.file.record_at(place)?;
+        let header = record.get(0)?;
+        let event_type = bits(header, 16, 19);
+        if bits(header, 0, 3) != record_type::EVENT || event_type > Sort::FlowEnd as u64 {
+            return None;
+        }
+        let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
+        read_text(header >> 32, record, &mut next)?;
+        read_text(header >> 48, record, &mut next)?;
+        let arg_count = bits(header, 20, 23);
+        let behind = Args::new(record, next, arg_count).skip_all_up_to(LAST_PLAIN_TYPE)?;
+        Some(SourceEvent {
+            record,
+            place,
+            first_arg: next,
+            arg_count,
+            event_type,
+            behind: record.get(behind),
+        })
+    }
+
+    /// The provider of an event, and of what stands around it.
+    #[must_use]
+    pub fn provider(&self, event: &SourceEvent<'_>) -> ProviderSpan {
+        self.tables.provider_span(event.place)
+    }
+
+    /// The number of the CPU that a scheduling record names.
+    #[must_use]
+    pub fn cpu(&self, place: u64) -> Option<u32> {
+        let record = self.file.record_at(place)?;
+        let header = record.get(0)?;
+        if bits(header, 0, 3) != record_type::SCHEDULING {
+            return None;
+        }
+        match bits(header, 60, 63) {
+            scheduling_type::LEGACY_SWITCH => Some(bits(header, 16, 23) as u32),
+            scheduling_type::CONTEXT_SWITCH | scheduling_type::WAKEUP => {
+                Some(bits(header, 20, 35) as u32)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a string index of a provider means at an event. `None`: nothing, or not UTF-8.
+    #[must_use]
+    pub fn text(
+        &self,
+        provider: ProviderSlot,
+        index: u16,
+        event: &SourceEvent<'_>,
+    ) -> Option<SourceText<'a>> {
+        let (from, until) = self.tables.string_until(provider, index, event.place)?;
+        let text = std::str::from_utf8(string_bytes(self.file, from)?).ok()?;
+        Some(SourceText { from, until, text })
+    }
+}
+
+impl<'a> SourceEvent<'a> {
+    /// Where the record is.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// How many arguments it has.
+    #[must_use]
+    pub fn arg_count(&self) -> usize {
+        self.arg_count as usize
+    }
+
+    /// Its arguments.
+    pub fn args(&self) -> impl Iterator<Item = Arg<'a>> {
+        Args::new(self.record, self.first_arg, self.arg_count)
+    }
+
+    /// The id of an asynchronous event.
+    #[must_use]
+    pub fn async_id(&self) -> Option<u64> {
+        let asyncs = Sort::AsyncBegin as u64..=Sort::AsyncEnd as u64;
+        self.behind.filter(|_| asyncs.contains(&self.event_type))
+    }
+
+    /// The scope of a point.
+    #[must_use]
+    pub fn scope(&self) -> Option<u64> {
+        self.behind
+            .filter(|_| self.event_type == Sort::Instant as u64)
+    }
+}
