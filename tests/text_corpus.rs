@@ -684,3 +684,31 @@ fn a_date_and_a_format_that_the_user_gives_are_taken() {
     assert_eq!(forced.trace.info.format, "ftrace text");
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn a_leader_that_a_thread_took_over_runs_its_program() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/strace");
+    let paths = [8475, 8482].map(|pid| folder.join(format!("taken-over.{pid}")));
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let trace = &loaded.trace;
+    assert_eq!(trace.info.format, "strace, 2 files of -ff");
+    let leader = trace.processes.iter().find(|it| it.pid == 8475).unwrap();
+    assert_eq!(trace.text(leader.name), "echo");
+    let last = leader.images.last().unwrap();
+    let arguments = last.arguments.iter().map(|it| trace.text(*it).into_owned());
+    assert_eq!(arguments.collect::<Vec<_>>(), ["echo", "taken over"]);
+    assert_eq!(leader.exit_status, Some(0));
+    // The thread's execve is one slice, and nothing is left without its other half.
+    let execs = (0..trace.slices.len() as u32)
+        .map(threadline::trace::SliceId)
+        .filter(|&id| trace.text(trace.slices.label(id).name) == "execve")
+        .count();
+    assert_eq!(execs, 2, "the first program's and the thread's");
+    let codes: Vec<_> = trace
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|row| row.code)
+        .collect();
+    assert!(!codes.contains(&"unmatched_end"), "{codes:?}");
+}

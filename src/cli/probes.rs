@@ -255,5 +255,8 @@ fn say_errors(set: &ProbeSet) -> usize {
             " ".repeat(error.column.saturating_sub(1) as usize)
         );
     }
+    for words in definitions.unchecked() {
+        let _unwritable = writeln!(stderr, "{words}");
+    }
     definitions.errors().count()
 }

@@ -3,7 +3,9 @@
 use super::fault::{Fault, ProbeError};
 use super::fetch::{Around, argument};
 use super::place::{Wrong, generated_name, names, place, unsigned};
-use super::{Command, DefinitionLine, Definitions, ProbeDefinition, ProbePlace, ProbeSort};
+use super::{
+    Command, DefinitionLine, Definitions, OtherEvent, ProbeDefinition, ProbePlace, ProbeSort,
+};
 
 const MOST_LINE: usize = 4094;
 const MOST_ACTIVE: u64 = 4096;
@@ -125,8 +127,11 @@ fn command(words: &[Word<'_>]) -> Result<Command, Wrong> {
     };
     match first.as_bytes().first() {
         Some(b'-' | b'!') => within(at, removal(first)),
-        Some(b'p' | b'r' | b'e') if is_head(first) => define(words).map(Command::Define),
-        Some(b's' | b'f' | b't') if is_head(first) => Ok(Command::Other),
+        Some(b'p' | b'r' | b'e' | b'f' | b't') if is_head(first) => {
+            define(words).map(Command::Define)
+        }
+        Some(b's') if is_head(first) => Ok(Command::Other(OtherEvent::Synthetic)),
+        Some(b'u') if is_head(first) => Ok(Command::Other(OtherEvent::User)),
         _ => Err((at, Fault::UnknownCommand)),
     }
 }
@@ -165,19 +170,25 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     let Some((&(head_at, head), rest)) = words.split_first() else {
         return Err((0, Fault::UnknownCommand));
     };
-    let mut sort = match head.as_bytes().first() {
-        Some(b'r') => ProbeSort::Return,
-        Some(b'e') => ProbeSort::Event,
+    let letter = head.as_bytes().first().copied().unwrap_or(b'p');
+    let mut sort = match letter {
+        b'r' => ProbeSort::Return,
+        b'e' | b't' => ProbeSort::Event,
         _ => ProbeSort::Entry,
     };
     let colon = head.find(':');
     let number = head.get(1..colon.unwrap_or(head.len())).unwrap_or("");
-    let max_active = within(head_at + 1, max_active(number, sort))?;
+    let max_active = within(head_at + 1, max_active(number, letter))?;
     let Some(((place_at, place_word), arguments)) = rest.split_first() else {
         return Err((head_at + head.len(), Fault::NoPlace));
     };
-    let place = within(*place_at, place(place_word, &mut sort))?;
+    let place = within(*place_at, place(letter, place_word, &mut sort))?;
+    if letter == b'f' && arguments.iter().any(|(_, word)| fetches_return(word)) {
+        sort = ProbeSort::Return;
+    }
     let (group, event) = match colon {
+        // Behind a number the kernel does not look for the name of a probe in a program.
+        Some(_) if place.is_user() && !number.is_empty() => (None, None),
         Some(colon) => {
             let text = head.get(colon + 1..).unwrap_or("");
             within(head_at, names(text, colon + 1))?
@@ -188,7 +199,7 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     // What follows `if` filters the events of an event probe.
     let filter = arguments
         .iter()
-        .position(|(_, word)| *word == "if" && sort == ProbeSort::Event);
+        .position(|(_, word)| *word == "if" && letter == b'e');
     if let Some((at, word)) = filter.and_then(|at| arguments.get(at))
         && filter.is_some_and(|at| at + 1 == arguments.len())
     {
@@ -207,6 +218,8 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     let usual = match place {
         ProbePlace::File { .. } => "uprobes",
         ProbePlace::Event { .. } => "eprobes",
+        ProbePlace::Function { .. } => "fprobes",
+        ProbePlace::Tracepoint(_) => "tracepoints",
         _ => "kprobes",
     };
     Ok(ProbeDefinition {
@@ -219,12 +232,20 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     })
 }
 
-fn max_active(number: &str, sort: ProbeSort) -> Result<Option<u32>, Wrong> {
-    if number.is_empty() {
-        return Ok(None);
-    }
-    if sort != ProbeSort::Return {
-        return Err((0, Fault::MaxActiveOnEntry));
+/// Whether an argument fetches what a function returns, which makes a return probe of an fprobe.
+fn fetches_return(word: &str) -> bool {
+    let behind = word.split_once("$retval").map(|(_, behind)| behind);
+    behind.is_some_and(|it| !it.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+fn max_active(number: &str, letter: u8) -> Result<Option<u32>, Wrong> {
+    match letter {
+        _ if number.is_empty() => return Ok(None),
+        b'r' => {}
+        // The kernel does not look.
+        b'e' => return Ok(None),
+        b'f' | b't' => return Err((0, Fault::NumberOnFunction)),
+        _ => return Err((0, Fault::MaxActiveOnEntry)),
     }
     match unsigned(number) {
         None => Err((0, Fault::BadMaxActive)),
@@ -237,6 +258,9 @@ fn max_active(number: &str, sort: ProbeSort) -> Result<Option<u32>, Wrong> {
 fn around(sort: ProbeSort, place: &ProbePlace) -> Around {
     match (place, sort) {
         (ProbePlace::Event { .. }, _) => Around::Event,
+        (ProbePlace::Tracepoint(_), _) => Around::Tracepoint,
+        (ProbePlace::Function { .. }, ProbeSort::Return) => Around::FprobeReturn,
+        (ProbePlace::Function { .. }, _) => Around::FprobeEntry,
         (ProbePlace::File { .. }, ProbeSort::Return) => Around::UserReturn,
         (ProbePlace::File { .. }, _) => Around::User,
         (_, ProbeSort::Return) => Around::KernelReturn,
@@ -288,7 +312,10 @@ fn clash(all: &Definitions, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
     let mut first = true;
     for old in all.standing().filter(same_event) {
         if std::mem::take(&mut first) {
-            if old.sort != probe.sort || old.place.is_user() != probe.place.is_user() {
+            if old.letter() != probe.letter()
+                || old.sort != probe.sort
+                || old.place.is_user() != probe.place.is_user()
+            {
                 return Some((0, Fault::OtherSort));
             }
             let differs = |(a, b): (&super::FetchArgument, &super::FetchArgument)| {

@@ -1,6 +1,7 @@
 //! One argument of a probe: `[NAME=]FETCH[:TYPE]`.
 
 use super::fault::Fault;
+use super::fetch_type::{MOST_STEPS, array, finish, named_type, steps};
 use super::place::{Wrong, is_name, is_symbol, signed, symbol_offset, unsigned};
 use super::{Fetch, FetchArgument, FetchType, Space};
 
@@ -8,9 +9,6 @@ use super::{Fetch, FetchArgument, FetchType, Space};
 const ALL: &str = "$arg*";
 const MOST_NAME: usize = 32;
 const MOST_TEXT: usize = 63;
-const MOST_ELEMENTS: u32 = 64;
-/// How often memory can be followed: the kernel has room for 16 steps, two of which it needs itself.
-const MOST_DEPTH: usize = 14;
 /// Words on a kernel stack.
 const MOST_STACK: u64 = 2048;
 /// Fields that every probe's event has.
@@ -40,14 +38,45 @@ pub(super) enum Around {
     UserReturn,
     /// On an event.
     Event,
+    /// At a kernel function's entry, as a whole: no registers are kept.
+    FprobeEntry,
+    /// Where a kernel function returns, as a whole.
+    FprobeReturn,
+    /// At a tracepoint.
+    Tracepoint,
 }
 
 impl Around {
     fn is_return(self) -> bool {
-        matches!(self, Around::KernelReturn | Around::UserReturn)
+        self.is_kernel_return() || self == Around::UserReturn
     }
 
-    fn is_user(self) -> bool {
+    fn is_kernel_return(self) -> bool {
+        matches!(self, Around::KernelReturn | Around::FprobeReturn)
+    }
+
+    /// Whether a kernel function's arguments are at hand.
+    fn is_entry(self) -> bool {
+        matches!(
+            self,
+            Around::FunctionEntry | Around::FprobeEntry | Around::Tracepoint
+        )
+    }
+
+    fn has_registers(self) -> bool {
+        let is_fprobe = matches!(
+            self,
+            Around::FprobeEntry | Around::FprobeReturn | Around::Tracepoint
+        );
+        !is_fprobe && self != Around::Event
+    }
+
+    /// Whether the names of the kernel's files can be asked for.
+    fn has_files(self) -> bool {
+        !self.is_user() && self != Around::Event
+    }
+
+    pub(super) fn is_user(self) -> bool {
         matches!(self, Around::User | Around::UserReturn)
     }
 }
@@ -65,14 +94,19 @@ pub(super) fn argument(
         Some(equals) => (word.get(..equals), equals + 1),
         None => (None, 0),
     };
-    if word
-        .get(body_at..)
-        .is_some_and(|body| body.starts_with(ALL))
-    {
+    let is_all = |body: &str| body.starts_with(ALL);
+    if !around.is_user() && word.get(body_at..).is_some_and(is_all) {
         return all_arguments(word, body_at, before, around);
     }
     let is_named = name.is_some();
-    let name = name.map_or_else(|| format!("arg{}", index + 1), str::to_owned);
+    let name = match name {
+        Some(name) => name.to_owned(),
+        // An argument that the kernel knows by its name keeps it.
+        None => match word.split(':').next() {
+            Some(name) if is_name(name) => name.to_owned(),
+            _ => format!("arg{}", index + 1),
+        },
+    };
     if !is_name(&name) {
         return Err((0, Fault::BadArgumentName));
     }
@@ -101,7 +135,7 @@ fn all_arguments(
     if word != ALL {
         return Err((body_at, Fault::AllNotAlone));
     }
-    if around != Around::FunctionEntry && around != Around::KernelReturn {
+    if !around.is_entry() && !around.is_kernel_return() {
         return Err((0, Fault::ArgumentNotAtEntry));
     }
     if before.iter().any(|it| it.fetch == Fetch::AllArguments) {
@@ -136,130 +170,51 @@ fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), W
         Some(text) => array(text).map_err(|(at, fault)| (type_at + at, fault))?,
         None => ("", None),
     };
+    if matches!(type_text, "%pd" | "%pD") && count.is_none() && around.has_files() {
+        // The name of a directory's entry, or of a file: texts behind two or three addresses.
+        let fetch = fetch(value, around)?;
+        if matches!(fetch, Fetch::Comm | Fetch::ImmediateText(_)) {
+            return Err((0, Fault::CommNotFollowed));
+        }
+        return Ok((fetch, FetchType::Text, None));
+    }
     let has_type = type_at > 0;
     let is_text_value = matches!(value, "$comm" | "$COMM") || value.starts_with("\\\"");
-    let type_ = if is_text_value {
+    let type_ = if is_text_value && around != Around::Event {
         if count.is_some() || (has_type && type_text != "string") {
             return Err((type_at, Fault::NeedsText));
         }
         FetchType::Text
     } else if has_type {
-        named_type(type_text).map_err(|fault| (type_at, fault))?
+        named_type(type_text, around).map_err(|fault| (type_at, fault))?
+    } else if is_text_value {
+        FetchType::Text
     } else {
         FetchType::Word
     };
-    let fetch = fetch(value, 0, around)?;
-    let is_memory = matches!(
-        fetch,
-        Fetch::Memory { .. } | Fetch::Address(_) | Fetch::Symbol(..) | Fetch::FileOffset(_)
-    );
-    let is_right = match type_ {
-        FetchType::Text | FetchType::UserText => {
-            let is_held = matches!(
-                fetch,
-                Fetch::Comm | Fetch::ImmediateText(_) | Fetch::Immediate(_) | Fetch::EventField(_)
-            );
-            is_memory || is_held
-        }
-        FetchType::SymbolText => {
-            let is_held = matches!(
-                fetch,
-                Fetch::Comm | Fetch::ImmediateText(_) | Fetch::Immediate(_) | Fetch::Stack
-            );
-            if is_held {
-                return Err((type_at, Fault::BadSymbolText));
-            }
-            true
-        }
-        _ => is_memory || count.is_none(),
+    let fetch = fetch(value, around)?;
+    let type_ = match &fetch {
+        Fetch::Named(_) if !has_type => FetchType::Declared,
+        _ => type_,
     };
-    if !is_right {
-        return Err((type_at, Fault::NotInMemory));
-    }
-    Ok((fetch, type_, count))
-}
-
-/// Splits `TYPE[N]`.
-fn array(text: &str) -> Result<(&str, Option<u32>), Wrong> {
-    let Some(open) = text.find('[') else {
-        return Ok((text, None));
+    let bracket_at = match fetch {
+        Fetch::Memory { .. } => value.find('(').map_or(0, |open| open + 1),
+        _ => 0,
     };
-    let inner = text.get(open + 1..).unwrap_or("");
-    let close = inner.find(']').ok_or((text.len(), Fault::ArrayNotClosed))?;
-    if close + 1 != inner.len() {
-        return Err((open + close + 2, Fault::ArraySuffix));
-    }
-    let number = inner.get(..close).and_then(unsigned);
-    let count = number
-        .and_then(|number| u32::try_from(number).ok())
-        .filter(|&count| count > 0)
-        .ok_or((open + 1, Fault::BadArrayNumber))?;
-    if count > MOST_ELEMENTS {
-        return Err((open + 1, Fault::ArrayTooBig));
-    }
-    Ok((text.get(..open).unwrap_or(""), Some(count)))
-}
-
-/// The type called `name`.
-fn named_type(name: &str) -> Result<FetchType, Fault> {
-    match name {
-        "char" => return Ok(FetchType::Char),
-        "string" => return Ok(FetchType::Text),
-        "ustring" => return Ok(FetchType::UserText),
-        "symbol" => return Ok(FetchType::Symbol),
-        "symstr" => return Ok(FetchType::SymbolText),
-        _ => {}
-    }
-    let mut letters = name.chars();
-    let letter = letters.next().ok_or(Fault::BadType)?;
-    let rest = letters.as_str();
-    if letter == 'b' {
-        return bits(rest);
-    }
-    let size = match rest {
-        "8" => 8,
-        "16" => 16,
-        "32" => 32,
-        "64" => 64,
-        _ => return Err(Fault::BadType),
-    };
-    match letter {
-        'u' => Ok(FetchType::Unsigned(size)),
-        's' => Ok(FetchType::Signed(size)),
-        'x' => Ok(FetchType::Hex(size)),
-        _ => Err(Fault::BadType),
+    match finish(&fetch, type_, count, around) {
+        None => Ok((fetch, type_, count)),
+        // Steps are counted where the first bracket opens.
+        Some(Fault::TooDeep) => Err((bracket_at, Fault::TooDeep)),
+        Some(fault) => Err((type_at, fault)),
     }
 }
 
-/// `WIDTH@OFFSET/SIZE`.
-fn bits(text: &str) -> Result<FetchType, Fault> {
-    let size = text.split_once('/').and_then(|(_, size)| unsigned(size));
-    let size = match size {
-        Some(size @ (8 | 16 | 32 | 64)) => size,
-        _ => return Err(Fault::BadType),
-    };
-    let inner = text.split('/').next().unwrap_or("");
-    let (width, offset) = inner.split_once('@').ok_or(Fault::BadBits)?;
-    let (Some(width), Some(offset)) = (unsigned(width), unsigned(offset)) else {
-        return Err(Fault::BadBits);
-    };
-    let is_inside = width > 0 && width.checked_add(offset).is_some_and(|end| end <= size);
-    if !is_inside {
-        return Err(Fault::BadBits);
-    }
-    Ok(FetchType::Bits {
-        width: width as u8,
-        offset: offset as u8,
-        size: size as u8,
-    })
-}
-
-/// Reads where a value comes from, `depth` brackets deep.
-fn fetch(text: &str, depth: usize, around: Around) -> Result<Fetch, Wrong> {
+/// Reads where a value comes from.
+fn fetch(text: &str, around: Around) -> Result<Fetch, Wrong> {
     let rest = text.get(1..).unwrap_or("");
     match text.as_bytes().first() {
-        Some(b'$') => variable(rest, around).map_err(|fault| (0, fault)),
-        Some(b'%') if around == Around::Event => Err((0, Fault::BadVariable)),
+        Some(b'$') => variable(rest, around),
+        Some(b'%') if !around.has_registers() => Err((0, Fault::BadVariable)),
         Some(b'%') => {
             if is_register(rest) {
                 Ok(Fetch::Register(rest.to_owned()))
@@ -268,48 +223,101 @@ fn fetch(text: &str, depth: usize, around: Around) -> Result<Fetch, Wrong> {
             }
         }
         Some(b'@') => at_address(rest, around).map_err(|fault| (0, fault)),
-        Some(b'+' | b'-') => memory(text, depth, around),
+        Some(b'+' | b'-') => memory(text, around),
         Some(b'\\') => immediate(rest).map_err(|(at, fault)| (at + 1, fault)),
+        Some(first) if first.is_ascii_alphabetic() || matches!(first, b'_' | b'(') => {
+            if around.is_entry() || around.is_kernel_return() {
+                named(text, 0).map(|()| Fetch::Named(text.to_owned()))
+            } else {
+                Err((0, Fault::NoDeclaration))
+            }
+        }
         _ => Err((0, Fault::BadFetch)),
     }
 }
 
-fn variable(name: &str, around: Around) -> Result<Fetch, Fault> {
+/// Holds `NAME[->FIELD[.FIELD]...]`, whose first letter is at byte `at`, to how it must be written.
+fn named(text: &str, at: usize) -> Result<(), Wrong> {
+    let mut rest_at = at;
+    let mut is_first = true;
+    loop {
+        let rest = text.get(rest_at..).unwrap_or("");
+        let length = rest.find(['.', '-']).unwrap_or(rest.len());
+        let name = rest.get(..length).unwrap_or("");
+        let behind = rest.get(length..).unwrap_or("");
+        let separator = if behind.starts_with("->") {
+            2
+        } else if behind.starts_with('-') {
+            return Err((rest_at + length, Fault::LoneHyphen));
+        } else if behind.starts_with('.') && is_first {
+            return Err((rest_at + length + 1, Fault::FieldOfNoPointer));
+        } else {
+            behind.len().min(1)
+        };
+        let is_name = is_name(name.strip_prefix('$').filter(|_| is_first).unwrap_or(name));
+        if !is_name {
+            return Err((rest_at, Fault::UnknownName));
+        }
+        if behind.is_empty() {
+            return Ok(());
+        }
+        rest_at += length + separator;
+        is_first = false;
+    }
+}
+
+fn variable(name: &str, around: Around) -> Result<Fetch, Wrong> {
     match name {
         "comm" | "COMM" => return Ok(Fetch::Comm),
         _ if around == Around::Event => {
             return if is_name(name) {
                 Ok(Fetch::EventField(name.to_owned()))
             } else {
-                Err(Fault::BadVariable)
+                Err((0, Fault::BadVariable))
             };
         }
-        "retval" if around.is_return() => return Ok(Fetch::ReturnValue),
-        "retval" => return Err(Fault::ReturnValueOnEntry),
         "stack" => return Ok(Fetch::Stack),
         _ => {}
     }
+    if let Some(behind) = name.strip_prefix("retval") {
+        return match around {
+            _ if !around.is_return() => Err((0, Fault::ReturnValueOnEntry)),
+            // The kernel does not look at what follows.
+            Around::UserReturn => Ok(Fetch::ReturnValue),
+            _ if behind.is_empty() => Ok(Fetch::ReturnValue),
+            _ if behind.starts_with(['-', '.']) => {
+                let text = format!("${name}");
+                named(&text, 0).map(|()| Fetch::Named(text))
+            }
+            _ => Err((0, Fault::UnknownName)),
+        };
+    }
     let number = |digits: &str| -> Option<u64> {
-        let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| digits.parse().unwrap_or(u64::MAX))
+        let is_number = digits.bytes().all(|b| b.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_number)
     };
     if let Some(entry) = name.strip_prefix("stack").and_then(number) {
         return match u32::try_from(entry) {
-            Ok(entry) if u64::from(entry) <= MOST_STACK => Ok(Fetch::StackEntry(entry)),
-            _ => Err(Fault::BadStackNumber),
+            Ok(entry) if around.is_user() || u64::from(entry) <= MOST_STACK => {
+                Ok(Fetch::StackEntry(entry))
+            }
+            _ => Err((0, Fault::BadStackNumber)),
         };
+    }
+    if name.starts_with("arg*") && !around.is_user() {
+        return Err((0, Fault::AllNotAlone));
     }
     if let Some(argument) = name.strip_prefix("arg").and_then(number) {
         if argument == 0 || argument > MOST_STACK {
-            return Err(Fault::BadArgumentNumber);
+            return Err((0, Fault::BadArgumentNumber));
         }
-        return match around {
-            Around::FunctionEntry => Ok(Fetch::Argument(argument as u32)),
-            Around::User | Around::UserReturn => Err(Fault::BadVariable),
-            _ => Err(Fault::ArgumentNotAtEntry),
+        return if around.is_entry() || around == Around::FprobeReturn {
+            Ok(Fetch::Argument(argument as u32))
+        } else {
+            Err((0, Fault::ArgumentNotAtEntry))
         };
     }
-    Err(Fault::BadVariable)
+    Err((0, Fault::BadVariable))
 }
 
 fn at_address(text: &str, around: Around) -> Result<Fetch, Fault> {
@@ -334,7 +342,7 @@ fn at_address(text: &str, around: Around) -> Result<Fetch, Fault> {
 }
 
 /// `+|-[u]OFFS(FETCH)`.
-fn memory(text: &str, depth: usize, around: Around) -> Result<Fetch, Wrong> {
+fn memory(text: &str, around: Around) -> Result<Fetch, Wrong> {
     let is_negative = text.starts_with('-');
     let mut at = 1;
     let space = if text.get(1..).is_some_and(|rest| rest.starts_with('u')) {
@@ -348,7 +356,7 @@ fn memory(text: &str, depth: usize, around: Around) -> Result<Fetch, Wrong> {
         if is_negative {
             signed(digits)?
                 .checked_neg()
-                .filter(|_| !digits.starts_with('-'))
+                .filter(|_| !digits.starts_with(['-', '+']))
         } else {
             signed(digits)
         }
@@ -359,13 +367,13 @@ fn memory(text: &str, depth: usize, around: Around) -> Result<Fetch, Wrong> {
     let close = inner
         .rfind(')')
         .ok_or((text.len(), Fault::BracketNotClosed))?;
-    if depth >= MOST_DEPTH {
-        return Err((inner_at, Fault::TooDeep));
-    }
     let inner = inner.get(..close).unwrap_or("");
-    let address = fetch(inner, depth + 1, around).map_err(|(at, fault)| (inner_at + at, fault))?;
+    let address = fetch(inner, around).map_err(|(at, fault)| (inner_at + at, fault))?;
     if matches!(address, Fetch::Comm | Fetch::ImmediateText(_)) {
         return Err((inner_at, Fault::CommNotFollowed));
+    }
+    if steps(&address) + 1 >= MOST_STEPS {
+        return Err((inner_at, Fault::TooDeep));
     }
     Ok(Fetch::Memory {
         offset,

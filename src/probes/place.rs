@@ -74,7 +74,7 @@ pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<Str
             Some(Fault::NoGroup)
         } else if group.len() >= NAME_SIZE {
             Some(Fault::GroupTooLong)
-        } else if group.starts_with('-') || !is_name(&group.replace('-', "_")) {
+        } else if !is_name(&group.replace('-', "_")) {
             Some(Fault::BadGroup)
         } else {
             None
@@ -98,10 +98,13 @@ pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<Str
     Err((event_at, fault))
 }
 
-/// Reads where a probe sits: the second word.
-pub(super) fn place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
-    if *sort == ProbeSort::Event {
-        return event_place(word);
+/// Reads where a probe of the letter `letter` sits: the second word.
+pub(super) fn place(letter: u8, word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
+    match letter {
+        b'e' => return event_place(word),
+        b'f' => return function_place(word, sort),
+        b't' => return tracepoint(word),
+        _ => {}
     }
     if let Some(address) = unsigned(word) {
         return Ok(ProbePlace::Address(address));
@@ -150,7 +153,38 @@ fn event_place(word: &str) -> Result<ProbePlace, Wrong> {
     }
 }
 
-/// `PATH:OFFSET[(COUNTER)][%return]`.
+/// `[MOD:]SYM[%return]`.
+fn function_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
+    let mut symbol = word;
+    if let Some(percent) = word.find('%') {
+        if word.get(percent..) != Some("%return") {
+            return Err((percent, Fault::BadPlaceSuffix));
+        }
+        *sort = ProbeSort::Return;
+        symbol = word.get(..percent).unwrap_or(word);
+    }
+    let (module, name) = symbol.split_once(':').unwrap_or(("", symbol));
+    if !(module.is_empty() || is_name(&module.replace('-', "_"))) || !is_symbol(name) {
+        return Err((0, Fault::BadPlace));
+    }
+    Ok(ProbePlace::Function {
+        module: module.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+fn tracepoint(word: &str) -> Result<ProbePlace, Wrong> {
+    if let Some(percent) = word.find('%') {
+        return Err((percent, Fault::BadPlaceSuffix));
+    }
+    let is_wrong = |b: u8| !(b.is_ascii_alphanumeric() || b == b'_');
+    match word.bytes().position(is_wrong) {
+        Some(at) => Err((at, Fault::BadTracepoint)),
+        None => Ok(ProbePlace::Tracepoint(word.to_owned())),
+    }
+}
+
+/// `PATH:OFFSET[%return][(COUNTER)]`.
 fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
     let colon = word.rfind(':').unwrap_or(word.len());
     let (path, rest) = (
@@ -158,17 +192,10 @@ fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
         word.get(colon + 1..).unwrap_or(""),
     );
     let at = colon + 1;
-    let (rest, suffix) = match rest.find('%') {
-        Some(percent) => (rest.get(..percent).unwrap_or(""), Some(percent)),
-        None => (rest, None),
-    };
-    if let Some(percent) = suffix {
-        if word.get(at + percent..) != Some("%return") {
-            return Err((at + percent, Fault::BadPlaceSuffix));
-        }
-        *sort = ProbeSort::Return;
+    if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err((at, Fault::BadFileOffset));
     }
-    let (offset, counter) = match rest.find('(') {
+    let (rest, counter) = match rest.find('(') {
         None => (rest, None),
         Some(open) => {
             let inner = rest.get(open + 1..).unwrap_or("");
@@ -183,6 +210,12 @@ fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
             (rest.get(..open).unwrap_or(""), Some(counter))
         }
     };
+    let (offset, suffix) = rest.split_at(rest.find('%').unwrap_or(rest.len()));
+    match suffix {
+        "" => {}
+        "%return" => *sort = ProbeSort::Return,
+        _ => return Err((at + offset.len(), Fault::BadPlaceSuffix)),
+    }
     let offset = unsigned(offset).ok_or((at, Fault::BadFileOffset))?;
     Ok(ProbePlace::File {
         path: path.to_owned(),
@@ -213,10 +246,17 @@ pub(super) fn generated_name(sort: ProbeSort, place: &ProbePlace) -> String {
         ProbePlace::Address(address) => format!("{letter}_0x{address:x}"),
         ProbePlace::File { path, offset, .. } => {
             let file = path.rsplit('/').next().unwrap_or(path);
-            let stem = file.split(['.', '-']).next().unwrap_or(file);
-            format!("{letter}_{stem}_0x{offset:x}")
+            let stem = file.split(['.', '-', '_']).next().unwrap_or(file);
+            // Return probes, too.
+            format!("p_{stem}_0x{offset:x}")
         }
         ProbePlace::Event { system: _, event } => event.clone(),
+        ProbePlace::Function { name, .. } if sort == ProbeSort::Return => format!("{name}__exit"),
+        ProbePlace::Function { name, .. } => format!("{name}__entry"),
+        ProbePlace::Tracepoint(name) if name.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("_{name}")
+        }
+        ProbePlace::Tracepoint(name) => name.clone(),
     };
     let mut name: String = text
         .chars()

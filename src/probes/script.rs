@@ -64,7 +64,9 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
     for probe in probes {
         let file = match probe.place {
             ProbePlace::File { .. } => "uprobe_events",
-            ProbePlace::Event { .. } => "dynamic_events",
+            ProbePlace::Event { .. } | ProbePlace::Function { .. } | ProbePlace::Tracepoint(_) => {
+                "dynamic_events"
+            }
             _ => "kprobe_events",
         };
         let _ = writeln!(

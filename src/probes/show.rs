@@ -7,15 +7,14 @@ use super::{FetchType, ProbeDefinition, ProbePlace, ProbeSort};
 impl fmt::Display for ProbeDefinition {
     /// The line that defines this very probe.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.sort {
-            ProbeSort::Entry => "p",
-            ProbeSort::Return => "r",
-            ProbeSort::Event => "e",
-        })?;
+        write!(f, "{}", self.letter())?;
         if let Some(count) = self.max_active {
             write!(f, "{count}")?;
         }
         write!(f, ":{}/{} {}", self.group, self.event, self.place)?;
+        if self.sort == ProbeSort::Return && matches!(self.place, ProbePlace::Function { .. }) {
+            f.write_str("%return")?;
+        }
         for argument in &self.arguments {
             if argument.is_named {
                 write!(f, " {}={}", argument.name, argument.text)?;
@@ -24,6 +23,20 @@ impl fmt::Display for ProbeDefinition {
             }
         }
         Ok(())
+    }
+}
+
+impl ProbeDefinition {
+    /// What its line begins with.
+    #[must_use]
+    pub fn letter(&self) -> char {
+        match (&self.place, self.sort) {
+            (ProbePlace::Function { .. }, _) => 'f',
+            (ProbePlace::Tracepoint(_), _) => 't',
+            (_, ProbeSort::Entry) => 'p',
+            (_, ProbeSort::Return) => 'r',
+            (_, ProbeSort::Event) => 'e',
+        }
     }
 }
 
@@ -57,6 +70,9 @@ impl fmt::Display for ProbePlace {
                 }
             }
             ProbePlace::Event { system, event } => write!(f, "{system}.{event}"),
+            ProbePlace::Function { module, name } if module.is_empty() => f.write_str(name),
+            ProbePlace::Function { module, name } => write!(f, "{module}:{name}"),
+            ProbePlace::Tracepoint(name) => f.write_str(name),
         }
     }
 }
@@ -66,7 +82,7 @@ impl ProbePlace {
     #[must_use]
     pub fn subject(&self) -> String {
         match self {
-            ProbePlace::Symbol { name, .. } => name.clone(),
+            ProbePlace::Symbol { name, .. } | ProbePlace::Function { name, .. } => name.clone(),
             other => other.to_string(),
         }
     }
@@ -107,7 +123,9 @@ impl FetchType {
                 let byte = raw as u8;
                 Some(format!("'{}'", byte.escape_ascii()))
             }
-            FetchType::Text | FetchType::UserText | FetchType::SymbolText => None,
+            FetchType::Declared | FetchType::Text | FetchType::UserText | FetchType::SymbolText => {
+                None
+            }
         }
     }
 
@@ -115,7 +133,7 @@ impl FetchType {
     #[must_use]
     pub fn name(self) -> String {
         match self {
-            FetchType::Word => String::new(),
+            FetchType::Word | FetchType::Declared => String::new(),
             FetchType::Unsigned(bits) => format!("u{bits}"),
             FetchType::Signed(bits) => format!("s{bits}"),
             FetchType::Hex(bits) => format!("x{bits}"),

@@ -3,11 +3,13 @@
 use super::command::{BOOT, is_head};
 use super::{Command, parse, profile};
 
+/// Files of the kernel's that a shell's `echo` can define probes in.
+const ECHOED_INTO: &[&str] = &["kprobe_events", "uprobe_events", "dynamic_events"];
 /// Lines that are looked at.
 const MOST_LINES: usize = 64;
 
-/// Whether the head of a file is a text of probe definitions: every line has a definition's form, and at
-/// least one is right.
+/// Whether the head of a file is a text of probe definitions: most lines have a definition's form, and at
+/// least one is right. A line that somebody mistyped is an error of its own, wherever it stands.
 #[must_use]
 pub fn sniff(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {
@@ -18,13 +20,18 @@ pub fn sniff(head: &[u8]) -> bool {
         let mut words = line.split_ascii_whitespace();
         let first = words.next().unwrap_or("");
         line.contains(BOOT)
+            || (first == "echo" && ECHOED_INTO.iter().any(|file| line.contains(file)))
             || first.starts_with("-:")
-            || (first.starts_with(['p', 'r', 'e', 's', 'f', 't'])
+            || (first.starts_with(['p', 'r', 'e', 's', 'f', 't', 'u'])
                 && is_head(first)
                 && words.next().is_some())
     };
-    lines().next().is_some()
-        && lines().take(MOST_LINES).all(has_form)
+    let (mut right, mut all) = (0, 0);
+    for line in lines().take(MOST_LINES) {
+        all += 1;
+        right += usize::from(has_form(line));
+    }
+    right * 2 > all
         && parse(&head).lines.iter().any(|line| {
             matches!(
                 line.command,

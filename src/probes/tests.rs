@@ -72,7 +72,7 @@ fn places_and_generated_names() {
         ),
         (
             "r /usr/lib/libc.so.6:4096",
-            "r_libc_0x1000",
+            "p_libc_0x1000",
             "/usr/lib/libc.so.6:0x1000",
         ),
     ] {
@@ -208,6 +208,26 @@ fn mistakes_are_found_at_their_columns() {
         ("p vfs_read ^common_pid=@9", Fault::ArgumentNameUsed),
         ("p vfs_read @9 ^arg1=@8", Fault::ArgumentNameUsed),
         ("p vfs_read a=^", Fault::NoArgumentBody),
+        ("p vfs_read+4 ^count", Fault::NoDeclaration),
+        ("p /bin/sh:4 ^count", Fault::NoDeclaration),
+        ("p vfs_read file^-f_pos", Fault::LoneHyphen),
+        ("p vfs_read file.^f_pos", Fault::FieldOfNoPointer),
+        ("p vfs_read file->^", Fault::UnknownName),
+        ("p vfs_read count:^u8[4]", Fault::NotInMemory),
+        ("p vfs_read +u0($arg1):^u8[4]", Fault::UserArray),
+        ("p vfs_read +u0($arg1):^symstr", Fault::BadSymbolText),
+        ("p vfs_read ^$retval->f_pos", Fault::ReturnValueOnEntry),
+        ("p /bin/sh:4 %ax:^symbol", Fault::BadType),
+        ("p /bin/sh:4 ^$arg1", Fault::ArgumentNotAtEntry),
+        ("p /bin/sh:4(8)^%return", Fault::CounterSuffix),
+        ("p /bin/sh:4%return(^z)", Fault::BadCounter),
+        ("f^4:x vfs_read", Fault::NumberOnFunction),
+        ("f:x ^vfs_read+4", Fault::BadPlace),
+        ("f:x vfs_read^%back", Fault::BadPlaceSuffix),
+        ("f:x vfs_read ^%ax", Fault::BadVariable),
+        ("t:x sched^-switch", Fault::BadTracepoint),
+        ("t:x sched_switch ^$retval", Fault::ReturnValueOnEntry),
+        ("t:x sched_switch ^%ax", Fault::BadVariable),
         ("^-vfs_read", Fault::BadRemoval),
         ("^-:gone", Fault::NothingToRemove),
         (
@@ -239,6 +259,65 @@ fn all_arguments_of_a_function_can_be_asked_for() {
         all.to_string(),
         "p:kprobes/p_vfs_read_0 vfs_read $arg* $stack"
     );
+}
+
+#[test]
+fn functions_tracepoints_and_names_that_the_kernel_knows_are_read() {
+    for (line, printed) in [
+        (
+            "f vfs_read count",
+            "f:fprobes/vfs_read__entry vfs_read count",
+        ),
+        (
+            "f:x ext4:sync%return ret=$retval:s32 $arg1",
+            "f:fprobes/x ext4:sync%return ret=$retval:s32 $arg1",
+        ),
+        // What a function returns is only known when it does.
+        (
+            "f:x vfs_read $retval",
+            "f:fprobes/x vfs_read%return $retval",
+        ),
+        (
+            "t:x sched_switch prev->pid next=next->comm:string",
+            "t:tracepoints/x sched_switch prev->pid next=next->comm:string",
+        ),
+        ("t 9p_x", "t:tracepoints/_9p_x 9p_x"),
+        (
+            "p:x vfs_read file=file count n=+0(file->f_path.dentry):x32 $arg1:%pD",
+            "p:kprobes/x vfs_read file=file count n=+0(file->f_path.dentry):x32 $arg1:%pD",
+        ),
+        (
+            "r:x vfs_open $retval->f_pos path=path:%pd",
+            "r:kprobes/x vfs_open $retval->f_pos path=path:%pd",
+        ),
+    ] {
+        let read = probe(line);
+        assert_eq!(read.to_string(), printed);
+        assert_eq!(probe(printed), read, "what is printed reads as the same");
+    }
+    let known = probe("p:x vfs_read count pos:u8");
+    let names: Vec<_> = known.arguments.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["count", "pos"]);
+    assert_eq!(known.arguments[0].type_, FetchType::Declared);
+    assert_eq!(
+        known.arguments[0].type_.number_text(7),
+        None,
+        "it is shown as the kernel printed it"
+    );
+}
+
+#[test]
+fn events_that_are_no_probes_are_said() {
+    let all = parse("s:synthetic/lat u64 lat; pid_t pid\np:a f\nu:from_program u32 count\n");
+    let said: Vec<_> = all.unchecked().collect();
+    assert_eq!(
+        said,
+        [
+            "line 1: a synthetic event; only probes are checked",
+            "line 3: an event of programs (user_events); only probes are checked",
+        ]
+    );
+    assert_eq!(all.errors().count(), 0);
 }
 
 #[test]
@@ -309,11 +388,20 @@ fn texts_are_recognised() {
     assert!(sniff(b"# mine\n\np vfs_read\n"));
     assert!(sniff(b"BOOT_IMAGE=/vmlinuz kprobe_event=p,vfs_read ro\n"));
     assert!(sniff(b"p:a f\np:b f %nothing\n"), "one line may be wrong");
+    assert!(
+        sniff(b"probes of today:\np:a f\nr:b f $retval\n"),
+        "the first line, too"
+    );
+    assert!(sniff(b"s:lat u64 lat\nf:a vfs_read\nt:b sched_switch\n"));
+    assert!(sniff(
+        b"cd /sys/kernel/tracing\necho 'p:a f' > kprobe_events\necho 'r:b f' >> kprobe_events\n"
+    ));
     for text in [
         &b""[..],
         b"pretty text\nthat says nothing\n",
         b"p\n",
         b"some words\np:a f\n",
+        b"some words\nand others\nand then\np:a f\n",
         b"p:a\0 f\n",
         b"read(3, \"\", 4) = 0\n",
         b"            bash-96      [001] .....    69.626109: myprobe: (f+0x0/0x1)\n",

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
 use super::clock::{Clock, TimeState};
-use super::line::{Body, attached, banner, classify, goes_on_as_leader, open_end, strip_open_end};
+use super::line::{Body, attached, banner, classify, leader_after, open_end, strip_open_end};
 use super::numbers::signal_number;
 use super::prefix::{Dialect, TextLine, split_prefix};
 use super::scan::{LateFork, Owners, PartStart, Scan, is_fork};
@@ -59,6 +59,8 @@ pub struct Emitter<'a> {
     ended: FxHashSet<u32>,
     /// Whose call goes on in the next line, which the tracer broke to say something else.
     broken: Option<u32>,
+    /// Leaders whose place a thread has just taken: the rest of its execve comes under their pid.
+    taken_over: FxHashSet<u32>,
     /// What pids were called when their lines said it.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
@@ -113,6 +115,7 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         open: part.open.clone(),
         ended: part.ended.clone(),
         broken: part.broken,
+        taken_over: FxHashSet::default(),
         comms: FxHashMap::default(),
         calls: FxHashMap::default(),
         others: FxHashMap::default(),
@@ -164,7 +167,11 @@ impl<'a> Emitter<'a> {
             && prefix.pid.is_none()
             && prefix.time.is_none()
         {
-            return self.broken_rest(line, time, ThreadKey(owner));
+            if attached(prefix.body).is_none() {
+                return self.broken_rest(line, time, ThreadKey(owner));
+            }
+            // There is more news before the rest.
+            self.broken = Some(owner);
         }
         let body = classify(&prefix, dialect);
         let push = |emitter: &mut Emitter<'a>, kind| {
@@ -178,7 +185,19 @@ impl<'a> Emitter<'a> {
             } => {
                 let (kind, label) = self.call(name);
                 let event = push(self, kind);
-                if is_open {
+                if let Some(leader) = leader_after(text).filter(|_| is_open) {
+                    let duration_ns = self.whole_duration(text);
+                    self.out.completes.push(Complete {
+                        event,
+                        label,
+                        duration_ns,
+                    });
+                    // In a file of its own (-ff) the leader has the result without the arguments.
+                    let whole = [strip_open_end(text, dialect), b") = 0"].concat();
+                    let leader = ThreadKey(leader);
+                    acts::act(self, event, leader, name, &whole, acts::Forks::Said);
+                    self.end(event, thread, None, None);
+                } else if is_open {
                     self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
                     self.open.insert(thread.0, line.offset);
                     if is_fork(name) {
@@ -187,8 +206,6 @@ impl<'a> Emitter<'a> {
                     if let Some(said) = prefix.said {
                         self.broken = Some(thread.0);
                         self.said(said, line.offset, time);
-                    } else if goes_on_as_leader(text) {
-                        self.end(event, thread, None, None);
                     }
                 } else {
                     let duration_ns = self.whole_duration(text);
@@ -205,10 +222,18 @@ impl<'a> Emitter<'a> {
                 text,
                 is_open,
             } => {
-                let (kind, label) = self.call(name);
+                let is_taken_over =
+                    name.starts_with(b"execve") && self.taken_over.remove(&thread.0);
+                let (kind, label) = match is_taken_over {
+                    // Its slice is on the track of the thread, which ended there.
+                    true => (self.kind(PROCESSES, name), 0),
+                    false => self.call(name),
+                };
                 let event = push(self, kind);
                 if !is_open {
-                    self.out.marks.push(Mark::new(event, label, MarkOp::End));
+                    if !is_taken_over {
+                        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+                    }
                     let begin = self.open.remove(&thread.0);
                     if acts::acts(name) {
                         self.act_on_rest(event, thread, name, text, begin);
@@ -380,7 +405,7 @@ impl<'a> Emitter<'a> {
             Body::Superseded(pid) => {
                 let kind = self.kind(PROCESSES, b"superseded");
                 push(self, kind, thread);
-                self.supersede(pid, place, time);
+                self.supersede(pid, thread, place, time);
             }
             Body::Banner(name, pid) => {
                 let kind = self.kind(PROCESSES, b"traced");
@@ -440,8 +465,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
-    fn supersede(&mut self, pid: u32, place: u64, time: i64) {
+    fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
         self.owners.end(pid);
+        self.taken_over.insert(leader.0);
         let Some(begin) = self.open.remove(&pid) else {
             return;
         };
@@ -457,9 +483,7 @@ impl<'a> Emitter<'a> {
             },
         });
         // The rest of the call comes under the leader's pid (this line's), with the arguments from here.
-        if let Some(leader) = self.owners.last() {
-            self.open.insert(leader, begin);
-        }
+        self.open.insert(leader.0, begin);
     }
 
     /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.

@@ -45,6 +45,7 @@ pub enum Body<'a> {
     Empty,
 }
 
+const PID_CHANGED: &[u8] = b"pid changed to ";
 /// No call has a longer name.
 const MOST_NAME: usize = 64;
 
@@ -66,16 +67,16 @@ pub fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
 
 /// `<pid changed to 7 ...>`: the thread ran a program and goes on in its leader's place.
 fn changes_pid(mark: &[u8]) -> bool {
-    mark.starts_with(b"pid changed to ")
+    mark.starts_with(PID_CHANGED)
 }
 
-/// Whether the thread goes on under another pid after this open call: see [`open_end`].
+/// The pid that the thread goes on under after this open call: see [`open_end`].
 #[must_use]
-pub fn goes_on_as_leader(text: &[u8]) -> bool {
-    text.ends_with(b" ...>")
-        && memchr::memrchr(b'<', text)
-            .and_then(|open| text.get(open + 1..))
-            .is_some_and(changes_pid)
+pub fn leader_after(text: &[u8]) -> Option<u32> {
+    let inner = text.strip_suffix(b" ...>")?;
+    let mark = inner.get(memchr::memrchr(b'<', inner)? + 1..)?;
+    let (pid, _) = number(mark.strip_prefix(PID_CHANGED)?)?;
+    pid_of(pid)
 }
 
 /// The same as [`open_end`]; a text without the mark as it is.

@@ -355,6 +355,12 @@ impl Summary {
             && line.pid.is_none()
             && line.time.is_none()
         {
+            if let Some(pid) = attached(line.body) {
+                // There is more news before the rest.
+                self.attached.insert(pid);
+                self.broken = Some(owner);
+                return;
+            }
             return self.broken_rest(line.body, owner, dialect);
         }
         // Only lines of these forms matter here; the others need not be classified.

@@ -205,8 +205,52 @@ fn a_thread_that_runs_a_program_takes_its_leaders_place() {
         })
         .unwrap();
     assert_eq!(exec, ThreadKey(9));
+    // The slice ends with the thread; what follows under the leader's pid is no end of anything.
     assert_eq!(ends(&columns, MarkOp::Begin), 1);
-    assert_eq!(ends(&columns, MarkOp::End), 2);
+    assert_eq!(ends(&columns, MarkOp::End), 1);
+}
+
+#[test]
+fn in_files_of_their_own_the_thread_says_what_its_leader_runs() {
+    let text =
+        "execve(\"/bin/echo\", [\"echo\", \"a, b\"], 0x7 /* 42 vars */ <pid changed to 9 ...>\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    let lives: Vec<_> = columns.lives.iter().map(|row| &row.life).collect();
+    let [
+        Life::Exec {
+            thread, arguments, ..
+        },
+        Life::Name {
+            thread: named,
+            name,
+        },
+        Life::Exit { .. },
+    ] = lives[..]
+    else {
+        panic!("{lives:?}");
+    };
+    assert_eq!((*thread, *named), (ThreadKey(9), ThreadKey(9)));
+    assert_eq!(columns.strings.bytes(*name), b"echo");
+    let arguments: Vec<_> = arguments
+        .iter()
+        .map(|it| columns.strings.bytes(*it))
+        .collect();
+    assert_eq!(arguments, [&b"echo"[..], b"a, b"]);
+    let text = "1795.1 pause() = ?\n1795.2 +++ superseded by execve in pid 10 +++\n1795.3 <... execve resumed>) = 0 <0.1>\n1795.4 brk(NULL) = 0x1\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(ends(&columns, MarkOp::End), 0);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+}
+
+#[test]
+fn news_of_two_processes_may_break_one_line() {
+    let text = "10:00:00.1 clone3({flags=CLONE_VM|CLONE_THREAD}strace: Process 9 attached\nstrace: Process 8 attached\n => {parent_tid=[9]}, 88) = 9\n[pid     7] 10:00:00.2 getpid() = 7\n[pid     8] 10:00:00.3 getpid() = 7\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+    assert_eq!(ends(&columns, MarkOp::Begin), 1);
+    assert_eq!(ends(&columns, MarkOp::End), 1);
+    let is_fork = |life: &Life| matches!(life, Life::Fork { child, .. } if child.0 == 9);
+    assert!(columns.lives.iter().any(|row| is_fork(&row.life)));
 }
 
 #[test]
@@ -265,8 +309,15 @@ fn names_behind_pids_are_the_threads_names() {
 fn a_thread_that_goes_on_under_its_leaders_pid_ends() {
     let text = "1795258294.2 execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */ <pid changed to 22158 ...>\n";
     let (_, columns) = read(text, Dialect::Strace);
-    assert_eq!(ends(&columns, MarkOp::Begin), 1);
-    assert!(matches!(columns.lives[0].life, Life::Exit { .. }));
+    assert_eq!(columns.completes.len(), 1);
+    let last = columns.lives.last().map(|row| &row.life);
+    assert!(matches!(
+        last,
+        Some(Life::Exit {
+            thread: ThreadKey(_),
+            ..
+        })
+    ));
     assert_eq!(columns.diagnostics.rows().len(), 0);
 }
 

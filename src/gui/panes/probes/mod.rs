@@ -126,6 +126,15 @@ impl ProbesPane {
             };
             let words = format!("{} probes, {source}", all.rows.len());
             ui.label(RichText::new(words).color(scene.palette.weak));
+            let unchecked: Vec<String> = set.map_or_else(Vec::new, |set| set.definitions.unchecked().collect());
+            if !unchecked.is_empty() {
+                let words = match unchecked.len() {
+                    1 => "1 line is no probe".to_owned(),
+                    count => format!("{count} lines are no probes"),
+                };
+                ui.label(RichText::new(words).color(scene.palette.weak))
+                    .on_hover_text(unchecked.join("\n"));
+            }
             let has_any = set.is_some_and(|set| !set.definitions.lines.is_empty());
             let label = if has_any {
                 "Other definitions…"

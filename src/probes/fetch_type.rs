@@ -1,0 +1,179 @@
+//! The type behind an argument of a probe, `:TYPE[N]`, and whether what is fetched can have it.
+
+use super::fault::Fault;
+use super::fetch::Around;
+use super::place::{Wrong, unsigned};
+use super::{Fetch, FetchType, Space};
+
+const MOST_ELEMENTS: u32 = 64;
+/// Steps of a fetch: the kernel has room for 16, and needs the last for the end.
+pub(super) const MOST_STEPS: usize = 15;
+
+/// Splits `TYPE[N]`.
+pub(super) fn array(text: &str) -> Result<(&str, Option<u32>), Wrong> {
+    let Some(open) = text.find('[') else {
+        return Ok((text, None));
+    };
+    let inner = text.get(open + 1..).unwrap_or("");
+    let close = inner.find(']').ok_or((text.len(), Fault::ArrayNotClosed))?;
+    if close + 1 != inner.len() {
+        return Err((open + close + 2, Fault::ArraySuffix));
+    }
+    let number = inner.get(..close).and_then(unsigned);
+    let count = number
+        .and_then(|number| u32::try_from(number).ok())
+        .filter(|&count| count > 0)
+        .ok_or((open + 1, Fault::BadArrayNumber))?;
+    if count > MOST_ELEMENTS {
+        return Err((open + 1, Fault::ArrayTooBig));
+    }
+    Ok((text.get(..open).unwrap_or(""), Some(count)))
+}
+
+/// The type called `name`.
+pub(super) fn named_type(name: &str, around: Around) -> Result<FetchType, Fault> {
+    match name {
+        // The kernel has no symbols of programs.
+        "symbol" | "symstr" if around.is_user() => return Err(Fault::BadType),
+        "char" => return Ok(FetchType::Char),
+        "string" => return Ok(FetchType::Text),
+        "ustring" => return Ok(FetchType::UserText),
+        "symbol" => return Ok(FetchType::Symbol),
+        "symstr" => return Ok(FetchType::SymbolText),
+        _ => {}
+    }
+    let mut letters = name.chars();
+    let letter = letters.next().ok_or(Fault::BadType)?;
+    let rest = letters.as_str();
+    if letter == 'b' {
+        return bits(rest);
+    }
+    let size = match rest {
+        "8" => 8,
+        "16" => 16,
+        "32" => 32,
+        "64" => 64,
+        _ => return Err(Fault::BadType),
+    };
+    match letter {
+        'u' => Ok(FetchType::Unsigned(size)),
+        's' => Ok(FetchType::Signed(size)),
+        'x' => Ok(FetchType::Hex(size)),
+        _ => Err(Fault::BadType),
+    }
+}
+
+/// `WIDTH@OFFSET/SIZE`.
+fn bits(text: &str) -> Result<FetchType, Fault> {
+    let size = text.split_once('/').and_then(|(_, size)| unsigned(size));
+    let size = match size {
+        Some(size @ (8 | 16 | 32 | 64)) => size,
+        _ => return Err(Fault::BadType),
+    };
+    let inner = text.split('/').next().unwrap_or("");
+    let (width, offset) = inner.split_once('@').ok_or(Fault::BadBits)?;
+    let (Some(width), Some(offset)) = (unsigned(width), unsigned(offset)) else {
+        return Err(Fault::BadBits);
+    };
+    let is_inside = width > 0 && width.checked_add(offset).is_some_and(|end| end <= size);
+    if !is_inside {
+        return Err(Fault::BadBits);
+    }
+    Ok(FetchType::Bits {
+        width: width as u8,
+        offset: offset as u8,
+        size: size as u8,
+    })
+}
+
+/// How many steps lie before the one that has the value.
+pub(super) fn steps(fetch: &Fetch) -> usize {
+    match fetch {
+        Fetch::Address(_) | Fetch::FileOffset(_) => 1,
+        Fetch::Symbol(..) => 2,
+        Fetch::Memory { address, .. } => steps(address) + 1,
+        Fetch::Named(name) => name.matches("->").count(),
+        _ => 0,
+    }
+}
+
+/// What a value comes out of last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Memory(Space),
+    /// A constant, or a text that the kernel has at hand.
+    Held,
+    /// The argument of an event, or of a function by its name: any sort of value.
+    Any,
+    Stack,
+    /// What was kept of the function's entry.
+    Kept,
+    Register,
+}
+
+/// Why a value cannot be stored as this type.
+pub(super) fn finish(
+    fetch: &Fetch,
+    type_: FetchType,
+    count: Option<u32>,
+    around: Around,
+) -> Option<Fault> {
+    let last = match fetch {
+        Fetch::Memory { space, .. } => Last::Memory(*space),
+        Fetch::Address(_) | Fetch::Symbol(..) | Fetch::FileOffset(_) => Last::Memory(Space::Kernel),
+        Fetch::Named(name) if name.contains("->") => Last::Memory(Space::Kernel),
+        Fetch::Immediate(_) | Fetch::ImmediateText(_) | Fetch::Comm => Last::Held,
+        Fetch::EventField(_) | Fetch::Named(_) => Last::Any,
+        Fetch::Stack => Last::Stack,
+        Fetch::Argument(_) if around == Around::FprobeReturn => Last::Kept,
+        _ => Last::Register,
+    };
+    let is_memory = matches!(last, Last::Memory(_));
+    let mut used = steps(fetch);
+    let is_text = matches!(type_, FetchType::Text | FetchType::UserText);
+    match type_ {
+        FetchType::SymbolText => {
+            let is_no_address = matches!(last, Last::Held | Last::Stack | Last::Kept);
+            if is_no_address || last == Last::Memory(Space::User) {
+                return Some(Fault::BadSymbolText);
+            }
+        }
+        _ if is_text && !(is_memory || matches!(last, Last::Held | Last::Any)) => {
+            return Some(Fault::NotInMemory);
+        }
+        _ => {}
+    }
+    let is_in_place = match is_text {
+        true => is_memory && count.is_none(),
+        false => is_memory && type_ != FetchType::SymbolText,
+    };
+    // Storing, cutting bits out and repeating take a step each.
+    used += usize::from(!is_in_place);
+    if used >= MOST_STEPS {
+        return Some(Fault::TooDeep);
+    }
+    if matches!(type_, FetchType::Bits { .. }) {
+        used += 1;
+        if used >= MOST_STEPS {
+            return Some(Fault::BadBits);
+        }
+    }
+    if count.is_some() {
+        let is_right = match last {
+            _ if is_text => true,
+            Last::Memory(Space::User) if type_ != FetchType::SymbolText => {
+                return Some(Fault::UserArray);
+            }
+            Last::Memory(_) => type_ != FetchType::SymbolText,
+            _ => false,
+        };
+        if !is_right {
+            return Some(Fault::NotInMemory);
+        }
+        used += 1;
+        if used >= MOST_STEPS {
+            return Some(Fault::TooDeep);
+        }
+    }
+    None
+}
