@@ -17,16 +17,24 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
          #   OUT=other.dat sudo -E sh THIS_FILE ...\n\
          #\n\
          # Open the recording with its definitions: threadline \"$OUT\" \"$OUT.probes\" \"$OUT.profile\"\n\
-         set -eu\n\n",
+         set -eu\n\
+         # What stands in '...' is the kernel's: shellcheck disable=SC2016,SC2043,SC2317\n\n",
     );
     let _ = writeln!(script, "OUT=${{OUT:-{}}}", quoted(output));
     script.push_str(
         "tracing=/sys/kernel/tracing\n\
-         [ -e \"$tracing/kprobe_events\" ] || tracing=/sys/kernel/debug/tracing\n\
-         if [ ! -w \"$tracing/kprobe_events\" ]; then\n\
-         \x20   echo \"cannot write $tracing/kprobe_events: run this as root, on a kernel with kprobes\" >&2\n\
-         \x20   exit 1\n\
-         fi\n\
+         [ -e \"$tracing/trace\" ] || tracing=/sys/kernel/debug/tracing\n",
+    );
+    let mut files: Vec<&str> = probes.iter().map(|probe| file_of(probe)).collect();
+    files.sort_unstable();
+    files.dedup();
+    let _ = writeln!(script, "for file in {}; do", files.join(" "));
+    script.push_str(
+        "    if [ ! -w \"$tracing/$file\" ]; then\n\
+         \x20       echo \"cannot write $tracing/$file: run this as root, on a kernel with such probes\" >&2\n\
+         \x20       exit 1\n\
+         \x20   fi\n\
+         done\n\
          command -v trace-cmd >/dev/null || { echo \"trace-cmd is not installed\" >&2; exit 1; }\n\n\
          # Only what this script defined is taken away again.\n\
          mine=\n\
@@ -62,13 +70,7 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
     );
     let mut events: Vec<String> = Vec::new();
     for probe in probes {
-        let file = match probe.place {
-            ProbePlace::File { .. } => "uprobe_events",
-            ProbePlace::Event { .. } | ProbePlace::Function { .. } | ProbePlace::Tracepoint(_) => {
-                "dynamic_events"
-            }
-            _ => "kprobe_events",
-        };
+        let file = file_of(probe);
         let _ = writeln!(
             script,
             "define {file} {}/{} {}",
@@ -89,10 +91,25 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
         " \\\n    \"$@\" || status=$?\n\n\
          # Hits and misses, while the probes are still there.\n\
          cat \"$tracing/kprobe_profile\" \"$tracing/uprobe_profile\" > \"$OUT.profile\" 2>/dev/null || :\n\
-         echo \"recorded: $OUT, with $OUT.probes and $OUT.profile\"\n\
-         exit $status\n",
+         if [ \"$status\" -eq 0 ]; then\n\
+         \x20   echo \"recorded: $OUT, with $OUT.probes and $OUT.profile\"\n\
+         else\n\
+         \x20   echo \"trace-cmd failed with status $status\" >&2\n\
+         fi\n\
+         exit \"$status\"\n",
     );
     script
+}
+
+/// The kernel's file that takes such definitions.
+fn file_of(probe: &ProbeDefinition) -> &'static str {
+    match probe.place {
+        ProbePlace::File { .. } => "uprobe_events",
+        ProbePlace::Event { .. } | ProbePlace::Function { .. } | ProbePlace::Tracepoint(_) => {
+            "dynamic_events"
+        }
+        ProbePlace::Symbol { .. } | ProbePlace::Address(_) => "kprobe_events",
+    }
 }
 
 /// A word as a shell reads it back.

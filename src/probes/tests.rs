@@ -442,6 +442,12 @@ fn a_capture_script_defines_records_and_cleans_up() {
     assert!(script.contains("-e kprobes:a") && script.contains("-e uprobes:sh"));
     assert!(script.contains("'\\''"), "quotes are kept from the shell");
     assert!(script.contains("trap clean_up EXIT"));
+    assert!(script.contains("for file in kprobe_events uprobe_events; do"));
+    // A kernel without kprobes has uprobes all the same.
+    let users = parse("p:sh /bin/sh:0x10");
+    let probes: Vec<_> = users.standing().collect();
+    let script = script::capture_script(&probes, "probes.dat");
+    assert!(script.contains("for file in uprobe_events; do"), "{script}");
 }
 
 #[test]
