@@ -145,3 +145,23 @@ fn the_arrangement_comes_back_with_the_window_the_session_and_the_layout() {
     act(&mut third, Action::Arrange(Arrange::Use("mine".into())));
     assert_eq!(*dock(&third), kept);
 }
+
+#[test]
+fn a_narrow_pane_puts_its_charts_below_its_table() {
+    let mut window = window_at_first(&hackbench());
+    act(&mut window, Action::Dock(Docking::Side(DockSide::Right)));
+    act(
+        &mut window,
+        Action::Dock(Docking::ShowOnly(vec!["Durations"])),
+    );
+    let table = window.get_by_label("Filter rows").rect();
+    let chart = window.get_by_label("Histogram of durations").rect();
+    window.snapshot("durations-narrow");
+    assert!(chart.top() > table.bottom() + 100.0, "{chart:?} {table:?}");
+    assert!(chart.width() > 250.0);
+    // In a low pane it stands beside it.
+    act(&mut window, Action::Dock(Docking::Side(DockSide::Bottom)));
+    let table = window.get_by_label("Filter rows").rect();
+    let chart = window.get_by_label("Histogram of durations").rect();
+    assert!(chart.left() > table.right(), "{chart:?} {table:?}");
+}

@@ -27,8 +27,10 @@ pub(super) struct Panes<'a, 's> {
 }
 
 /// Where a pane has less room than this it scrolls sideways.
-fn least_width(name: &str) -> f32 {
+fn least_width(name: &str, room: egui::Vec2) -> f32 {
     match name {
+        // These put one thing below the other where there is height.
+        "Durations" | "Latency" | "Compare" if room.y > 320.0 => 320.0,
         "Details" | "Matches" | "Info" => 170.0,
         "Events" | "Marks" | "Counters" => 300.0,
         _ => 480.0,
@@ -143,7 +145,7 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
                     .accessibility_label(title(index));
                 ui.scope_builder(inner, |ui| {
                     ui.set_min_size(ui.available_size());
-                    let least = least_width(title(index));
+                    let least = least_width(title(index), ui.available_size());
                     if ui.available_width() >= least {
                         self.actions.extend(pane.ui(ui, self.scene));
                         return;

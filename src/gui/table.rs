@@ -23,6 +23,11 @@ pub const ROW_HEIGHT: f32 = 18.0;
 /// The size of text in tables, in points.
 pub const TEXT_SIZE: f32 = 12.0;
 
+/// Panes narrower than this, in points, have no room for anything beside a table.
+const NARROW: f32 = 620.0;
+/// Between a table and what stands beside it, in points.
+const COMPANION_GAP: f32 = 12.0;
+
 /// What stands in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
@@ -227,10 +232,25 @@ enum Sort {
 }
 
 impl TableData {
-    /// How wide as many of its columns are as fit into `most`, in points: so that what stands beside a table
-    /// does not cut a column in two.
+    /// A panel for what belongs to the table: beside it, from where a column ends; below it in a narrow pane.
     #[must_use]
-    pub fn width_within(&self, ui: &Ui, most: f32) -> f32 {
+    pub fn companion(&self, ui: &Ui, name: &'static str) -> egui::Panel {
+        let room = ui.available_size();
+        if room.x < NARROW && room.y > room.x * 0.6 {
+            // Another name: each place keeps its own size.
+            let id = ui.scope_id().with((name, "below"));
+            return egui::Panel::bottom(id)
+                .resizable(true)
+                .default_size(room.y * 0.55);
+        }
+        let width = self.width_within(ui, room.x * 0.52) + COMPANION_GAP;
+        egui::Panel::right(ui.scope_id().with(name))
+            .resizable(true)
+            .default_size((room.x - width).clamp(280.0, 1100.0))
+    }
+
+    /// How wide as many of its columns are as fit into `most`, in points.
+    fn width_within(&self, ui: &Ui, most: f32) -> f32 {
         let gap = ui.spacing().item_spacing.x;
         let mut width = 0.0;
         for column in &self.columns {

@@ -201,34 +201,30 @@ impl ComparePane {
             };
             Ok([curve(&of_left)?, curve(&of_right)?])
         });
-        let width = (ui.available_width() * 0.35).clamp(240.0, 900.0);
         let Some(points) = self.curves.answer() else {
             return;
         };
         let colors = [scene.palette.marks[0], scene.palette.accent];
-        egui::Panel::right("compared name")
-            .resizable(true)
-            .default_size(width)
-            .show(ui, |ui| {
-                ui.set_min_size(ui.available_size());
-                ui.horizontal_wrapped(|ui| {
-                    ui.label(RichText::new(&title).strong());
-                    for (name, color) in titles.iter().zip(colors) {
-                        ui.label(RichText::new(format!("— {name}")).color(color));
-                    }
-                });
-                let curves: Vec<Curve> = points
-                    .iter()
-                    .zip(titles)
-                    .zip(colors)
-                    .map(|((points, name), color)| Curve {
-                        name: name.clone(),
-                        points: points.clone(),
-                        color,
-                    })
-                    .collect();
-                curves_ui(ui, scene, "Percentiles of both", &curves);
+        data.companion(ui, "compared name").show(ui, |ui| {
+            ui.set_min_size(ui.available_size());
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(&title).strong());
+                for (name, color) in titles.iter().zip(colors) {
+                    ui.label(RichText::new(format!("— {name}")).color(color));
+                }
             });
+            let curves: Vec<Curve> = points
+                .iter()
+                .zip(titles)
+                .zip(colors)
+                .map(|((points, name), color)| Curve {
+                    name: name.clone(),
+                    points: points.clone(),
+                    color,
+                })
+                .collect();
+            curves_ui(ui, scene, "Percentiles of both", &curves);
+        });
     }
 }
 

@@ -23,9 +23,6 @@ pub fn make() -> Box<dyn Pane> {
     Box::<DurationsPane>::default()
 }
 
-/// Between the table and what stands beside it, in points.
-const BESIDE_GAP: f32 = 12.0;
-
 type Found = (Vec<Group>, Arc<TableData>);
 
 #[derive(Default)]
@@ -88,17 +85,11 @@ impl Pane for DurationsPane {
         // One name is always shown: the first, until another is chosen.
         let shown = self.name.or_else(|| groups.first()?.key.name);
         if let Some((name, category)) = shown {
-            let room = ui.available_width();
-            let beside = table.width_within(ui, room * 0.5) + BESIDE_GAP;
-            let width = (room - beside).clamp(280.0, 1100.0);
-            egui::Panel::right("one name")
-                .resizable(true)
-                .default_size(width)
-                .show(ui, |ui| {
-                    // Else the panel would be as narrow as what it shows at first.
-                    ui.set_min_size(ui.available_size());
-                    self.one.ui(ui, scene, &area, name, category, &mut actions);
-                });
+            table.companion(ui, "one name").show(ui, |ui| {
+                // Else the panel would be as narrow as what it shows at first.
+                ui.set_min_size(ui.available_size());
+                self.one.ui(ui, scene, &area, name, category, &mut actions);
+            });
         }
         let answer = self.table.ui(
             ui,

@@ -128,7 +128,7 @@ impl OneName {
         });
         let columns = (ui.available_width() / 8.0).clamp(20.0, 160.0) as usize;
         let histogram = found.lengths.histogram(None, columns, self.style.buckets);
-        let is_low = height < 260.0;
+        let is_low = height < 260.0 && ui.available_width() > 480.0;
         let chart_height = if is_low {
             ui.available_height()
         } else {

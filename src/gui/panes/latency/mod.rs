@@ -19,8 +19,6 @@ pub fn make() -> Box<dyn Pane> {
     Box::<LatencyPane>::default()
 }
 
-/// Between the table and what stands beside it, in points.
-const BESIDE_GAP: f32 = 12.0;
 /// The width of the list of the longest where it stands beside its chart, in points.
 const LIST_WIDTH: f32 = 354.0;
 /// How many of the longest are kept.

@@ -8,7 +8,7 @@ use super::{CURVE_POINTS, WORST, cells_of, measures, name_of, show, worst_column
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::filter_box::FilterBox;
-use crate::gui::pane::Scene;
+use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs};
@@ -217,25 +217,20 @@ impl PairsView {
             self.worst.tools_ui(ui, scene, &found.worst, actions);
         });
         if found.samples.is_empty() {
-            ui.add_space(8.0);
             let words = "No pair: no second event follows a first one with the same key. Look at the counts above.";
-            ui.label(RichText::new(words).color(scene.palette.weak));
+            empty_ui(ui, scene, words);
             return;
         }
-        let right = (ui.available_width() * 0.5).clamp(240.0, 1000.0);
-        egui::Panel::right("pair curve")
-            .resizable(true)
-            .default_size(right)
-            .show(ui, |ui| {
-                // Else the panel would be as narrow as what it shows at first.
-                ui.set_min_size(ui.available_size());
-                let curve = Curve {
-                    name: "All pairs".to_owned(),
-                    points: found.curve.clone(),
-                    color: scene.palette.accent,
-                };
-                curves_ui(ui, scene, "Percentiles of the pairs", &[curve]);
-            });
+        found.worst.companion(ui, "pair curve").show(ui, |ui| {
+            // Else the panel would be as narrow as what it shows at first.
+            ui.set_min_size(ui.available_size());
+            let curve = Curve {
+                name: "All pairs".to_owned(),
+                points: found.curve.clone(),
+                color: scene.palette.accent,
+            };
+            curves_ui(ui, scene, "Percentiles of the pairs", &[curve]);
+        });
         let answer = self.worst.ui(
             ui,
             scene,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use super::{
-    BESIDE_GAP, CURVE_POINTS, LIST_WIDTH, WORST, cells_of, measures, name_of, show, worst_columns,
-    worst_row,
+    CURVE_POINTS, LIST_WIDTH, WORST, cells_of, measures, name_of, show, worst_columns, worst_row,
 };
 use crate::base::TimeSpan;
 use crate::gui::asked::Asked;
@@ -101,59 +100,54 @@ impl WakeupsView {
         }
         let chosen = self.chosen.and_then(|at| found.threads.get(at));
         let shown = chosen.unwrap_or(&found.all);
-        let room = ui.available_width();
-        let beside = found.table.width_within(ui, room * 0.55) + BESIDE_GAP;
-        let right = (room - beside).clamp(260.0, 900.0);
-        egui::Panel::right("latency details")
-            .resizable(true)
-            .default_size(right)
-            .show(ui, |ui| {
-                // Else the panel would be as narrow as what it shows at first.
-                ui.set_min_size(ui.available_size());
-                let height = ui.available_height();
-                let mut curves = Vec::new();
-                if chosen.is_some() {
-                    curves.push(Curve {
-                        name: found.all.name.clone(),
-                        points: found.all.curve.clone(),
-                        color: scene.palette.density,
-                    });
-                }
+        let details = found.table.companion(ui, "latency details");
+        details.show(ui, |ui| {
+            // Else the panel would be as narrow as what it shows at first.
+            ui.set_min_size(ui.available_size());
+            let height = ui.available_height();
+            let mut curves = Vec::new();
+            if chosen.is_some() {
                 curves.push(Curve {
-                    name: shown.name.clone(),
-                    points: shown.curve.clone(),
-                    color: scene.palette.accent,
+                    name: found.all.name.clone(),
+                    points: found.all.curve.clone(),
+                    color: scene.palette.density,
                 });
-                let is_low = height < 300.0;
-                let layout = if is_low {
-                    egui::Layout::left_to_right(egui::Align::Min)
-                } else {
-                    egui::Layout::top_down(egui::Align::Min)
-                };
-                let size = if is_low {
-                    let width = ui.available_width();
-                    egui::vec2((width - LIST_WIDTH).max(width * 0.4), height)
-                } else {
-                    egui::vec2(ui.available_width(), height * 0.5)
-                };
-                let mut answer = TableAnswer::default();
-                ui.with_layout(layout, |ui| {
-                    ui.allocate_ui(size, |ui| {
-                        ui.vertical(|ui| {
-                            ui.label(RichText::new(&shown.name).strong());
-                            curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
-                        });
-                    });
-                    ui.vertical(|ui| {
-                        let table = &mut self.worst;
-                        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-                        answer = table.ui(ui, scene, "worst wakeups", &shown.worst, actions, none);
-                    });
-                });
-                if let Some(sample) = answer.clicked.and_then(|at| shown.samples.get(at)) {
-                    show(sample, actions);
-                }
+            }
+            curves.push(Curve {
+                name: shown.name.clone(),
+                points: shown.curve.clone(),
+                color: scene.palette.accent,
             });
+            let is_low = height < 300.0 && ui.available_width() > 480.0;
+            let layout = if is_low {
+                egui::Layout::left_to_right(egui::Align::Min)
+            } else {
+                egui::Layout::top_down(egui::Align::Min)
+            };
+            let size = if is_low {
+                let width = ui.available_width();
+                egui::vec2((width - LIST_WIDTH).max(width * 0.4), height)
+            } else {
+                egui::vec2(ui.available_width(), height * 0.5)
+            };
+            let mut answer = TableAnswer::default();
+            ui.with_layout(layout, |ui| {
+                ui.allocate_ui(size, |ui| {
+                    ui.vertical(|ui| {
+                        ui.label(RichText::new(&shown.name).strong());
+                        curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
+                    });
+                });
+                ui.vertical(|ui| {
+                    let table = &mut self.worst;
+                    let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+                    answer = table.ui(ui, scene, "worst wakeups", &shown.worst, actions, none);
+                });
+            });
+            if let Some(sample) = answer.clicked.and_then(|at| shown.samples.get(at)) {
+                show(sample, actions);
+            }
+        });
         let answer = self.table.ui(
             ui,
             scene,
