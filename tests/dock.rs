@@ -4,7 +4,7 @@
 #[path = "support/window.rs"]
 mod support;
 
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::view::dock::Tile;
 use threadline::view::{Action, Arrange, Dock, DockSide, Docking, RowKey};
@@ -164,4 +164,72 @@ fn a_narrow_pane_puts_its_charts_below_its_table() {
     let table = window.get_by_label("Filter rows").rect();
     let chart = window.get_by_label("Histogram of durations").rect();
     assert!(chart.left() > table.right(), "{chart:?} {table:?}");
+}
+
+#[test]
+fn tabs_are_turned_moved_closed_and_walked_through_by_keys() {
+    use egui::{Key, Modifiers};
+    let ctrl = Modifiers::COMMAND;
+    let ctrl_shift = ctrl | Modifiers::SHIFT;
+    let mut window = window_at_first(&hackbench());
+    let fronts = |window: &Window| dock(window).fronts().join(" ");
+    assert_eq!(fronts(&window), "Details Events");
+    // At first the fullest tabs are at hand.
+    key(&mut window, ctrl, Key::Tab);
+    assert_eq!(fronts(&window), "Details Selection");
+    key(&mut window, ctrl, Key::PageDown);
+    assert_eq!(fronts(&window), "Details Durations");
+    key(&mut window, ctrl_shift, Key::Tab);
+    key(&mut window, ctrl, Key::PageUp);
+    key(&mut window, ctrl, Key::PageUp);
+    assert_eq!(fronts(&window), "Details Info");
+    // F6 goes from the timeline through the panes and back; what it comes to has the keyboard.
+    let has_focus = |window: &Window, name: &str| {
+        let tab = window.get_by_role_and_label(egui::Role::Button, name);
+        tab.accesskit_node().is_focused()
+    };
+    act(&mut window, Action::AtPane(None, Default::default()));
+    key(&mut window, Modifiers::NONE, Key::F6);
+    assert!(has_focus(&window, "Details"));
+    key(&mut window, Modifiers::NONE, Key::F6);
+    assert!(has_focus(&window, "Info"));
+    // Its neighbour takes the keyboard over, and letters still do what they do.
+    key(&mut window, ctrl, Key::Tab);
+    assert!(has_focus(&window, "Events"));
+    let whole = visible(&window);
+    key(&mut window, Modifiers::NONE, Key::W);
+    assert!(visible(&window) < whole);
+    key(&mut window, Modifiers::NONE, Key::F6);
+    assert!(window.ctx.memory(|memory| memory.focused()).is_none());
+    key(&mut window, Modifiers::SHIFT, Key::F6);
+    key(&mut window, Modifiers::SHIFT, Key::F6);
+    assert!(has_focus(&window, "Details"));
+    // The tab is moved into the next ones, along them, and closed.
+    key(&mut window, ctrl_shift, Key::PageDown);
+    assert_eq!(fronts(&window), "Details");
+    key(&mut window, ctrl_shift, Key::PageDown);
+    assert_eq!(dock(&window).panes()[..2], ["Events", "Details"]);
+    key(&mut window, ctrl_shift, Key::PageUp);
+    assert_eq!(dock(&window).panes()[..2], ["Details", "Events"]);
+    key(&mut window, ctrl, Key::W);
+    assert!(!dock(&window).panes().contains(&"Details"));
+    assert_eq!(fronts(&window), "Events");
+}
+
+#[test]
+fn keys_are_for_the_tabs_that_were_pressed_last() {
+    use egui::{Key, Modifiers};
+    let mut window = window_at_first(&hackbench());
+    let at = tab(&window, "Details").left_bottom() + egui::vec2(20.0, 100.0);
+    window.hover_at(at);
+    window.drag_at(at);
+    window.drop_at(at);
+    window.run_steps(3);
+    key(&mut window, Modifiers::COMMAND, Key::W);
+    assert!(!dock(&window).panes().contains(&"Details"));
+    // The key is said where one looks for it.
+    key(&mut window, Modifiers::NONE, Key::Questionmark);
+    for keys in ["Ctrl+Tab  Ctrl+Page Down", "Ctrl+W", "F6"] {
+        assert!(window.query_by_label(keys).is_some(), "{keys}");
+    }
 }

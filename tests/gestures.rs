@@ -5,7 +5,7 @@
 mod support;
 
 use egui::{Key, Modifiers, PointerButton};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::base::{Nanos, Timestamp};
 use threadline::query::Item;
@@ -252,4 +252,169 @@ fn the_track_finder_takes_commands_and_f1_helps() {
     );
     key(&mut window, Modifiers::NONE, Key::F1);
     assert!(window.state().state().is_help_open);
+}
+
+/// The x of a time on the canvas.
+fn x_of(window: &Window, time: Timestamp) -> f32 {
+    let (area, shown) = (canvas(window), window.state().state().span);
+    let share = (time - shown.start).0 as f64 / shown.duration().0 as f64;
+    area.left() + (share * f64::from(area.width())) as f32
+}
+
+/// Zooms to a slice that is seen alone; its span comes back.
+fn shows_a_slice(window: &mut Window) -> threadline::base::TimeSpan {
+    act(window, Action::ToggleDock);
+    act(window, Action::Reveal(Item::Slice(SliceId(0))));
+    act(window, Action::Focus);
+    let span = window.state().state().selected_time.unwrap();
+    act(window, Action::Deselect);
+    span
+}
+
+#[test]
+fn markers_and_flags_snap_to_slices_in_the_ruler_unless_alt_is_held() {
+    use threadline::view::Flagging;
+    let mut window = window(&hackbench());
+    let slice = shows_a_slice(&mut window);
+    let ruler = window.get_by_label("Ruler").rect().center().y;
+    let at = |x: f32| egui::pos2(x, ruler);
+    let (start, end) = (x_of(&window, slice.start), x_of(&window, slice.end));
+    let middle = slice.start + Nanos(slice.duration().0 / 2);
+    let primary = PointerButton::Primary;
+    act(&mut window, Action::Mark(Marker::B, middle));
+    let from = at(x_of(&window, middle));
+    drag(
+        &mut window,
+        (from, at(start + 4.0)),
+        primary,
+        Modifiers::NONE,
+    );
+    assert_eq!(window.state().state().marks[1], Some(slice.start));
+    // Held over a track it is drawn to that track's slices.
+    act(&mut window, Action::Mark(Marker::B, middle));
+    let alone = at(end - 4.0);
+    drag(&mut window, (from, alone), primary, Modifiers::ALT);
+    let mark = window.state().state().marks[1].unwrap();
+    assert!(mark != slice.end && (x_of(&window, mark) - alone.x).abs() < 2.0);
+    act(&mut window, Action::ClearMarks);
+    // A flag is taken by its cloth, keeps its note, and snaps as well.
+    act(&mut window, Action::Flag(Flagging::Add(middle)));
+    act(&mut window, Action::Flag(Flagging::Note(0, "here".into())));
+    let cloth = from + egui::vec2(4.0, 0.0);
+    drag(
+        &mut window,
+        (cloth, at(end - 4.0)),
+        primary,
+        Modifiers::NONE,
+    );
+    let flags = &window.state().state().flags;
+    assert_eq!((flags[0].time, &*flags[0].note), (slice.end, "here"));
+    let cloth = at(end + 4.0);
+    let until = at(start + 5.0);
+    drag(&mut window, (cloth, until), primary, Modifiers::ALT);
+    let time = window.state().state().flags[0].time;
+    assert!(time != slice.start && (x_of(&window, time) - until.x).abs() < 2.0);
+}
+
+#[test]
+fn ranges_begin_and_end_at_the_edges_they_are_drawn_to() {
+    let mut window = window(&hackbench());
+    let slice = shows_a_slice(&mut window);
+    let (start, end) = (x_of(&window, slice.start), x_of(&window, slice.end));
+    let row = {
+        let state = window.state().state();
+        let trace = window.state().loaded().unwrap().trace.clone();
+        let lane = locate::lane_of(&trace, Item::Slice(SliceId(0))).unwrap();
+        let (row, lane) = state.rows.of_lane(lane).unwrap();
+        row.top + lane.offset + lane.height / 2.0 - state.scroll
+    };
+    let y = canvas(&window).top() + row;
+    let at = |x: f32| egui::pos2(x, y);
+    let primary = PointerButton::Primary;
+    // Over the slice's own track: from near its start to near its end.
+    let there = (at(start + 3.0), at(end - 3.0));
+    drag(&mut window, there, primary, Modifiers::NONE);
+    assert_eq!(window.state().state().range, Some(slice));
+    act(&mut window, Action::Deselect);
+    drag(&mut window, there, primary, Modifiers::ALT);
+    let range = window.state().state().range.unwrap();
+    assert!(range.start > slice.start && range.end < slice.end);
+    // An end that is dragged snaps too.
+    let near = at(x_of(&window, range.end));
+    drag(&mut window, (near, at(end - 2.0)), primary, Modifiers::NONE);
+    assert_eq!(window.state().state().range.unwrap().end, slice.end);
+    // The range to zoom to.
+    act(&mut window, Action::Deselect);
+    drag(&mut window, there, primary, Modifiers::COMMAND);
+    assert_eq!(window.state().state().span, slice);
+}
+
+#[test]
+fn the_keys_of_the_left_hand_lie_at_their_places_on_any_keyboard() {
+    let mut window = window(&hackbench());
+    let press = |window: &mut Window, key: Key, place: Key| {
+        window.event(egui::Event::Key {
+            key,
+            physical_key: Some(place),
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(3);
+    };
+    // AZERTY: the key that says Z lies where W is on others.
+    let whole = visible(&window);
+    press(&mut window, Key::Z, Key::W);
+    assert!(visible(&window) < whole);
+    let start = window.state().state().span.start;
+    press(&mut window, Key::Q, Key::A);
+    assert!(window.state().state().span.start < start);
+    assert!(!window.state().state().dock.is_hidden);
+    press(&mut window, Key::A, Key::Q);
+    assert!(window.state().state().dock.is_hidden);
+}
+
+#[test]
+fn more_arrows_are_drawn_at_a_click() {
+    use threadline::view::{FlowsShown, Settings};
+    // One process writes files, another reads each of them.
+    let mut text = String::from("100 1.000000 clone(child_stack=NULL, flags=SIGCHLD) = 101\n");
+    for number in 0..1_200 {
+        let path = format!("openat(AT_FDCWD, \"/tmp/{number}\", ");
+        for (step, (pid, call)) in [
+            (100, format!("{path}O_WRONLY|O_CREAT, 0644) = 3")),
+            (100, "close(3) = 0".to_owned()),
+            (101, format!("{path}O_RDONLY) = 3")),
+            (101, "close(3) = 0".to_owned()),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let micros = number * 400 + step * 100;
+            text.push_str(&format!("{pid} 2.{micros:06} {call} <0.000010>\n"));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.strace");
+    std::fs::write(&path, text).unwrap();
+    let mut window = window(&path);
+    act(&mut window, Action::ToggleDock);
+    let settings = Settings {
+        flows: FlowsShown::AllInView,
+        ..window.state().state().settings
+    };
+    act(&mut window, Action::Configure(settings));
+    let left_out = |window: &Window| {
+        let node = window.query_by_label_contains("more arrows")?;
+        let text = node.accesskit_node().label()?;
+        let digits: String = text.chars().take_while(|it| !it.is_alphabetic()).collect();
+        let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+        digits.parse::<usize>().ok()
+    };
+    let before = left_out(&window).expect("more arrows than are drawn");
+    window.get_by_label_contains("more arrows").click();
+    window.run_steps(3);
+    let after = left_out(&window).unwrap_or(0);
+    assert!(after < before, "{after} of {before}");
+    assert!(window.state().state().selected.is_none());
 }

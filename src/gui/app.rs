@@ -187,6 +187,11 @@ impl App {
             }
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::SaveSession(path) => self.save_session(&path),
+            Effect::StopSearch => self.search.stop(),
+            Effect::StopWork => {
+                self.search.stop();
+                self.panes.iter_mut().for_each(|pane| pane.stop());
+            }
             Effect::StepMatch(direction) => {
                 if let Some(action) = self.search.next(&self.state, direction) {
                     self.act(ctx, action);
@@ -248,10 +253,17 @@ impl App {
         if let Some(loaded) = &self.loaded {
             self.state.refresh_active(&loaded.trace);
         }
+        self.focus_pane(&ctx);
         let mut actions = pressed(ui, &self.state);
         if self.state.is_help_open {
             // The list of keys closes itself by Esc; closing it twice would open it again.
             actions.retain(|action| *action != Action::Deselect);
+        }
+        if self.search.is_busy() {
+            // A search that goes on is what Esc stops first.
+            for action in actions.iter_mut().filter(|it| **it == Action::Deselect) {
+                *action = Action::StopSearch;
+            }
         }
         let dropped: Vec<PathBuf> = ui.input(|input| {
             input

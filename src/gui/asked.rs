@@ -2,14 +2,28 @@
 
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use crate::base::{Cancelled, Job};
+use std::time::{Duration, Instant};
 
-type Pending<K, T> = (K, Job, Receiver<Result<T, Cancelled>>);
+use super::theme::Palette;
+use crate::base::{Cancelled, Job};
+use egui::{RichText, Ui};
+
+/// Work that takes no longer than this is not worth a button.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+struct Pending<K, T> {
+    key: K,
+    job: Job,
+    receiver: Receiver<Result<T, Cancelled>>,
+    began: Instant,
+}
 
 /// A question, the answer that is being worked out, and the last one there was.
 pub struct Asked<K, T> {
     pending: Option<Pending<K, T>>,
     answer: Option<(K, T)>,
+    /// What the user does not want to know after all.
+    stopped: Option<K>,
 }
 
 impl<K, T> Default for Asked<K, T> {
@@ -17,6 +31,7 @@ impl<K, T> Default for Asked<K, T> {
         Asked {
             pending: None,
             answer: None,
+            stopped: None,
         }
     }
 }
@@ -42,8 +57,62 @@ impl<K, T> Asked<K, T> {
 
     /// Calls off what is being worked out.
     pub fn cancel(&mut self) {
-        if let Some((_, job, _)) = self.pending.take() {
-            job.cancel();
+        if let Some(pending) = self.pending.take() {
+            pending.job.cancel();
+        }
+    }
+
+    /// Calls off what is being worked out, and does not work it out until [`Asked::go_on`] or another question.
+    pub fn stop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            pending.job.cancel();
+            self.stopped = Some(pending.key);
+        }
+    }
+
+    /// Whether the last question was called off by the user.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Lets what was stopped be worked out after all.
+    pub fn go_on(&mut self) {
+        self.stopped = None;
+    }
+
+    /// While it is worked out: that, how far it is, and a way to stop it; once stopped, a way to go on.
+    pub fn ui(&mut self, ui: &mut Ui, palette: &Palette) {
+        if self.is_stopped() {
+            ui.label(RichText::new("Stopped").color(palette.weak));
+            if ui.small_button("Go on").clicked() {
+                self.go_on();
+            }
+            return;
+        }
+        let Some(pending) = &self.pending else {
+            return;
+        };
+        let mut wants_stop = false;
+        let mut row = |ui: &mut Ui| {
+            ui.spinner();
+            let rest = PATIENCE.saturating_sub(pending.began.elapsed());
+            if !rest.is_zero() {
+                ui.ctx().request_repaint_after(rest);
+                return;
+            }
+            if let Some(share) = percent(pending.job.progress()) {
+                ui.label(RichText::new(share).color(palette.weak));
+            }
+            wants_stop = stop_button(ui);
+        };
+        if ui.layout().is_horizontal() {
+            row(ui);
+        } else {
+            ui.horizontal(row);
+        }
+        if wants_stop {
+            self.stop();
         }
     }
 
@@ -51,6 +120,7 @@ impl<K, T> Asked<K, T> {
     pub fn clear(&mut self) {
         self.cancel();
         self.answer = None;
+        self.stopped = None;
     }
 }
 
@@ -65,10 +135,14 @@ impl<K: PartialEq, T: Send + 'static> Asked<K, T> {
     ) {
         self.poll();
         let is_known = self.answer.as_ref().is_some_and(|(of, _)| *of == key);
-        let is_asked = self.pending.as_ref().is_some_and(|(of, _, _)| *of == key);
+        let is_asked = self.pending.as_ref().is_some_and(|it| it.key == key);
         if is_asked || (is_known && self.pending.is_none()) {
             return;
         }
+        if self.stopped.as_ref() == Some(&key) {
+            return;
+        }
+        self.stopped = None;
         self.cancel();
         if is_known {
             return;
@@ -80,18 +154,23 @@ impl<K: PartialEq, T: Send + 'static> Asked<K, T> {
             let _nobody_waits = sender.send(work(&its_job));
             ctx.request_repaint();
         });
-        self.pending = Some((key, job, receiver));
+        self.pending = Some(Pending {
+            key,
+            job,
+            receiver,
+            began: Instant::now(),
+        });
     }
 
     /// Takes the answer if it has come.
     pub fn poll(&mut self) {
-        let Some((key, job, receiver)) = self.pending.take() else {
+        let Some(pending) = self.pending.take() else {
             return;
         };
-        match receiver.try_recv() {
-            Ok(Ok(answer)) => self.answer = Some((key, answer)),
+        match pending.receiver.try_recv() {
+            Ok(Ok(answer)) => self.answer = Some((pending.key, answer)),
             Ok(Err(Cancelled)) | Err(TryRecvError::Disconnected) => {}
-            Err(TryRecvError::Empty) => self.pending = Some((key, job, receiver)),
+            Err(TryRecvError::Empty) => self.pending = Some(pending),
         }
     }
 
@@ -99,5 +178,55 @@ impl<K: PartialEq, T: Send + 'static> Asked<K, T> {
     #[must_use]
     pub fn is_of(&self, key: &K) -> bool {
         self.answer.as_ref().is_some_and(|(of, _)| of == key)
+    }
+}
+
+/// How far work is, as far as it says.
+#[must_use]
+pub fn percent((done, total): (u64, u64)) -> Option<String> {
+    (total > 0).then(|| format!("{} %", done.min(total) * 100 / total))
+}
+
+/// The button that stops work in the background.
+pub fn stop_button(ui: &mut Ui) -> bool {
+    ui.small_button("Stop")
+        .on_hover_text("Stop working this out (Shift+Esc stops all such work)")
+        .clicked()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stopped_is_not_asked_again_until_one_goes_on() {
+        let ctx = egui::Context::default();
+        let mut asked: Asked<u32, u32> = Asked::default();
+        let forever = |job: &Job| -> Result<u32, Cancelled> {
+            loop {
+                job.check()?;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        asked.ask(&ctx, 1, forever);
+        asked.stop();
+        assert!(asked.is_stopped() && !asked.is_waiting());
+        asked.ask(&ctx, 1, |_| Ok(1));
+        assert!(!asked.is_waiting());
+        asked.go_on();
+        asked.ask(&ctx, 1, |_| Ok(1));
+        assert!(asked.is_waiting());
+        // Another question is another matter.
+        asked.ask(&ctx, 2, forever);
+        asked.stop();
+        asked.ask(&ctx, 3, |_| Ok(3));
+        assert!(!asked.is_stopped() && asked.is_waiting());
+    }
+
+    #[test]
+    fn work_says_how_far_it_is() {
+        assert_eq!(percent((1, 3)).as_deref(), Some("33 %"));
+        assert_eq!(percent((9, 3)).as_deref(), Some("100 %"));
+        assert_eq!(percent((9, 0)), None);
     }
 }

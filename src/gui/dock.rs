@@ -9,6 +9,7 @@ use super::panes::PANES;
 use super::theme;
 use super::timeline::HEAD_HEIGHT;
 use crate::load::LoadedTrace;
+use crate::view::action::PaneFocus;
 use crate::view::dock::{DockSide, Docking, SHARES, Tile};
 use crate::view::{Action, Dock};
 use egui::{CursorIcon, Rect, Sense, Stroke, Ui, UiBuilder, pos2};
@@ -29,6 +30,8 @@ pub(super) struct DockTiles {
     made_of: Option<Tile>,
     /// The panes that the last frame showed.
     pub(super) shown: Vec<usize>,
+    /// The pane whose tab gets the keyboard in this frame.
+    focused: Option<String>,
 }
 
 impl Default for DockTiles {
@@ -37,6 +40,7 @@ impl Default for DockTiles {
             tree: Tree::empty(egui::Id::unique("dock")),
             made_of: None,
             shown: Vec::new(),
+            focused: None,
         }
     }
 }
@@ -69,6 +73,7 @@ impl DockTiles {
             actions,
             shown: &mut self.shown,
             brings_front: is_new,
+            focused: self.focused.take(),
         };
         self.tree.ui(&mut behavior, ui);
         let is_held = ui.input(|input| input.pointer.any_down());
@@ -198,6 +203,23 @@ fn read(tree: &Tree<usize>) -> Option<Tile> {
 }
 
 impl App {
+    /// Moves the keyboard to the pane that the last frame's keys went to.
+    pub(super) fn focus_pane(&mut self, ctx: &egui::Context) {
+        let focused = ctx.memory(|memory| memory.focused());
+        let goes = match std::mem::take(&mut self.state.pane_focus) {
+            PaneFocus::Stays => false,
+            PaneFocus::Follows => focused.is_some() && !ctx.text_edit_focused(),
+            PaneFocus::Goes => true,
+        };
+        if !goes {
+            return;
+        }
+        self.tiles.focused.clone_from(&self.state.pane_at_hand);
+        if let (None, Some(id)) = (&self.tiles.focused, focused) {
+            ctx.memory_mut(|memory| memory.surrender_focus(id));
+        }
+    }
+
     pub(super) fn trace_ui(
         &mut self,
         ui: &mut Ui,

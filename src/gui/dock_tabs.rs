@@ -3,6 +3,7 @@
 use super::pane::{Pane, Scene};
 use super::panes::PANES;
 use super::view_menu::command;
+use crate::view::action::PaneFocus;
 use crate::view::dock::{Beside, Docking};
 use crate::view::{Action, Dock};
 use egui::{Align2, CursorIcon, Frame, Id, Margin, Response, RichText, Sense, Stroke, Ui};
@@ -24,6 +25,8 @@ pub(super) struct Panes<'a, 's> {
     pub(super) shown: &'a mut Vec<usize>,
     /// Whether the tabs in front are to be scrolled to.
     pub(super) brings_front: bool,
+    /// The pane whose tab gets the keyboard.
+    pub(super) focused: Option<String>,
 }
 
 /// Where a pane has less room than this it scrolls sideways.
@@ -104,6 +107,17 @@ impl Panes<'_, '_> {
     }
 }
 
+/// Whether the pointer is pressed in this pane, and not in a window over it.
+fn is_pressed(ui: &Ui) -> bool {
+    let at = ui.input(|input| {
+        let pressed = input.pointer.any_pressed();
+        pressed.then(|| input.pointer.interact_pos()).flatten()
+    });
+    at.is_some_and(|at| {
+        ui.max_rect().contains(at) && ui.ctx().layer_id_at(at) == Some(ui.layer_id())
+    })
+}
+
 /// What all panes together are told, in menus.
 pub(super) const PANE_COMMANDS: [&str; 4] = [
     "Panes at the bottom",
@@ -134,6 +148,10 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
         };
         self.shown.push(index);
         let palette = self.scene.palette;
+        if is_pressed(ui) {
+            let name = Some(title(index).to_owned());
+            self.actions.push(Action::AtPane(name, PaneFocus::Stays));
+        }
         ui.painter().rect_filled(ui.max_rect(), 0, palette.panel);
         Frame::new()
             .inner_margin(Margin::symmetric(8, 5))
@@ -205,6 +223,11 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
         if state.active && self.brings_front {
             response.scroll_to_me(None);
         }
+        if state.active && self.focused.as_deref() == Some(galley.text()) {
+            self.focused = None;
+            response.request_focus();
+            response.scroll_to_me(None);
+        }
         if ui.is_rect_visible(rect) && !state.is_being_dragged {
             let painter = ui.painter();
             if state.active {
@@ -222,10 +245,18 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
             let at = Align2::LEFT_CENTER
                 .align_size_within_rect(galley.size(), rect.shrink2(vec2(TAB_MARGIN, 0.0)));
             painter.galley(at.min, galley, color);
+            if response.has_focus() {
+                let edge = Stroke::new(1.5, palette.accent);
+                painter.rect_stroke(rect.shrink(1.0), 2, edge, egui::StrokeKind::Inside);
+            }
         }
         let Some(index) = index else {
             return response;
         };
+        if response.clicked() {
+            let name = Some(title(index).to_owned());
+            self.actions.push(Action::AtPane(name, PaneFocus::Stays));
+        }
         if state.active {
             self.cross_ui(ui, &response, index);
         } else if response.clicked_by(egui::PointerButton::Middle) {

@@ -29,6 +29,9 @@ pub trait Pane {
     fn is_waiting(&self) -> bool {
         false
     }
+
+    /// Stops what is worked out for it in the background.
+    fn stop(&mut self) {}
 }
 
 /// A row in `PANES`.

@@ -1,6 +1,7 @@
 //! The search bar: what is looked for, what is wrong with it and where, how much was found, and the way from
 //! one match to the next. The search itself runs in the background.
 
+use super::asked::percent;
 use super::theme::Palette;
 use crate::load::LoadedTrace;
 use crate::query::expression::{Expression, ExpressionError};
@@ -72,6 +73,19 @@ impl SearchBox {
         self.searching.as_ref().is_some_and(|it| !it.is_over())
     }
 
+    /// Stops the search that is under way; what was found stays.
+    pub(super) fn stop(&mut self) {
+        if let Some(searching) = self.searching.as_ref().filter(|it| !it.is_over()) {
+            searching.cancel();
+        }
+    }
+
+    /// Whether a search was stopped before its end.
+    fn is_stopped(&self) -> bool {
+        let over = self.searching.as_ref().filter(|it| it.is_over());
+        over.is_some_and(|it| !it.found().is_complete)
+    }
+
     /// The match after or before where the view is; past the last comes the first.
     pub(super) fn next(&self, state: &ViewState, direction: Direction) -> Option<Action> {
         let hits = &self.found.as_ref()?.hits;
@@ -120,6 +134,10 @@ impl SearchBox {
                 response.request_focus();
             }
             let keys = |key| ui.input(|i| i.key_pressed(key));
+            if response.lost_focus() && keys(Key::Escape) && self.is_busy() {
+                actions.push(Action::StopSearch);
+                response.request_focus();
+            }
             if response.changed() {
                 actions.push(Action::Search(text));
             }
@@ -161,8 +179,20 @@ impl SearchBox {
             if ui.button("Close").clicked() {
                 actions.push(Action::CloseSearch);
             }
-            if self.is_busy() {
+            if let Some(searching) = self.searching.as_ref().filter(|it| !it.is_over()) {
                 ui.spinner();
+                if ui
+                    .button("Stop")
+                    .on_hover_text("Stop searching (Esc); what was found stays")
+                    .clicked()
+                {
+                    actions.push(Action::StopSearch);
+                }
+                if let Some(share) = percent(searching.progress()) {
+                    ui.label(weak(share));
+                }
+            } else if self.is_stopped() && ui.button("Go on").clicked() {
+                self.of = None;
             }
             ui.label(weak(self.count_text(state)));
         });
@@ -187,10 +217,12 @@ impl SearchBox {
             found.position(time, item)
         });
         match (at, found.total()) {
-            (_, 0) if !self.is_busy() => "No match".to_owned(),
-            (_, 0) => "Searching…".to_owned(),
+            (_, 0) if self.is_busy() => "Searching…".to_owned(),
+            (_, 0) if self.is_stopped() => "Stopped; no match up to there".to_owned(),
+            (_, 0) => "No match".to_owned(),
             (Some(at), _) => format!("{} of {total}", ruler::grouped(at as i64 + 1)),
             (None, 1) => "1 match".to_owned(),
+            (None, _) if self.is_stopped() => format!("{total} matches up to where it was stopped"),
             (None, _) => format!("{total} matches"),
         }
     }

@@ -34,6 +34,18 @@ pub enum Direction {
     Next,
 }
 
+/// Whether the keyboard goes along to a pane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PaneFocus {
+    /// It stays where it is.
+    #[default]
+    Stays,
+    /// It goes to the pane's tab if a button has it now.
+    Follows,
+    /// It goes to the pane's tab.
+    Goes,
+}
+
 /// What files are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
@@ -172,6 +184,10 @@ pub enum Action {
     OpenSearch,
     /// Search for this.
     Search(String),
+    /// Stop searching; what was found stays.
+    StopSearch,
+    /// Stop everything that is worked out in the background.
+    StopWork,
     /// Select the next or previous match.
     StepMatch(Direction),
     /// Dim what does not match, or no longer.
@@ -198,6 +214,8 @@ pub enum Action {
     ToggleDock,
     /// Do something to the panes.
     Dock(Docking),
+    /// Keys for panes are from now on for the tabs of this pane; `None`: for the timeline.
+    AtPane(Option<String>, PaneFocus),
     /// Go to the place before.
     Back,
     /// Go to the place after.

@@ -1,6 +1,6 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
-use super::action::{Action, Direction, Marker, Purpose};
+use super::action::{Action, Direction, Marker, PaneFocus, Purpose};
 use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row, show_lane};
 use super::dock::Docking;
@@ -55,6 +55,10 @@ pub enum Effect {
     Copy(String),
     /// Select the next or previous match.
     StepMatch(Direction),
+    /// Stop searching.
+    StopSearch,
+    /// Stop what panes work out in the background, and searching.
+    StopWork,
     /// Write the session to a file.
     SaveSession(PathBuf),
     /// Take away the notice.
@@ -230,6 +234,8 @@ fn carry_out(
             state.search.text = text;
         }
         Action::StepMatch(direction) => return Some(Effect::StepMatch(direction)),
+        Action::StopSearch => return Some(Effect::StopSearch),
+        Action::StopWork => return Some(Effect::StopWork),
         Action::ToggleIsolation => {
             state.search.isolation = match state.search.isolation {
                 Isolation::On => Isolation::Off,
@@ -248,9 +254,10 @@ fn carry_out(
         Action::CloseFinder => state.finder = None,
         Action::Highlight(what) => state.highlight = what,
         Action::ShowPath(path) => state.path = path,
-        Action::OpenPane(name) => state.dock.change(Docking::Open(name)),
+        Action::OpenPane(name) => change_dock(state, Docking::Open(name)),
         Action::ToggleDock => state.dock.change(Docking::Toggle),
-        Action::Dock(what) => state.dock.change(what),
+        Action::Dock(what) => change_dock(state, what),
+        Action::AtPane(name, focus) => (state.pane_at_hand, state.pane_focus) = (name, focus),
         Action::Back => {
             if let Some(place) = state.history.back(state.place()) {
                 arrive(state, place);
@@ -327,6 +334,26 @@ fn arrive(state: &mut ViewState, place: Place) {
     state.span = held_within(place.span, state.bounds());
     state.motion = Motion::Glide;
     state.scroll = place.scroll.clamp(0.0, state.max_scroll());
+}
+
+/// Changes the panes; the tabs at hand stay those that were, or become those of a pane that is opened.
+fn change_dock(state: &mut ViewState, what: Docking) {
+    let opened = match &what {
+        Docking::Open(name) | Docking::OpenAmong(name, _) => Some((*name).to_owned()),
+        Docking::Split(name, _) | Docking::Shift(name, _) => Some(name.clone()),
+        Docking::Turn(..) => {
+            state.pane_focus = PaneFocus::Follows;
+            None
+        }
+        _ => None,
+    };
+    // Whoever stands behind the pane that is closed is in front of these tabs then.
+    let fellows = state.dock.fellows(state.pane_at_hand.as_deref());
+    state.dock.change(what);
+    let is_open = |name: &String| state.dock.panes().contains(&name.as_str());
+    let at_hand = opened.or_else(|| fellows.into_iter().find(is_open));
+    let seen = at_hand.and_then(|name| Some(state.dock.front_at(Some(&name))?.to_owned()));
+    state.pane_at_hand = seen;
 }
 
 /// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.

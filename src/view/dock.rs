@@ -3,6 +3,7 @@
 //!
 //! Panes are named by their titles; a name that no pane has any longer is passed over where they are drawn.
 
+use super::action::Direction;
 use serde::{Deserialize, Serialize};
 
 /// Where the panes are.
@@ -53,6 +54,10 @@ pub enum Docking {
     CloseOthers(String),
     /// Put a pane beside the tabs that it lies in.
     Split(String, Beside),
+    /// Bring the tab after or before this pane's to the front.
+    Turn(String, Direction),
+    /// Move a pane's tab by one place; past the last or first into the next tabs.
+    Shift(String, Direction),
     /// Show these panes side by side, and no others.
     ShowOnly(Vec<&'static str>),
     /// Arrange the panes so.
@@ -262,6 +267,8 @@ impl Dock {
                     tiles.split(&name, beside);
                 }
             }
+            Docking::Turn(name, direction) => self.turn(&name, direction),
+            Docking::Shift(name, direction) => self.shift(&name, direction),
             Docking::ShowOnly(names) => {
                 let parts = names.into_iter().map(|name| (1.0, Tile::tab(name)));
                 self.tiles = Tile::Row(parts.collect()).simplified();
@@ -323,6 +330,100 @@ impl Dock {
             panes.push(name.to_owned());
             *front = panes.len() - 1;
         }
+    }
+
+    fn turn(&mut self, name: &str, direction: Direction) {
+        self.is_hidden = false;
+        let mut tabs = Vec::new();
+        if let Some(tiles) = &mut self.tiles {
+            tiles.all_tabs(&mut tabs);
+        }
+        for (panes, front) in tabs {
+            if panes.iter().any(|pane| pane == name) {
+                *front = match direction {
+                    Direction::Next => (*front + 1) % panes.len(),
+                    Direction::Previous => front.checked_sub(1).unwrap_or(panes.len() - 1),
+                };
+            }
+        }
+    }
+
+    fn shift(&mut self, name: &str, direction: Direction) {
+        let Some(tiles) = &mut self.tiles else { return };
+        let mut tabs = Vec::new();
+        tiles.all_tabs(&mut tabs);
+        let place = tabs.iter().enumerate().find_map(|(group, (panes, _))| {
+            Some((group, panes.iter().position(|pane| pane == name)?))
+        });
+        let Some((group, at)) = place else { return };
+        let step = |at: usize, count: usize| match direction {
+            Direction::Next => Some(at + 1).filter(|at| *at < count),
+            Direction::Previous => at.checked_sub(1),
+        };
+        let other = step(group, tabs.len());
+        let Some((panes, front)) = tabs.get_mut(group) else {
+            return;
+        };
+        if let Some(to) = step(at, panes.len()) {
+            panes.swap(at, to);
+            **front = to;
+        } else if let Some(other) = other {
+            let pane = panes.remove(at);
+            **front = at.min(panes.len().saturating_sub(1));
+            if let Some((panes, front)) = tabs.get_mut(other) {
+                let to = match direction {
+                    Direction::Next => 0,
+                    Direction::Previous => panes.len(),
+                };
+                panes.insert(to, pane);
+                **front = to;
+            }
+        }
+        self.tiles = self.tiles.take().and_then(Tile::simplified);
+    }
+
+    /// The panes that are seen, from left to right and from top to bottom.
+    #[must_use]
+    pub fn fronts(&self) -> Vec<&str> {
+        let tabs = self.tabs();
+        let front = tabs.iter().filter_map(|(panes, front)| panes.get(*front));
+        front.map(String::as_str).collect()
+    }
+
+    /// The pane that is seen where `name` has its tab; without a name, or where it is closed, the one of the
+    /// fullest tabs.
+    #[must_use]
+    pub fn front_at(&self, name: Option<&str>) -> Option<&str> {
+        let tabs = self.tabs();
+        let holds = |panes: &[String]| panes.iter().any(|pane| Some(pane.as_str()) == name);
+        let (panes, front) = tabs
+            .iter()
+            .rev()
+            .max_by_key(|(panes, _)| (holds(panes), panes.len()))?;
+        panes.get(*front).map(String::as_str)
+    }
+
+    /// The panes among which `name` has its tab.
+    pub(super) fn fellows(&self, name: Option<&str>) -> Vec<String> {
+        let holds = |panes: &[String]| panes.iter().any(|pane| Some(pane.as_str()) == name);
+        let tabs = self.tabs().into_iter().find(|(panes, _)| holds(panes));
+        tabs.map_or_else(Vec::new, |(panes, _)| panes.to_vec())
+    }
+
+    fn tabs(&self) -> Vec<(&[String], usize)> {
+        fn of<'a>(tile: &'a Tile, found: &mut Vec<(&'a [String], usize)>) {
+            match tile {
+                Tile::Tabs { panes, front } => found.push((panes, *front)),
+                Tile::Row(parts) | Tile::Column(parts) => {
+                    parts.iter().for_each(|(_, part)| of(part, found));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        if let Some(tiles) = &self.tiles {
+            of(tiles, &mut found);
+        }
+        found
     }
 
     fn retain(&mut self, keep: impl Fn(&str) -> bool) {
@@ -399,6 +500,35 @@ mod tests {
         // A pane that is alone in its tabs stays.
         dock.change(Docking::Split("B".to_owned(), Beside::Right));
         assert_eq!(dock.tiles, Some(both));
+    }
+
+    #[test]
+    fn tabs_are_turned_and_moved_into_the_next() {
+        let two = |a: Tile, b: Tile| Some(Tile::Row(vec![(1.0, a), (1.0, b)]));
+        let mut dock = Dock {
+            tiles: two(tabs(&["A"], 0), tabs(&["B", "C", "D"], 0)),
+            ..Dock::default()
+        };
+        assert_eq!(dock.front_at(None), Some("B"));
+        let turn = |direction| Docking::Turn("B".to_owned(), direction);
+        dock.change(turn(Direction::Previous));
+        assert_eq!(dock.fronts(), ["A", "D"]);
+        assert_eq!(dock.front_at(Some("C")), Some("D"));
+        dock.change(turn(Direction::Next));
+        assert_eq!(dock.fronts(), ["A", "B"]);
+        let shift = |name: &str, direction| Docking::Shift(name.to_owned(), direction);
+        dock.change(shift("B", Direction::Next));
+        assert_eq!(dock.tiles, two(tabs(&["A"], 0), tabs(&["C", "B", "D"], 1)));
+        dock.change(shift("C", Direction::Previous));
+        assert_eq!(dock.tiles, two(tabs(&["A", "C"], 1), tabs(&["B", "D"], 0)));
+        // At the last place of all it stays; the last of its tabs takes these with it.
+        dock.change(shift("D", Direction::Next));
+        assert_eq!(dock.fronts(), ["C", "B"]);
+        for _ in 0..2 {
+            dock.change(shift("A", Direction::Next));
+        }
+        dock.change(shift("C", Direction::Next));
+        assert_eq!(dock.tiles, Some(tabs(&["C", "A", "B", "D"], 0)));
     }
 
     #[test]

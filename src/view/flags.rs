@@ -27,6 +27,8 @@ pub enum Flagging {
     Note(usize, String),
     /// Give one the next colour.
     Recolor(usize),
+    /// Put the one that stands at the first time to the second, unless one stands there already.
+    Move(Timestamp, Timestamp),
     /// Take one away.
     Remove(usize),
     /// Take the one nearest to a time away.
@@ -52,6 +54,13 @@ pub fn change(flags: &mut Vec<Flag>, what: Flagging) {
         Flagging::Recolor(at) => {
             if let Some(flag) = flags.get_mut(at) {
                 flag.color = (flag.color + 1) % COLORS;
+            }
+        }
+        Flagging::Move(from, to) => {
+            let is_free = flags.iter().all(|flag| flag.time != to);
+            if let (true, Some(flag)) = (is_free, flags.iter_mut().find(|flag| flag.time == from)) {
+                flag.time = to;
+                flags.sort_by_key(|flag| flag.time);
             }
         }
         Flagging::Remove(at) => {
@@ -98,6 +107,11 @@ mod tests {
         let next = beside(&flags, Timestamp(10), Direction::Next);
         assert_eq!(next, Some(Timestamp(20)));
         assert_eq!(beside(&flags, Timestamp(10), Direction::Previous), None);
+        // One that is moved past another keeps its note; no two stand at one time.
+        change(&mut flags, Flagging::Move(Timestamp(20), Timestamp(40)));
+        change(&mut flags, Flagging::Move(Timestamp(40), Timestamp(30)));
+        assert_eq!((flags[2].time, &*flags[2].note), (Timestamp(40), "here"));
+        change(&mut flags, Flagging::Move(Timestamp(40), Timestamp(20)));
         change(&mut flags, Flagging::RemoveNear(Timestamp(22)));
         change(&mut flags, Flagging::Remove(9));
         assert_eq!(flags.len(), 2);

@@ -1,6 +1,6 @@
 //! What the window shows of a trace: the visible span, open rows, what is selected.
 
-use super::action::Finder;
+use super::action::{Direction, Finder, PaneFocus};
 use super::anchor::Anchor;
 use super::dock::Dock;
 use super::flags::Flag;
@@ -138,6 +138,10 @@ pub struct ViewState {
     pub is_settings_open: bool,
     /// The panes and how they are arranged.
     pub dock: Dock,
+    /// The pane that was used last: keys for panes are for its tabs.
+    pub pane_at_hand: Option<String>,
+    /// Where the keyboard is to go in the next frame.
+    pub pane_focus: PaneFocus,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
     /// Whether the export panel is shown.
@@ -313,6 +317,36 @@ impl ViewState {
             Some([key]) if self.range.is_none() => Some(*key),
             _ => self.pointed_row,
         }
+    }
+
+    /// The pane that keys for panes mean: in the tabs that were used last, the one that is seen.
+    #[must_use]
+    pub fn front_pane(&self) -> Option<&str> {
+        if self.dock.is_hidden {
+            return None;
+        }
+        self.dock.front_at(self.pane_at_hand.as_deref())
+    }
+
+    /// The pane that is seen after or before the one at hand; `None`: the timeline, which is in the round too.
+    #[must_use]
+    pub fn pane_beside(&self, direction: Direction) -> Option<&str> {
+        if self.dock.is_hidden {
+            return None;
+        }
+        let fronts = self.dock.fronts();
+        // The timeline is the last in the round.
+        let timeline = fronts.len();
+        let at = self.pane_at_hand.as_deref().and_then(|name| {
+            let seen = self.dock.front_at(Some(name))?;
+            fronts.iter().position(|front| *front == seen)
+        });
+        let at = at.unwrap_or(timeline);
+        let to = match direction {
+            Direction::Next => (at + 1) % (timeline + 1),
+            Direction::Previous => at.checked_sub(1).unwrap_or(timeline),
+        };
+        fronts.get(to).copied()
     }
 
     /// The middle of what is seen.

@@ -100,6 +100,7 @@ fn center(state: &ViewState) -> Timestamp {
 
 /// What to do with the mouse, for the same list.
 pub const GESTURES: &[(&str, &str)] = &[
+    ("W A S D", "The keys at these places, on any keyboard"),
     ("Wheel", "Scroll the tracks"),
     ("Ctrl+wheel, pinch", "Zoom at the pointer"),
     ("Shift+wheel", "Pan"),
@@ -122,31 +123,37 @@ pub const GESTURES: &[(&str, &str)] = &[
         "Drag a pane's tab",
         "Put it elsewhere, or beside the others",
     ),
-    ("Ctrl+Tab over panes", "The next tab"),
 ];
 
 /// The actions that this frame's keys ask for.
 pub fn pressed(ui: &egui::Ui, state: &ViewState) -> Vec<Action> {
-    if ui.ctx().egui_wants_keyboard_input() {
-        return Vec::new();
-    }
+    let focus = if ui.ctx().text_edit_focused() {
+        Focus::Typing
+    } else if ui.ctx().egui_wants_keyboard_input() {
+        Focus::Widget
+    } else {
+        Focus::Nothing
+    };
     let mut actions = Vec::new();
     ui.input(|input| {
         for event in &input.raw.events {
-            let (key, physical, modifiers) = match event {
+            let stroke = match event {
                 egui::Event::Key {
                     key,
                     physical_key,
                     pressed: true,
                     modifiers,
                     ..
-                } => (*key, *physical_key, *modifiers),
+                } => Stroke::new(*key, *physical_key, *modifiers),
                 // The desktop's own way to say Ctrl+C.
-                egui::Event::Copy => (Key::C, None, CTRL),
+                egui::Event::Copy => Stroke::new(Key::C, None, CTRL),
                 _ => continue,
             };
+            if focus.takes(stroke) {
+                continue;
+            }
             if let Some(action) = rows()
-                .find(|row| fits(row, key, physical, modifiers))
+                .find(|row| row.keys.iter().any(|keys| stroke.fits(*keys)))
                 .and_then(|row| (row.action)(state))
             {
                 actions.push(action);
@@ -156,13 +163,125 @@ pub fn pressed(ui: &egui::Ui, state: &ViewState) -> Vec<Action> {
     actions
 }
 
-fn fits(row: &KeyRow, key: Key, physical: Option<Key>, modifiers: Modifiers) -> bool {
-    row.keys.iter().any(|&(wanted, wanted_key)| {
+/// What has the keyboard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Focus {
+    Nothing,
+    /// A button or the like, reached with Tab.
+    Widget,
+    /// A line that is typed into.
+    Typing,
+}
+
+impl Focus {
+    /// Whether a key is for what has the keyboard, and not for the window.
+    fn takes(self, stroke: Stroke) -> bool {
+        let Stroke { key, modifiers, .. } = stroke;
+        let is_plain = !modifiers.command && !modifiers.ctrl && !modifiers.alt;
+        match self {
+            Focus::Nothing => false,
+            // It is pressed, left, or the focus goes to its neighbour.
+            Focus::Widget => {
+                is_plain
+                    && matches!(
+                        key,
+                        Key::Enter
+                            | Key::Space
+                            | Key::Escape
+                            | Key::Tab
+                            | Key::ArrowLeft
+                            | Key::ArrowRight
+                            | Key::ArrowUp
+                            | Key::ArrowDown
+                    )
+            }
+            Focus::Typing => {
+                let is_function = (Key::F1..=Key::F12).contains(&key);
+                // Lines move, delete, copy and undo with these.
+                let edits = matches!(
+                    key,
+                    Key::A
+                        | Key::B
+                        | Key::C
+                        | Key::H
+                        | Key::K
+                        | Key::U
+                        | Key::V
+                        | Key::W
+                        | Key::X
+                        | Key::Y
+                        | Key::Z
+                        | Key::ArrowLeft
+                        | Key::ArrowRight
+                        | Key::ArrowUp
+                        | Key::ArrowDown
+                        | Key::Backspace
+                        | Key::Delete
+                        | Key::Home
+                        | Key::End
+                );
+                !is_function && (!modifiers.command || modifiers.alt || edits)
+            }
+        }
+    }
+}
+
+/// A key that was pressed.
+#[derive(Clone, Copy)]
+struct Stroke {
+    /// The sign that it makes.
+    key: Key,
+    /// The key that has this place on a US keyboard.
+    place: Option<Key>,
+    /// What is held with it, without the Shift that makes the sign.
+    modifiers: Modifiers,
+    /// All that is held with it.
+    held: Modifiers,
+}
+
+/// The keys that are meant by their place: they lie under the left hand on any keyboard.
+const PLACES: [Key; 4] = [Key::W, Key::A, Key::S, Key::D];
+
+impl Stroke {
+    fn new(key: Key, place: Option<Key>, modifiers: Modifiers) -> Stroke {
+        let is_by_place = place.is_some_and(|place| {
+            // A letter whose place is taken by one of these goes to where that one would have been.
+            modifiers.is_none() && (PLACES.contains(&place) || PLACES.contains(&key))
+        });
+        let key = if is_by_place {
+            place.unwrap_or(key)
+        } else {
+            key
+        };
+        // Where Shift makes the sign ("/" on a German keyboard, "." on a French one) it means nothing more.
+        let is_sign =
+            !is_letter(key) && !is_digit(key) && key.symbol_or_name().chars().count() == 1;
+        let makes_sign = is_sign && place.is_some_and(|place| place != key);
+        Stroke {
+            key,
+            place,
+            modifiers: Modifiers {
+                shift: modifiers.shift && !makes_sign,
+                ..modifiers
+            },
+            held: modifiers,
+        }
+    }
+
+    fn fits(self, (modifiers, key): (Modifiers, Key)) -> bool {
         // With Shift a digit is another sign, and which one depends on the keyboard.
-        let is_digit = (Key::Num0..=Key::Num9).contains(&wanted_key);
-        (key == wanted_key || (is_digit && physical == Some(wanted_key)))
-            && modifiers.matches_exact(wanted)
-    })
+        let is_at_place = is_digit(key) && self.place == Some(key);
+        (self.key == key && self.modifiers.matches_exact(modifiers))
+            || (is_at_place && self.held.matches_exact(modifiers))
+    }
+}
+
+fn is_letter(key: Key) -> bool {
+    (Key::A..=Key::Z).contains(&key)
+}
+
+fn is_digit(key: Key) -> bool {
+    (Key::Num0..=Key::Num9).contains(&key)
 }
 
 /// A span of at least a nanosecond between two times, whichever comes first.
@@ -174,6 +293,74 @@ pub fn span_between(a: Timestamp, b: Timestamp) -> TimeSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a key does that makes the sign `key` and lies where `place` lies on a US keyboard.
+    fn about(modifiers: Modifiers, key: Key, place: Key) -> &'static str {
+        let stroke = Stroke::new(key, Some(place), modifiers);
+        let mut fitting = rows().filter(|row| row.keys.iter().any(|keys| stroke.fits(*keys)));
+        fitting.next().map_or("", |row| row.about)
+    }
+
+    #[test]
+    fn the_keys_of_the_left_hand_are_meant_by_their_place() {
+        // AZERTY: Z and Q lie where W and A lie on a US keyboard; what they do is at W and A.
+        assert_eq!(about(NONE, Key::Z, Key::W), "Zoom in at the pointer");
+        assert_eq!(about(NONE, Key::Q, Key::A), "Pan left");
+        assert_eq!(about(NONE, Key::S, Key::S), "Zoom out");
+        assert_eq!(
+            about(NONE, Key::W, Key::Z),
+            "Zoom to the selection; again: the whole trace"
+        );
+        assert_eq!(about(NONE, Key::A, Key::Q), "Show or hide the panes");
+        // Dvorak.
+        assert_eq!(about(NONE, Key::Comma, Key::W), "Zoom in at the pointer");
+        assert_eq!(about(NONE, Key::E, Key::D), "Pan right");
+        assert_eq!(about(NONE, Key::O, Key::S), "Zoom out");
+        assert_eq!(
+            about(NONE, Key::W, Key::Comma),
+            "Previous item on the track"
+        );
+        // Other letters, and letters with Ctrl or Shift, are meant as letters.
+        assert_eq!(about(NONE, Key::F, Key::Y), about(NONE, Key::F, Key::F));
+        assert_eq!(about(CTRL, Key::Z, Key::W), "Back to the place before");
+        assert_eq!(about(SHIFT, Key::A, Key::Q), "Put marker A at the pointer");
+    }
+
+    #[test]
+    fn shift_that_makes_a_sign_is_part_of_it() {
+        // A German keyboard has "/" over 7 and "?" over the key of the minus.
+        assert_eq!(about(SHIFT, Key::Slash, Key::Num7), "Search");
+        let help = "Show or hide this list";
+        assert_eq!(about(SHIFT, Key::Questionmark, Key::Minus), help);
+        assert_eq!(about(SHIFT, Key::Questionmark, Key::Slash), help);
+        // A French one has "." over the semicolon; a US one "+" over "=".
+        let next = "Next item on the track";
+        assert_eq!(about(SHIFT, Key::Period, Key::Semicolon), next);
+        assert_eq!(
+            about(SHIFT, Key::Plus, Key::Equals),
+            "Zoom in at the pointer"
+        );
+        assert_eq!(
+            about(CTRL_SHIFT, Key::Plus, Key::Equals),
+            "Make everything larger"
+        );
+        assert_eq!(
+            about(CTRL_SHIFT, Key::Slash, Key::Num7),
+            "Keep this as place 7"
+        );
+    }
+
+    #[test]
+    fn typing_keeps_the_keys_that_lines_use() {
+        let takes = |focus: Focus, modifiers, key| focus.takes(Stroke::new(key, None, modifiers));
+        assert!(takes(Focus::Typing, NONE, Key::W) && takes(Focus::Typing, CTRL, Key::A));
+        assert!(takes(Focus::Typing, SHIFT, Key::Slash) && takes(Focus::Typing, ALT, Key::Period));
+        assert!(!takes(Focus::Typing, CTRL, Key::P) && !takes(Focus::Typing, NONE, Key::F1));
+        assert!(
+            takes(Focus::Widget, NONE, Key::ArrowLeft) && takes(Focus::Widget, NONE, Key::Enter)
+        );
+        assert!(!takes(Focus::Widget, NONE, Key::W) && !takes(Focus::Widget, ALT, Key::ArrowLeft));
+    }
 
     #[test]
     fn no_key_does_two_things() {

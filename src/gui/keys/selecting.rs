@@ -128,7 +128,16 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Why it waited: the chain of wakeups",
         |_| Some(Action::OpenPane("Wakeup chain")),
     ),
-    row(&[(NONE, Key::Escape)], "Esc", "Select nothing", |_| {
-        Some(Action::Deselect)
-    }),
+    row(
+        &[(NONE, Key::Escape)],
+        "Esc",
+        "Stop the search; select nothing; close the search",
+        |_| Some(Action::Deselect),
+    ),
+    row(
+        &[(SHIFT, Key::Escape)],
+        "Shift+Esc",
+        "Stop all that is worked out in the background",
+        |_| Some(Action::StopWork),
+    ),
 ];

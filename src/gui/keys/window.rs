@@ -1,9 +1,10 @@
 //! The window itself.
 
 use super::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, row};
-use crate::view::action::Purpose;
+use crate::view::action::{PaneFocus, Purpose};
+use crate::view::dock::Beside;
 use crate::view::{
-    Action, DockSide, Docking, Finder, Settings, ThemeChoice, TimeFormat, ViewState,
+    Action, Direction, DockSide, Docking, Finder, Settings, ThemeChoice, TimeFormat, ViewState,
 };
 use egui::Key;
 
@@ -31,6 +32,51 @@ pub(super) const ROWS: &[KeyRow] = &[
     ),
     row(&[(NONE, Key::Q)], "Q", "Show or hide the panes", |_| {
         Some(Action::ToggleDock)
+    }),
+    row(
+        &[(NONE, Key::F6)],
+        "F6",
+        "Go on to the next pane, or to the timeline",
+        |s| Some(go_to_pane(s, Direction::Next)),
+    ),
+    row(
+        &[(SHIFT, Key::F6)],
+        "Shift+F6",
+        "Go back to the pane before, or to the timeline",
+        |s| Some(go_to_pane(s, Direction::Previous)),
+    ),
+    row(
+        &[(CTRL, Key::Tab), (CTRL, Key::PageDown)],
+        "Ctrl+Tab  Ctrl+Page Down",
+        "Next tab of the panes",
+        |s| dock(s, |name| Docking::Turn(name, Direction::Next)),
+    ),
+    row(
+        &[(CTRL_SHIFT, Key::Tab), (CTRL, Key::PageUp)],
+        "Ctrl+Shift+Tab  Ctrl+Page Up",
+        "Previous tab of the panes",
+        |s| dock(s, |name| Docking::Turn(name, Direction::Previous)),
+    ),
+    row(
+        &[(CTRL_SHIFT, Key::PageDown)],
+        "Ctrl+Shift+Page Down",
+        "Move the tab to the right, or into the next tabs",
+        |s| dock(s, |name| Docking::Shift(name, Direction::Next)),
+    ),
+    row(
+        &[(CTRL_SHIFT, Key::PageUp)],
+        "Ctrl+Shift+Page Up",
+        "Move the tab to the left, or into the tabs before",
+        |s| dock(s, |name| Docking::Shift(name, Direction::Previous)),
+    ),
+    row(&[(CTRL, Key::W)], "Ctrl+W", "Close the pane", |s| {
+        dock(s, Docking::Close)
+    }),
+    row(&[], "", "Put the pane at the right of its tabs", |s| {
+        dock(s, |name| Docking::Split(name, Beside::Right))
+    }),
+    row(&[], "", "Put the pane below its tabs", |s| {
+        dock(s, |name| Docking::Split(name, Beside::Below))
     }),
     row(&[], "", "Panes at the bottom", |_| {
         Some(Action::Dock(Docking::Side(DockSide::Bottom)))
@@ -106,6 +152,17 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[], "", "Close the trace", |_| Some(Action::Close)),
     row(&[(CTRL, Key::Q)], "Ctrl+Q", "Quit", |_| Some(Action::Quit)),
 ];
+
+/// Something done to the pane at hand.
+fn dock(state: &ViewState, what: fn(String) -> Docking) -> Option<Action> {
+    let name = state.front_pane()?.to_owned();
+    Some(Action::Dock(what(name)))
+}
+
+fn go_to_pane(state: &ViewState, direction: Direction) -> Action {
+    let name = state.pane_beside(direction).map(str::to_owned);
+    Action::AtPane(name, PaneFocus::Goes)
+}
 
 fn scale(state: &ViewState, percent: i32) -> Option<Action> {
     Some(Action::Configure(Settings {

@@ -68,7 +68,7 @@ impl Pane for ChainPane {
             }))
         });
         let Some(answer) = self.asked.answer() else {
-            ui.spinner();
+            self.asked.ui(ui, scene.palette);
             return actions;
         };
         let Some((chain, table)) = answer else {
@@ -142,6 +142,10 @@ impl Pane for ChainPane {
 
     fn is_waiting(&self) -> bool {
         self.asked.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.asked.stop();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The canvas: every lane that is seen, its labels, and what lies over them.
 
-use super::flows::paint_flows;
+use super::flows::flows_ui;
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
@@ -47,7 +47,8 @@ impl Timeline {
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
         super::path::paint_path(&painter, draw);
-        let arrow = paint_flows(&painter, draw, response.hover_pos());
+        let pointer = response.hover_pos();
+        let arrow = flows_ui(ui, &painter, draw, pointer, &mut self.arrows);
         let arrow = arrow.filter(|_| !response.dragged());
         if let Some(split) = draw
             .sections

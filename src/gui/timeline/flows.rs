@@ -10,34 +10,47 @@ use crate::trace::{FlowId, ThreadId, ThreadState};
 use crate::view::apply::place_of as place_of_direction;
 use crate::view::rows::LaneKind;
 use crate::view::{Direction, FlowsShown, locate, ruler};
-use egui::{Align2, Color32, FontId, Pos2, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Color32, FontId, Pos2, Sense, Shape, Stroke, pos2, vec2};
 
-/// How many arrows of one item are drawn.
-const MOST_OF_ONE: usize = 200;
-/// How many arrows are drawn when all in view are.
-const MOST_IN_VIEW: usize = 400;
+/// How many arrows are drawn at first, and how many after all steps.
+const FIRST_MOST: usize = 400;
+const LAST_MOST: usize = 6_400;
 /// How many are counted beyond those.
 const MOST_COUNTED: usize = 100_000;
 
 /// How near the pointer must be to an arrow to point at it.
 const NEAR_POINTS: f32 = 3.5;
 
+/// How many arrows are drawn at most; more at the user's wish.
+pub(super) struct Most(usize);
+
+impl Default for Most {
+    fn default() -> Most {
+        Most(FIRST_MOST)
+    }
+}
+
 /// The arrow nearest to the pointer, if one is near.
 struct Nearest {
     pointer: Option<Pos2>,
     found: Option<(f32, FlowId)>,
+    most: usize,
 }
 
-/// Draws the arrows that the settings ask for; the one under the pointer comes back.
-pub(super) fn paint_flows(
+/// Draws the arrows that the settings ask for; the one under the pointer comes back. Where there are too many,
+/// says how many more there are, and draws more of them at a click.
+pub(super) fn flows_ui(
+    ui: &egui::Ui,
     painter: &egui::Painter,
     draw: &Draw<'_>,
     pointer: Option<Pos2>,
+    most: &mut Most,
 ) -> Option<FlowId> {
-    let (scene, state) = (draw.scene, draw.scene.state);
+    let state = draw.scene.state;
     let mut near = Nearest {
         pointer,
         found: None,
+        most: most.0,
     };
     let mut left_out = 0;
     if state.settings.flows == FlowsShown::AllInView {
@@ -56,17 +69,48 @@ pub(super) fn paint_flows(
         left_out += paint_of(painter, draw, item, 1.2, &mut near);
     }
     if left_out > 0 {
-        let more = ruler::grouped(left_out as i64);
-        let sign = if left_out >= MOST_COUNTED { "+" } else { "" };
-        painter.text(
-            draw.canvas.right_bottom() - vec2(10.0, 8.0),
-            Align2::RIGHT_BOTTOM,
-            format!("{more}{sign} more arrows"),
-            FontId::proportional(12.0),
-            scene.palette.weak,
-        );
+        more_ui(ui, painter, draw, left_out, most);
     }
     near.found.map(|(_, id)| id)
+}
+
+/// How many arrows were left out, and what to do about it.
+fn more_ui(
+    ui: &egui::Ui,
+    painter: &egui::Painter,
+    draw: &Draw<'_>,
+    left_out: usize,
+    most: &mut Most,
+) {
+    let palette = draw.scene.palette;
+    let more = ruler::grouped(left_out as i64);
+    let sign = if left_out >= MOST_COUNTED { "+" } else { "" };
+    let can_be_more = most.0 < LAST_MOST;
+    let advice = if can_be_more {
+        "click to draw more"
+    } else {
+        "zoom in, or press L for those of the selection"
+    };
+    let text = format!("{more}{sign} more arrows: {advice}");
+    let galley = painter.layout_no_wrap(text.clone(), FontId::proportional(12.0), palette.text);
+    let corner = draw.canvas.right_bottom() - vec2(10.0, 8.0);
+    let place = Align2::RIGHT_BOTTOM.anchor_size(corner, galley.size() + vec2(12.0, 6.0));
+    let sense = if can_be_more {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
+    let response = ui.interact(place, ui.scope_id().with("more arrows"), sense);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, can_be_more, &text));
+    painter.rect_filled(place, 3, palette.group);
+    if response.hovered() && can_be_more {
+        let edge = Stroke::new(1.0, palette.accent);
+        painter.rect_stroke(place, 3, edge, egui::StrokeKind::Inside);
+    }
+    painter.galley(place.min + vec2(6.0, 3.0), galley, palette.text);
+    if response.clicked() {
+        most.0 = (most.0 * 4).min(LAST_MOST);
+    }
 }
 
 /// Of several arrows that lead on, or back, the one that is followed stands out.
@@ -90,7 +134,7 @@ fn paint_all(painter: &egui::Painter, draw: &Draw<'_>, near: &mut Nearest) -> us
     let span = draw.scale.span();
     let (mut drawn, mut left_out) = (0, 0);
     for number in loaded.index.flows.overlapping(span).take(MOST_COUNTED) {
-        if drawn >= MOST_IN_VIEW {
+        if drawn >= near.most {
             left_out += 1;
         } else if paint_flow(painter, draw, FlowId(number), 1.0, near) {
             drawn += 1;
@@ -116,7 +160,7 @@ fn paint_of(
         Item::Slice(slice) => {
             let mut left_out = 0;
             for (number, id) in flows.of_slice(slice).take(MOST_COUNTED).enumerate() {
-                if number < MOST_OF_ONE {
+                if number < near.most {
                     paint_flow(painter, draw, id, width, near);
                 } else {
                     left_out += 1;

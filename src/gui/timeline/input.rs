@@ -7,7 +7,7 @@ use crate::gui::keys::span_between;
 use crate::query::Item;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
-use crate::view::{Action, Flag, Marker, Pointed, Snapping, Wheel};
+use crate::view::{Action, Flag, Flagging, Marker, Pointed, Snapping, Wheel};
 use egui::{CursorIcon, Modifiers, Rect, Ui};
 
 /// How near the pointer must be to an edge of the range to take hold of it.
@@ -29,18 +29,24 @@ impl Timeline {
         let (modifiers, is_middle) = ui.input(|i| (i.modifiers, i.pointer.middle_down()));
         let snaps = (state.settings.snapping == Snapping::On) != modifiers.alt;
         let edge = self.edge.filter(|_| snaps).map(|(_, time)| time);
+        if hover.is_some() && ui.input(|i| i.pointer.any_pressed()) {
+            self.pressed_edge = edge;
+        }
         let at = hover.and_then(|pos| {
             let section = draw.sections.at(pos)?;
             Some((section.stack, section.row_at(pos.y)?))
         });
         let key = at.and_then(|(stack, row)| self.key_of(draw, stack, row));
         actions.push(Action::Point(Pointed {
-            time: hover.map(|pos| draw.time_at(pos.x)),
-            edge,
+            time: hover.or(self.ruler_pointer).map(|pos| draw.time_at(pos.x)),
+            edge: edge.or(self.ruler_edge.filter(|_| snaps).map(|(_, time)| time)),
             item,
             row: key,
         }));
-        let time = hover.map(|pos| edge.unwrap_or_else(|| draw.time_at(pos.x)));
+        let time = hover.map(|pos| {
+            let mark = || near_edge(draw, pos.x, Moved::End).filter(|_| snaps);
+            edge.or_else(mark).unwrap_or_else(|| draw.time_at(pos.x))
+        });
         let grip = hover.and_then(|pos| range_grip(draw, pos.x));
         if grip.is_some() && self.drag.is_none() {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
@@ -48,8 +54,8 @@ impl Timeline {
         if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
             let origin_x = origin.map_or(draw.canvas.left(), |pos| pos.x);
-            let near = self.edge.filter(|_| snaps);
-            let from = near.map_or_else(|| draw.time_at(origin_x), |(_, time)| time);
+            let near = self.pressed_edge.filter(|_| snaps);
+            let from = near.unwrap_or_else(|| draw.time_at(origin_x));
             let row = origin.and_then(|pos| {
                 let section = draw.sections.at(pos)?;
                 Some((section.stack, section.row_at(pos.y)?))
@@ -83,7 +89,7 @@ impl Timeline {
                 Drag::Edge { from } => {
                     actions.push(move_edge(state.area_rows.clone(), span_between(from, time)));
                 }
-                Drag::Mark(_) | Drag::Brush(_) | Drag::Row(_) | Drag::Height(_) => {}
+                _ => {}
             }
         }
         if response.drag_stopped() {
@@ -104,7 +110,8 @@ impl Timeline {
         }
     }
 
-    /// The ruler: a drag selects on all tracks, markers are moved, a double click shows the whole trace.
+    /// The ruler: a drag selects on all tracks, markers and flags are moved, a double click shows the whole
+    /// trace.
     pub(super) fn ruler_ui(
         &mut self,
         ui: &mut Ui,
@@ -119,26 +126,34 @@ impl Timeline {
         let modifiers = ui.input(|i| i.modifiers);
         let snaps = (draw.scene.state.settings.snapping == Snapping::On) != modifiers.alt;
         let moved = match self.drag {
-            Some(Drag::Mark(marker)) => Some(marker),
-            _ => None,
+            Some(Drag::Mark(marker)) => Moved::Marker(marker),
+            Some(Drag::Flag(time)) => Moved::Flag(time),
+            _ => Moved::End,
         };
-        let snapped = |x: f32| match near_edge(draw, x, moved) {
-            Some(edge) if snaps => edge,
-            _ => draw.time_at(x),
+        let pointer = response.interact_pointer_pos().or(response.hover_pos());
+        let slice_edge = self.ruler_edge.take().map(|(_, time)| time);
+        let snapped = |x: f32, slice_edge: Option<Timestamp>| {
+            let is_near = |time: &Timestamp| (draw.x(*time) - x).abs() <= SNAP_POINTS;
+            let edge = near_edge(draw, x, moved).or(slice_edge.filter(is_near));
+            edge.filter(|_| snaps).unwrap_or_else(|| draw.time_at(x))
         };
-        let time = response
-            .interact_pointer_pos()
-            .or(response.hover_pos())
-            .map(|pos| snapped(pos.x));
+        let time = pointer.map(|pos| snapped(pos.x, slice_edge));
+        if pointer.is_some() && ui.input(|i| i.pointer.any_pressed()) {
+            self.pressed_edge = slice_edge;
+        }
+        // The lanes, which are drawn next, say what edge is near it.
+        self.ruler_pointer = pointer;
         if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
             let x = origin.map_or(rect.left(), |pos| pos.x);
-            self.drag = Some(match (mark_at(draw, x), range_grip(draw, x)) {
-                (Some(marker), _) => Drag::Mark(marker),
-                (None, Some(from)) => Drag::Edge { from },
+            let flag = flag_at(draw, x);
+            self.drag = Some(match (mark_at(draw, x), flag, range_grip(draw, x)) {
+                (Some(marker), _, _) => Drag::Mark(marker),
+                (None, Some(time), _) => Drag::Flag(time),
+                (None, None, Some(from)) => Drag::Edge { from },
                 _ if modifiers.shift => Drag::Pan,
                 _ => Drag::Range {
-                    from: snapped(x),
+                    from: snapped(x, self.pressed_edge),
                     row: None,
                     zooms: zooms(modifiers),
                 },
@@ -147,6 +162,13 @@ impl Timeline {
         if let (true, Some(drag), Some(time)) = (response.dragged(), self.drag, time) {
             match drag {
                 Drag::Mark(marker) => actions.push(Action::Mark(marker, time)),
+                Drag::Flag(from) => {
+                    let is_free = draw.scene.state.flags.iter().all(|it| it.time != time);
+                    if is_free {
+                        actions.push(Action::Flag(Flagging::Move(from, time)));
+                        self.drag = Some(Drag::Flag(time));
+                    }
+                }
                 Drag::Range { from, .. } => {
                     actions.push(Action::SelectRange(span_between(from, time)));
                 }
@@ -158,15 +180,14 @@ impl Timeline {
                     let by = draw.scale.nanos_from_points(-response.drag_delta().x);
                     actions.push(Action::Drag(draw.scene.state.span.shifted(by)));
                 }
-                Drag::Brush(_) | Drag::Row(_) | Drag::Height(_) => {}
+                _ => {}
             }
         }
         if response.drag_stopped() {
             self.end_drag(time, actions);
         }
         if let (true, Some(pos)) = (response.clicked(), response.interact_pointer_pos()) {
-            let is_flag = |flag: &Flag| (-2.0..=12.0).contains(&(pos.x - draw.x(flag.time)));
-            if draw.scene.state.flags.iter().any(is_flag) {
+            if flag_at(draw, pos.x).is_some() {
                 actions.push(Action::OpenPane("Marks"));
             }
         }
@@ -305,18 +326,30 @@ fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     }
 }
 
-/// What in the ruler is drawn to: the ends of what is selected, the other marker, flags, the ends of the trace.
-fn near_edge(draw: &Draw<'_>, x: f32, moved: Option<Marker>) -> Option<Timestamp> {
+/// What a drag moves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// An end of a range.
+    End,
+    Marker(Marker),
+    /// The flag that stands here.
+    Flag(Timestamp),
+}
+
+/// What a drag is drawn to beside slices: the ends of what is selected, the other marker, flags, the ends of the
+/// trace.
+fn near_edge(draw: &Draw<'_>, x: f32, moved: Moved) -> Option<Timestamp> {
     let state = draw.scene.state;
     let ends = |span: TimeSpan| [span.start, span.end];
     let marks = [(Marker::A, 0), (Marker::B, 1)]
         .into_iter()
-        .filter(|(marker, _)| moved != Some(*marker))
+        .filter(|(marker, _)| moved != Moved::Marker(*marker))
         .filter_map(|(_, index)| state.marks[index]);
     let selected = state.selected_time.map(ends).into_iter().flatten();
     // The range itself is what a drag in the ruler changes.
-    let range = state.range.filter(|_| moved.is_some()).map(ends);
+    let range = state.range.filter(|_| moved != Moved::End).map(ends);
     let flags = state.flags.iter().map(|flag| flag.time);
+    let flags = flags.filter(|time| moved != Moved::Flag(*time));
     marks
         .chain(selected)
         .chain(range.into_iter().flatten())
@@ -326,6 +359,12 @@ fn near_edge(draw: &Draw<'_>, x: f32, moved: Option<Marker>) -> Option<Timestamp
         .filter(|(distance, _)| *distance <= SNAP_POINTS)
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, time)| time)
+}
+
+/// The flag whose cloth is at `x` in the ruler.
+fn flag_at(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
+    let is_at = |flag: &&Flag| (-2.0..=12.0).contains(&(x - draw.x(flag.time)));
+    draw.scene.state.flags.iter().rfind(is_at).map(|it| it.time)
 }
 
 /// The marker whose tag is at `x` in the ruler.

@@ -79,6 +79,17 @@ impl Timeline {
             let rect = Rect::from_min_max(pos2(left, area.top()), pos2(shown_right, area.bottom()));
             let fill = isolated(draw, kind, block, block_color(scene, kind, block));
             mesh.add_colored_rect(rect, fill);
+            if let Some(pos) = self.ruler_pointer {
+                // In the ruler all tracks count, with what is wide enough to be told from its neighbours.
+                let is_meant = if pos.y < draw.canvas.top() {
+                    right - left >= NODE_FROM_POINTS
+                } else {
+                    area.y_range().contains(pos.y)
+                };
+                if is_meant {
+                    note_edges(&mut self.ruler_edge, pos.x, block, draw);
+                }
+            }
             if let Some(pos) = in_lane {
                 note_edges(&mut self.edge, pos.x, block, draw);
                 let distance = (left - pos.x).max(pos.x - right).max(0.0);

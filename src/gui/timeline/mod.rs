@@ -29,7 +29,7 @@ use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
 use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, Marker, Scale};
-use egui::{Color32, Rect, Stroke, Ui, pos2};
+use egui::{Color32, Pos2, Rect, Stroke, Ui, pos2};
 use glide::Glide;
 use headers::paint_corner;
 use overlays::paint_marks;
@@ -64,6 +64,13 @@ pub struct Timeline {
     has_nodes: bool,
     /// The slice's edge nearest to the pointer, in the lane under it: how far, and when.
     edge: Option<(f32, Timestamp)>,
+    /// Where the pointer is while the ruler has it, and the slice's edge nearest to it of all that are seen.
+    ruler_pointer: Option<Pos2>,
+    ruler_edge: Option<(f32, Timestamp)>,
+    /// The edge that the pointer was at when it was pressed.
+    pressed_edge: Option<Timestamp>,
+    /// How many arrows are drawn at most, in steps.
+    arrows: flows::Most,
     /// What lay under the pointer last.
     under_pointer: Option<(Option<Item>, Timestamp)>,
     /// What the menu was opened on.
@@ -86,6 +93,8 @@ enum Drag {
     Edge { from: Timestamp },
     /// Moving a marker.
     Mark(Marker),
+    /// Moving the flag that stands at this time.
+    Flag(Timestamp),
     /// Moving the span.
     Pan,
     /// Moving the brush in the overview.

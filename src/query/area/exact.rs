@@ -33,6 +33,7 @@ pub fn groups(
         shape: &shape,
     };
     let chunks = chunks(&source, area);
+    job.add_total(2 * chunks.len() as u64);
     let fold = |mut tallies: Tallies, chunk: &Chunk| {
         if !job.is_cancelled() {
             for (row, group, length) in measured(&source, area, chunk) {
@@ -45,6 +46,7 @@ pub fn groups(
                 }
             }
         }
+        job.advance(1);
         tallies
     };
     let none = || -> Tallies { vec![None; shape.group_count] };
@@ -187,6 +189,7 @@ fn percentiles(
                 }
             }
         }
+        job.advance(1);
         values
     };
     let mut values: Vec<(u32, i64)> = chunks.par_iter().flat_map_iter(collect).collect();

@@ -45,12 +45,14 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
             tracks
         }
     };
+    job.add_total(tracks.len() as u64);
     let tree = tracks
         .par_iter()
         .fold(Tree::new, |mut tree, &track| {
             if !job.is_cancelled() {
                 add_track(&mut tree, trace, track, area.span, roots);
             }
+            job.advance(1);
             tree
         })
         .reduce(Tree::new, |mut ours, theirs| {
@@ -174,6 +176,7 @@ pub fn of_stacks(
             }
         }
     }
+    job.add_total(events.len() as u64);
     let mut tree = events
         .par_chunks(4096)
         .fold(Tree::new, |mut tree, events| {
@@ -183,6 +186,7 @@ pub fn of_stacks(
                 }
                 add_stack(&mut tree, &describe(trace, reader, id).stack);
             }
+            job.advance(events.len() as u64);
             tree
         })
         .reduce(Tree::new, |mut ours, theirs| {

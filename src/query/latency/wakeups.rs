@@ -38,10 +38,15 @@ pub fn wakeups(
     } else {
         threads.to_vec()
     };
+    job.add_total(all.len() as u64);
     let mut found: Vec<WakeupLatency> = all
         .into_par_iter()
         .filter(|_| !job.is_cancelled())
-        .map(|thread| of_thread(trace, thread, span, worst))
+        .map(|thread| {
+            let row = of_thread(trace, thread, span, worst);
+            job.advance(1);
+            row
+        })
         .filter(|row| row.lengths.count() + row.unmatched > 0)
         .collect();
     job.check()?;

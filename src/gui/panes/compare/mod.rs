@@ -85,9 +85,7 @@ impl Pane for ComparePane {
             }
             ui.separator();
             self.table.tools_ui(ui, scene, &data, &mut actions);
-            if self.asked.is_waiting() {
-                ui.spinner();
-            }
+            self.asked.ui(ui, scene.palette);
         });
         let resolved = |side: &Option<Side>| resolve(side.as_ref()?, scene, &self.other);
         let (Some(left), Some(right)) = (resolved(&self.left), resolved(&self.right)) else {
@@ -104,6 +102,12 @@ impl Pane for ComparePane {
 
     fn is_waiting(&self) -> bool {
         self.asked.is_waiting() || self.curves.is_waiting() || self.other.is_loading()
+    }
+
+    fn stop(&mut self) {
+        self.asked.stop();
+        self.curves.stop();
+        self.other.stop();
     }
 }
 
@@ -160,7 +164,6 @@ impl ComparePane {
             });
         }
         let Some(data) = self.asked.answer().cloned() else {
-            ui.spinner();
             return;
         };
         if data.rows.is_empty() {

@@ -52,6 +52,13 @@ impl OtherFile {
         self.loading.is_some()
     }
 
+    /// Stops reading it.
+    pub fn stop(&mut self) {
+        if let Some((_, job, _)) = &self.loading {
+            job.cancel();
+        }
+    }
+
     /// It, once it is read.
     pub fn loaded(&self) -> Option<&Arc<LoadedTrace>> {
         self.loaded.as_ref()

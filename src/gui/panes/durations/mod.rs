@@ -59,7 +59,7 @@ impl Pane for DurationsPane {
             self.asked.poll();
         }
         let Some(found) = self.asked.answer().cloned() else {
-            ui.spinner();
+            self.asked.ui(ui, scene.palette);
             return actions;
         };
         let (groups, table) = (&found.0, &found.1);
@@ -69,9 +69,7 @@ impl Pane for DurationsPane {
             let names = format!("{names}. {}", words(scene, &area, from));
             let names = RichText::new(names).color(scene.palette.weak);
             ui.add(egui::Label::new(names).extend());
-            if self.asked.is_waiting() {
-                ui.spinner();
-            }
+            self.asked.ui(ui, scene.palette);
         });
         if groups.is_empty() {
             let words = if trace.slices.is_empty() {
@@ -123,5 +121,10 @@ impl Pane for DurationsPane {
 
     fn is_waiting(&self) -> bool {
         self.asked.is_waiting() || self.one.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.asked.stop();
+        self.one.stop();
     }
 }

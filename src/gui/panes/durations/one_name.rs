@@ -59,6 +59,12 @@ impl OneName {
         self.asked.is_waiting() || self.list.is_waiting()
     }
 
+    /// Stops that.
+    pub fn stop(&mut self) {
+        self.asked.stop();
+        self.list.stop();
+    }
+
     /// Draws it.
     pub fn ui(
         &mut self,
@@ -83,7 +89,7 @@ impl OneName {
             });
         }
         let Some(found) = self.asked.answer().cloned() else {
-            ui.spinner();
+            self.asked.ui(ui, scene.palette);
             return;
         };
         let unit = scene.state.origins.unit;
@@ -125,6 +131,8 @@ impl OneName {
                 ),
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
+            self.asked.ui(ui, scene.palette);
+            self.list.ui(ui, scene.palette);
         });
         let columns = (ui.available_width() / 8.0).clamp(20.0, 160.0) as usize;
         let histogram = found.lengths.histogram(None, columns, self.style.buckets);

@@ -14,7 +14,7 @@ use self::columns::{Column, Line};
 use self::listed::Listed;
 use self::save::{SaveBar, Wanted, text_of};
 use crate::base::{TimeSpan, Timestamp};
-use crate::gui::asked::Asked;
+use crate::gui::asked::{Asked, stop_button};
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
@@ -138,6 +138,14 @@ impl Pane for EventsPane {
             || self.save.is_busy()
             || self.filtering.as_ref().is_some_and(|it| !it.is_over())
     }
+
+    fn stop(&mut self) {
+        self.copying.stop();
+        self.save.stop();
+        if let Some(filtering) = &self.filtering {
+            filtering.cancel();
+        }
+    }
 }
 
 impl EventsPane {
@@ -221,7 +229,7 @@ impl EventsPane {
             if let Some((done, total)) = progress.map(Filtering::progress) {
                 let share = done as f32 / total.max(1) as f32;
                 ui.add(egui::ProgressBar::new(share).desired_width(80.0));
-                if ui.small_button("Stop").clicked()
+                if stop_button(ui)
                     && let Some(filtering) = &self.filtering
                 {
                     filtering.cancel();
@@ -241,8 +249,14 @@ impl EventsPane {
         match listed {
             Listed::Ranks { count, .. } => format!("{} {of}", grouped(*count as u64)),
             Listed::Found { events, .. } => {
+                let is_over = self.filtering.as_ref().is_none_or(Filtering::is_over);
+                let stopped = if is_over && !events.is_complete {
+                    " up to where it was stopped"
+                } else {
+                    ""
+                };
                 format!(
-                    "{} of {} events",
+                    "{} of {} events{stopped}",
                     grouped(events.len() as u64),
                     grouped(all)
                 )

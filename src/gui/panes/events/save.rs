@@ -124,6 +124,13 @@ impl SaveBar {
         self.saving.is_some()
     }
 
+    /// Stops writing; no part of the file stays.
+    pub fn stop(&mut self) {
+        if let Some((job, _, _)) = &self.saving {
+            job.cancel();
+        }
+    }
+
     /// Draws the controls, if they are open.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, wanted: &Wanted) {
         self.poll();

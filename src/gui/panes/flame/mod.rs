@@ -88,9 +88,7 @@ impl Pane for FlamePane {
         ui.horizontal_wrapped(|ui| {
             self.tools_ui(ui, scene, found.as_deref(), &mut actions);
             ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
-            if self.asked.is_waiting() {
-                ui.spinner();
-            }
+            self.asked.ui(ui, scene.palette);
         });
         let Some(found) = found else {
             return actions;
@@ -168,6 +166,10 @@ impl Pane for FlamePane {
 
     fn is_waiting(&self) -> bool {
         self.asked.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.asked.stop();
     }
 }
 

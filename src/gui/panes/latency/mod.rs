@@ -75,6 +75,11 @@ impl Pane for LatencyPane {
     fn is_waiting(&self) -> bool {
         self.wakeups.is_waiting() || self.pairs.is_waiting()
     }
+
+    fn stop(&mut self) {
+        self.wakeups.stop();
+        self.pairs.stop();
+    }
 }
 
 /// The columns of a distribution.

@@ -68,6 +68,11 @@ impl PairsView {
         self.asked.is_waiting()
     }
 
+    /// Stops that.
+    pub fn stop(&mut self) {
+        self.asked.stop();
+    }
+
     /// Draws it.
     pub fn ui(
         &mut self,
@@ -120,7 +125,7 @@ impl PairsView {
         };
         self.ask(ui.ctx(), scene, &from, &to, key);
         let Some(answer) = self.asked.answer() else {
-            ui.spinner();
+            self.asked.ui(ui, scene.palette);
             return;
         };
         match answer {
@@ -211,9 +216,7 @@ impl PairsView {
                 ));
             }
             ui.label(RichText::new(words).color(scene.palette.weak));
-            if self.asked.is_waiting() {
-                ui.spinner();
-            }
+            self.asked.ui(ui, scene.palette);
             self.worst.tools_ui(ui, scene, &found.worst, actions);
         });
         if found.samples.is_empty() {

@@ -52,6 +52,11 @@ impl WakeupsView {
         self.asked.is_waiting()
     }
 
+    /// Stops that.
+    pub fn stop(&mut self) {
+        self.asked.stop();
+    }
+
     /// Draws it.
     pub fn ui(
         &mut self,
@@ -81,13 +86,14 @@ impl WakeupsView {
         }
         let Some(found) = self.asked.answer().cloned() else {
             ui.horizontal_wrapped(|ui| modes(ui));
-            ui.spinner();
+            self.asked.ui(ui, scene.palette);
             return;
         };
         ui.horizontal_wrapped(|ui| {
             modes(ui);
             self.table.tools_ui(ui, scene, &found.table, actions);
             ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
+            self.asked.ui(ui, scene.palette);
         });
         if found.table.rows.is_empty() {
             let words = if trace.states.is_empty() {

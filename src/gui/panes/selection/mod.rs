@@ -159,9 +159,7 @@ impl Pane for SelectionPane {
             ui.add(egui::Label::new(words).extend()).on_hover_text(
                 "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track",
             );
-            if self.exact.is_waiting() {
-                ui.spinner();
-            }
+            self.exact.ui(ui, scene.palette);
         });
         if data.rows.is_empty() {
             if !self.exact.is_waiting() {
@@ -190,6 +188,10 @@ impl Pane for SelectionPane {
 
     fn is_waiting(&self) -> bool {
         self.exact.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.exact.stop();
     }
 }
 
