@@ -95,9 +95,12 @@ impl<K, T> Asked<K, T> {
         };
         let mut wants_stop = false;
         let mut row = |ui: &mut Ui| {
-            ui.spinner();
             let rest = PATIENCE.saturating_sub(pending.began.elapsed());
+            if rest.is_zero() || self.answer.is_none() {
+                ui.spinner();
+            }
             if !rest.is_zero() {
+                // What comes at once would only flicker.
                 ui.ctx().request_repaint_after(rest);
                 return;
             }
