@@ -48,7 +48,7 @@ impl Reader for Slow {
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(8));
         self.0.describe(event)
     }
 }
@@ -76,7 +76,15 @@ fn a_search_is_stopped_by_its_button_and_by_esc_and_goes_on() {
     key(&mut window, Modifiers::NONE, Key::Slash);
     type_into(&mut window, "Search", "no such text");
     assert!(window.state().is_busy());
-    assert!(window.query_by_label_contains(" %").is_some());
+    // How far it is shows as soon as its thread knows.
+    let tells = |window: &Window| window.query_by_label_contains(" %").is_some();
+    for _ in 0..50 {
+        if !tells(&window) {
+            std::thread::sleep(Duration::from_millis(5));
+            window.step();
+        }
+    }
+    assert!(tells(&window));
     window.get_by_label("Stop").click();
     settle(&mut window);
     let stopped = |window: &Window| window.query_by_label_contains("Stopped").is_some();

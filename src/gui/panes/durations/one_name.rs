@@ -140,7 +140,9 @@ impl OneName {
         let chart_height = if is_low {
             ui.available_height()
         } else {
-            (ui.available_height() * 0.5).max(100.0)
+            // In a pane that is low as well the chart has all of it: the list is below its edge.
+            let height = ui.available_height();
+            (height * 0.5).max(100.0).min(height)
         };
         let chart_width = if is_low {
             let width = ui.available_width();
