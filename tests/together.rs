@@ -251,6 +251,46 @@ fn a_text_without_times_shares_an_axis_that_has_seconds() {
 }
 
 #[test]
+fn a_text_that_does_not_name_its_clock_lies_where_its_times_say() {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap_or_else(|error| panic!("{error}"));
+        path
+    };
+    let line = |time: &str| {
+        format!(
+            "            bash-96      [001] ..... {time}: sched_waking: comm=a pid=9 prio=120 target_cpu=000\n"
+        )
+    };
+    let first = write("a.ftrace", &(line("36665.100000") + &line("36665.900000")));
+    let second = write("b.ftrace", &(line("36665.500000") + &line("36666.900000")));
+    let later = write("c.ftrace", &line("40000.000000"));
+    let cycles = write(
+        "d.ftrace",
+        &(line("95191326428448") + &line("95191327428448")),
+    );
+    let paths = [first, second, later, cycles];
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let sources = &loaded.trace.sources;
+    assert_eq!(sources[1].offset(), Nanos(0));
+    assert!(
+        sources[1].evidence.contains("overlap those of a.ftrace"),
+        "{}",
+        sources[1].evidence
+    );
+    // What is far away, or counts something else, tells nothing.
+    assert_ne!(sources[2].offset(), Nanos(0));
+    assert!(sources[2].evidence.contains("nothing tells"));
+    assert!(
+        sources[3].evidence.contains("it has no times"),
+        "{}",
+        sources[3].evidence
+    );
+}
+
+#[test]
 fn what_the_user_placed_stays_when_a_file_is_added() {
     let members = samples();
     let joined = Arc::new(join_at(

@@ -6,7 +6,8 @@ use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
 use super::command::{CliError, Command, files_arguments, load};
-use crate::base::Nanos;
+use crate::base::{Nanos, TimeSpan};
+use crate::event::part::ClockUnit;
 use crate::load::LoadedTrace;
 use crate::view::ruler;
 
@@ -105,6 +106,19 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
     })
 }
 
+/// How long it is and from when to when; clocks without seconds count in their own steps.
+fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
+    let length = ruler::length_text(span.duration(), unit);
+    match unit {
+        ClockUnit::Nanoseconds => format!("{length} (from {} to {})", span.start, span.end),
+        _ => format!(
+            "{length} (from {} to {})",
+            ruler::grouped(span.start.0),
+            ruler::grouped(span.end.0)
+        ),
+    }
+}
+
 fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
     let trace = &loaded.trace;
     let mut row = |name: &str, value: String| writeln!(out, "{name:<16} {value}");
@@ -113,15 +127,7 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
         "file",
         format!("{} ({} bytes)", loaded.path.display(), loaded.file_bytes),
     )?;
-    row(
-        "span",
-        format!(
-            "{} (from {} to {})",
-            trace.span.duration(),
-            trace.span.start,
-            trace.span.end
-        ),
-    )?;
+    row("span", span_text(trace.span, trace.info.clock_unit))?;
     if !trace.info.clock.is_empty() {
         row("clock", trace.info.clock.clone())?;
     }

@@ -2,8 +2,8 @@
 //!
 //! The axis is the first trace's clock. A later trace is held against all before it; what they have in
 //! common decides, the surest first: a recorded relation of the clocks (host and guest), the same clock on
-//! the same machine, the time of day, two clocks that both count from boot. Where nothing is in common, it
-//! starts where the first one starts.
+//! the same machine, the time of day, two clocks that both count from boot, times that overlap where a text does
+//! not name its clock. Where nothing is in common, it starts where the first one starts.
 
 use std::sync::Arc;
 
@@ -69,6 +69,7 @@ enum Sureness {
     SameClock,
     TimeOfDay,
     SinceBoot,
+    Overlap,
 }
 
 /// What two clocks have in common, if anything.
@@ -133,6 +134,27 @@ fn relation(
             b.clock, a.clock
         );
         return found(Sureness::SinceBoot, Nanos(0), words);
+    }
+    // Texts of ftrace have times and do not name their clock; most often it is the one since boot.
+    let is_unnamed =
+        |info: &TraceInfo| info.clock.is_empty() && info.format.starts_with("ftrace text");
+    let may_be_same = match (is_unnamed(a), is_unnamed(b)) {
+        (true, true) => true,
+        (true, false) => counts_from_boot(&b.clock),
+        (false, true) => counts_from_boot(&a.clock),
+        (false, false) => false,
+    };
+    let (there, here) = (other.trace.span, loaded.trace.span);
+    if may_be_same && there.start < here.end && here.start < there.end && is_same_machine {
+        let words = match is_unnamed(b) {
+            true => format!(
+                "it does not name its clock; its times overlap those of {name}, so both are taken for one clock"
+            ),
+            false => format!(
+                "{name} does not name its clock; its times overlap these, so both are taken for one clock"
+            ),
+        };
+        return found(Sureness::Overlap, Nanos(0), words);
     }
     None
 }

@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::lines::{cut_at_line_ends, lines};
-use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
+use crate::base::{Diagnostics, Job, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
@@ -245,7 +245,7 @@ impl FtraceReader {
             } else {
                 "ftrace text".to_owned()
             },
-            clock: String::new(),
+            clock: clock_words(head, layout, clock_unit).to_owned(),
             clock_unit,
             wall_clock_zero_ns: None,
             cpu_count: cpu_count(head),
@@ -308,6 +308,22 @@ fn cpu_count(head: &[u8]) -> Option<u32> {
             .filter(|count| (1..=8192).contains(count))
     })
     .next()
+}
+
+/// What the text tells of its clock: nothing, where it has seconds.
+fn clock_words(head: &[u8], layout: Layout, unit: ClockUnit) -> &'static str {
+    let first = lines(head, 1, 0).find_map(|line| match layout {
+        Layout::Graph => graph::split_line(line.bytes).map(|line| line.time.is_some()),
+        Layout::Events => split_prefix(line.bytes).map(|_| true),
+    });
+    let is_latency = || memchr::memmem::find(head, b" latency trace v").is_some();
+    match (unit, first) {
+        (ClockUnit::Order, _) => "bare numbers that number the events",
+        (ClockUnit::Cycles, _) => "bare numbers of unknown length",
+        (_, Some(false)) => "durations added up, for each CPU by itself",
+        (_, Some(true)) if is_latency() => "since the report's first event",
+        _ => "",
+    }
 }
 
 /// What a clock counts that prints bare numbers.
@@ -420,7 +436,17 @@ impl Reader for FtraceReader {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::default()
+        let mut found = Diagnostics::default();
+        let has_columns = self.blocks.iter().any(|block| block.first_time.is_some());
+        if self.layout == Layout::Events && !has_columns {
+            let place = crate::base::Location::Line(1);
+            found.note("no_columns", Severity::Info, place, || {
+                "no line says its task, CPU and time: the trace options raw, hex, bin and \
+                 nocontext-info leave them out; record without these"
+                    .to_owned()
+            });
+        }
+        found
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {

@@ -189,3 +189,32 @@ fn bare_clocks_claim_no_seconds() {
     let (reader, _) = open("   a-9 [000]4631252878692: x: y\n   a-9 [000]4631252979692: x: y\n");
     assert_eq!(reader.info().clock_unit, ClockUnit::Cycles);
 }
+
+#[test]
+fn clocks_and_lines_without_columns_are_said() {
+    let (reader, _) = open(
+        "            sh-22046   [001] .....         3895: sys_exit: NR 1 = 2\n            sh-22046   [001] .....         3896: sys_exit: NR 2 = 2\n",
+    );
+    assert_eq!(reader.info().clock_unit, ClockUnit::Order);
+    assert_eq!(reader.info().clock, "bare numbers that number the events");
+    let (reader, _) = open(
+        "            sh-22046   [001] ..... 95191326428448: x: y\n            sh-22046   [001] ..... 95191326432660: x: y\n",
+    );
+    assert_eq!(reader.info().clock_unit, ClockUnit::Cycles);
+    let (reader, _) = open(
+        "# tracer: nop\n#\n# nop latency trace v1.1.5 on 6.18.44\n      sh-22046     0..... 8183us : sys_exit: NR 1 = 2\n",
+    );
+    assert_eq!(reader.info().clock, "since the report's first event");
+    assert_eq!(reader.diagnostics().rows().len(), 0);
+    // What the kernel prints with the options raw, hex and nocontext-info.
+    for text in [
+        "# tracer: nop\n#\n22046 0 36665302811946 type: 442\n",
+        "# tracer: nop\n#\n0000561e 00000000 00002158d35b5a2e type: 442\n\n",
+        "# tracer: nop\n#\nsys_exit: NR 1 = 2\n",
+    ] {
+        let (reader, parts) = open(text);
+        assert_eq!(reader.diagnostics().rows()[0].code, "no_columns", "{text}");
+        assert_eq!(parts[0].diagnostics.count_of("unknown_line"), 1, "{text}");
+        assert_eq!(parts[0].events.len(), 1, "kept as an instant");
+    }
+}
