@@ -229,6 +229,33 @@ fn the_command_lists_errors_under_their_columns_and_writes_a_script() {
 }
 
 #[test]
+fn errors_name_the_file_that_they_stand_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let first = write("kprobe_events", "p:a vfs_read\np:b vfs_read %ax\n");
+    let second = write(
+        "dynamic_events",
+        "p:a vfs_read\np:c vfs_write\np:a vfs_read %ax\ns:lat u64 lat\n",
+    );
+    let (code, _, stderr) = run(&["probes", &first, &second]);
+    assert_ne!(code, 0);
+    assert!(
+        stderr.contains(
+            "dynamic_events: line 3, column 14: an event of this name has other arguments"
+        ),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("dynamic_events: line 4: a synthetic event; only probes are checked"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn mutated_definitions_do_no_harm_and_print_back_what_they_mean() {
     let text = "p:kprobes/open_in do_sys_openat2 dfd=$arg1:s32 filename=+0($arg2):ustring hx=+0($arg2):x8[4] \
                 lo=+0($arg3):b4@0/32 caller=$stack0:symbol comm=$comm imm=\\42 jif=@jiffies:u64\n\

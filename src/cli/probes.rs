@@ -161,18 +161,11 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))
     };
-    let mut text = String::new();
+    let mut files = Vec::new();
     for path in definitions {
-        text.push_str(&read(path)?);
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
+        files.push((path.display().to_string(), read(path)?));
     }
-    let names: Vec<String> = definitions
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    let mut set = ProbeSet::from_text(&names.join(", "), &text);
+    let mut set = ProbeSet::from_files(&files);
     let mut rows = Vec::new();
     for path in profiles {
         rows.extend(probes::parse_profile(&read(path)?));
@@ -243,11 +236,7 @@ fn say_errors(set: &ProbeSet) -> usize {
     let definitions: &Definitions = &set.definitions;
     for line in &definitions.lines {
         let Err(error) = &line.command else { continue };
-        let source = if set.source.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", set.source)
-        };
+        let source = line.file_words();
         let _unwritable = writeln!(
             stderr,
             "{source}{error}\n    {}\n    {}^",

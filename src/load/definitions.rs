@@ -43,9 +43,7 @@ pub fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
     if texts.is_empty() && counted.is_empty() {
         return (traces, None);
     }
-    let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
-    let joined: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let mut set = ProbeSet::from_text(&names.join(", "), &joined.join("\n"));
+    let mut set = ProbeSet::from_files(&texts);
     set.profile = Arc::new(counted);
     (traces, Some(set))
 }

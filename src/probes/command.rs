@@ -17,6 +17,21 @@ pub(super) const BOOT: &str = "kprobe_event=";
 #[must_use]
 pub fn parse(text: &str) -> Definitions {
     let mut all = Definitions::default();
+    read_into(&mut all, "", text);
+    all
+}
+
+/// The same of several files, which the kernel would be given one after the other.
+#[must_use]
+pub fn parse_files(files: &[(String, String)]) -> Definitions {
+    let mut all = Definitions::default();
+    for (name, text) in files {
+        read_into(&mut all, name, text);
+    }
+    all
+}
+
+fn read_into(all: &mut Definitions, source: &str, text: &str) {
     for (number, line) in (1..).zip(text.lines()) {
         for span in commands(line) {
             let words = words(line, span.at, span.end, span.separator);
@@ -34,16 +49,16 @@ pub fn parse(text: &str) -> Definitions {
                 fault,
             });
             let mut row = DefinitionLine {
+                source: source.to_owned(),
                 number,
                 text: line.to_owned(),
                 command,
                 is_removed: false,
             };
-            join(&mut all, &mut row, line, &words);
+            join(all, &mut row, line, &words);
             all.lines.push(row);
         }
     }
-    all
 }
 
 /// A command inside a line.
@@ -276,6 +291,11 @@ fn join(all: &mut Definitions, row: &mut DefinitionLine, line: &str, words: &[Wo
             let was_there = remove(all, group.as_deref(), event.as_deref());
             (!was_there).then_some((0, Fault::NothingToRemove))
         }
+        // A kernel's kprobe_events and dynamic_events list the same probes.
+        Ok(Command::Define(probe)) if is_in_other_file(all, &row.source, probe) => {
+            row.is_removed = true;
+            None
+        }
         Ok(Command::Define(probe)) => clash(all, probe),
         _ => None,
     };
@@ -303,6 +323,17 @@ fn remove(all: &mut Definitions, group: Option<&str>, event: Option<&str>) -> bo
         }
     }
     has_any
+}
+
+fn is_in_other_file(all: &Definitions, source: &str, probe: &ProbeDefinition) -> bool {
+    all.lines.iter().any(|line| {
+        line.source != source
+            && !line.is_removed
+            && line
+                .command
+                .as_ref()
+                .is_ok_and(|command| matches!(command, Command::Define(old) if old == probe))
+    })
 }
 
 /// Why `probe` cannot join the event of its name, and the word that is to blame.

@@ -33,7 +33,7 @@ mod sniff;
 
 use std::sync::Arc;
 
-pub use command::parse;
+pub use command::{parse, parse_files};
 pub use fault::{Fault, ProbeError};
 pub use profile::{ProfileRow, parse_profile};
 pub use sniff::{sniff, sniff_profile};
@@ -56,6 +56,17 @@ impl ProbeSet {
         ProbeSet {
             source: source.to_owned(),
             definitions: Arc::new(parse(text)),
+            profile: Arc::default(),
+        }
+    }
+
+    /// Definitions from files, by name and text.
+    #[must_use]
+    pub fn from_files(files: &[(String, String)]) -> ProbeSet {
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        ProbeSet {
+            source: names.join(", "),
+            definitions: Arc::new(parse_files(files)),
             profile: Arc::default(),
         }
     }
@@ -108,7 +119,8 @@ impl Definitions {
     pub fn unchecked(&self) -> impl Iterator<Item = String> {
         self.lines.iter().filter_map(|line| match line.command {
             Ok(Command::Other(other)) => Some(format!(
-                "line {}: {}; only probes are checked",
+                "{}line {}: {}; only probes are checked",
+                line.file_words(),
                 line.number,
                 other.word()
             )),
@@ -120,14 +132,27 @@ impl Definitions {
 /// One command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefinitionLine {
+    /// The file that it stands in; empty for what was pasted.
+    pub source: String,
     /// The line of the text, from 1.
     pub number: u32,
     /// The whole line.
     pub text: String,
     /// What it says, or why the kernel would refuse it.
     pub command: Result<Command, ProbeError>,
-    /// Whether a later line takes this probe away.
+    /// Whether a later line takes this probe away, or another file has it, too.
     pub is_removed: bool,
+}
+
+impl DefinitionLine {
+    /// `FILE: `, where there is one.
+    #[must_use]
+    pub fn file_words(&self) -> String {
+        match self.source.as_str() {
+            "" => String::new(),
+            name => format!("{name}: "),
+        }
+    }
 }
 
 /// What a line does.

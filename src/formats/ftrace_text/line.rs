@@ -12,6 +12,7 @@
 //! Columns are found from the right: a name may hold spaces, dashes and brackets.
 
 use super::fields::find_short;
+use crate::formats::atrace::may_be_mark;
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -370,6 +371,10 @@ pub fn classify(body: &[u8]) -> Body<'_> {
         [b':', info @ ..] if starts_well && matches!(info.first(), None | Some(b' ')) => {
             Body::Event(name, info.trim_ascii_start())
         }
+        // Who wrote the mark could not be told.
+        [b':', b' ', info @ ..] if is_address(name) && may_be_mark(info) => {
+            Body::Event(b"tracing_mark_write", info)
+        }
         [b'(', inner @ ..] if name.starts_with(b"sys_") => {
             let inner = inner.trim_ascii_end();
             let inner = inner.strip_suffix(b")").unwrap_or(inner);
@@ -392,6 +397,12 @@ pub fn classify(body: &[u8]) -> Body<'_> {
             _ => Body::Text,
         },
     }
+}
+
+/// `0` or `0xffffffff81498b1a`, where there should be a name.
+fn is_address(name: &[u8]) -> bool {
+    let digits = name.strip_prefix(b"0x").unwrap_or(b"0");
+    (name == b"0" || name.starts_with(b"0x")) && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: text` and the like: names with offsets and addresses.
@@ -499,6 +510,18 @@ mod tests {
         assert_eq!(
             classify(b"tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: B|1|x"),
             Body::Event(b"tracing_mark_write", b"B|1|x")
+        );
+        for address in ["0", "0x0", "0xffffffff81498b1a"] {
+            let line = format!("{address}: C|1|x|2");
+            assert_eq!(
+                classify(line.as_bytes()),
+                Body::Event(b"tracing_mark_write", b"C|1|x|2")
+            );
+        }
+        assert_eq!(classify(b"0: no mark"), Body::Text);
+        assert_eq!(
+            classify(b"tracing_mark_write: E"),
+            Body::Event(b"tracing_mark_write", b"E")
         );
         assert_eq!(
             classify(b"<user stack trace>"),

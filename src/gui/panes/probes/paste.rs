@@ -95,7 +95,8 @@ pub(super) fn errors_ui(ui: &mut Ui, scene: &Scene<'_>, definitions: &Definition
         let mark = " ".repeat(error.column.saturating_sub(1) as usize);
         let text = format!("{}\n{mark}^", line.text);
         ui.add(egui::Label::new(RichText::new(text).monospace().size(12.0)).extend());
-        let words = RichText::new(error.to_string()).color(scene.palette.error);
+        let words = format!("{}{error}", line.file_words());
+        let words = RichText::new(words).color(scene.palette.error);
         ui.add(egui::Label::new(words).extend());
         ui.add_space(4.0);
     }
