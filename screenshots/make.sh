@@ -18,4 +18,5 @@ draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880m
 draw process-tree lua-make-j2.etrace.zst --size 1280x720 --pane process-tree --theme light
 draw fxt-events compress.fxt --size 1280x720 --pane events
 draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
-draw kprobe-text-pairs kprobe-pair.trace_pipe --size 1280x720 --pane probes
+draw kprobe-text-pairs kprobe-pair.trace_pipe sample-traces/kprobe-pair.kprobe_events sample-traces/kprobe-pair.kprobe_profile \
+    --size 1280x720 --from 325ms --until 620ms --pane probes

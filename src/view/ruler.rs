@@ -111,7 +111,8 @@ pub fn zero_of(format: TimeFormat, origins: Origins) -> Timestamp {
 #[must_use]
 pub fn tick_text(time: Timestamp, step: Nanos, format: TimeFormat, origins: Origins) -> String {
     if origins.unit != ClockUnit::Nanoseconds {
-        return grouped(count_of(time, format, origins));
+        // The axis says what it counts.
+        return length_text(Nanos(count_of(time, format, origins)), origins.unit);
     }
     match (format, origins.unix_offset) {
         (TimeFormat::SinceStart, _) | (TimeFormat::WallClock, None) => {
@@ -147,10 +148,15 @@ pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> Strin
 pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
     match unit {
         ClockUnit::Nanoseconds => length.to_string(),
-        ClockUnit::Cycles => format!("{} cycles", grouped(length.0)),
-        ClockUnit::Order => format!("{} steps", grouped(length.0)),
-        ClockUnit::Lines => format!("{} lines", grouped(length.0)),
+        ClockUnit::Cycles => counted(length.0, "cycle"),
+        ClockUnit::Order => counted(length.0, "step"),
+        ClockUnit::Lines => counted(length.0, "line"),
     }
+}
+
+fn counted(count: i64, word: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {word}{plural}", grouped(count))
 }
 
 fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
@@ -351,6 +357,23 @@ mod tests {
         assert_eq!(text(1_000_000_010, 10), "1.00000001 s");
         assert_eq!(text(150 * SECOND, 30 * SECOND), "2:30");
         assert_eq!(text(-2_000, 1_000), "-2 µs");
+    }
+
+    #[test]
+    fn an_axis_without_seconds_says_what_it_counts() {
+        let text = |count, unit| {
+            let origins = Origins { unit, ..origins() };
+            let step = Nanos(10);
+            tick_text(
+                Timestamp(5_000 + count),
+                step,
+                TimeFormat::SinceStart,
+                origins,
+            )
+        };
+        assert_eq!(text(20, ClockUnit::Lines), "20 lines");
+        assert_eq!(text(1, ClockUnit::Order), "1 step");
+        assert_eq!(text(0, ClockUnit::Cycles), "0 cycles");
     }
 
     #[test]
