@@ -148,13 +148,13 @@ pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> Strin
 pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
     match unit {
         ClockUnit::Nanoseconds => length.to_string(),
-        ClockUnit::Cycles => counted(length.0, "cycle"),
-        ClockUnit::Order => counted(length.0, "step"),
-        ClockUnit::Lines => counted(length.0, "line"),
+        ClockUnit::Cycles => steps_text(length.0, "cycle"),
+        ClockUnit::Order => steps_text(length.0, "step"),
+        ClockUnit::Lines => steps_text(length.0, "line"),
     }
 }
 
-fn counted(count: i64, word: &str) -> String {
+fn steps_text(count: i64, word: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {word}{plural}", grouped(count))
 }
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn an_axis_without_seconds_says_what_it_counts() {
-        let text = |count, unit| {
+        let text = |count: i64, unit| {
             let origins = Origins { unit, ..origins() };
             let step = Nanos(10);
             tick_text(
