@@ -448,6 +448,56 @@ fn paths_of_strace_are_whole_where_it_tells_the_directory() {
 }
 
 #[test]
+fn paths_of_strace_count_from_numbered_descriptors() {
+    let text = "\
+100 1.000001 openat(AT_FDCWD, \"/proj\", O_RDONLY|O_DIRECTORY) = 3 <0.000001>\n\
+100 1.000002 openat(3, \"src\", O_RDONLY|O_DIRECTORY|O_CLOEXEC) = 4 <0.000001>\n\
+100 1.000003 dup2(4, 9) = 9 <0.000001>\n\
+100 1.000004 clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000001>\n\
+100 1.000005 close(3) = 0 <0.000001>\n\
+100 1.000006 openat(3, \"gone\", O_RDONLY) = 5 <0.000001>\n\
+101 1.000007 openat(4, \"a.c\", O_RDONLY) = 5 <0.000001>\n\
+101 1.000008 execve(\"/bin/cc\", [\"cc\"], 0x7ffc /* 9 vars */) = 0 <0.000001>\n\
+101 1.000009 openat(4, \"b.c\", O_RDONLY) = 4 <0.000001>\n\
+101 1.000010 renameat(9, \"../x\", 3, \"y\") = 0 <0.000001>\n\
+101 1.000011 fchdir(9) = 0 <0.000001>\n\
+101 1.000012 open(\"c.c\", O_RDONLY) = 6 <0.000001>\n\
+101 1.000013 fchdir(77) = 0 <0.000001>\n\
+101 1.000014 open(\"d.c\", O_RDONLY) = 6 <0.000001>\n\
+101 1.000080 +++ exited with 0 +++\n\
+100 1.000100 +++ exited with 0 +++\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.strace");
+    std::fs::write(&path, text).unwrap();
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    let trace = &loaded.trace;
+    let rows = trace.files.rows.iter();
+    let paths: Vec<(String, String)> = rows
+        .filter(|row| row.path != threadline::base::StringId::EMPTY)
+        .map(|row| (row.path, row.other_path))
+        .map(|(path, other)| {
+            (
+                trace.text(path).into_owned(),
+                trace.text(other).into_owned(),
+            )
+        })
+        .collect();
+    let of = |path: &str, other: &str| (path.to_owned(), other.to_owned());
+    let expected = [
+        of("/proj", ""),
+        of("/proj/src", "src"),
+        // What is not known is not guessed.
+        of("/proc/self/fd/3/gone", "gone"),
+        of("/proj/src/a.c", "a.c"),
+        of("/proc/self/fd/4/b.c", "b.c"),
+        of("/proj/x", "/proj/y"),
+        of("/proj/src/c.c", "c.c"),
+        of("d.c", ""),
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[test]
 fn a_file_is_open_until_nobody_has_a_descriptor_of_it() {
     let [shell, cat] = [1, 2].map(|serial| upid(serial, 99 + serial));
     let open = |fd: u32, flags: u32, name: &str| {

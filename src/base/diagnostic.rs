@@ -79,6 +79,13 @@ impl Diagnostics {
         }
     }
 
+    /// Whether the next place of `code` would be kept: finding out where something is can be work.
+    #[must_use]
+    pub fn has_room(&self, code: &str) -> bool {
+        let row = self.rows.iter().find(|row| row.code == code);
+        row.is_none_or(|row| row.places.len() < Diagnostic::MAX_PLACES)
+    }
+
     /// Adds all of `other`, as if it had been noted here after what is here.
     pub fn merge(&mut self, other: Diagnostics) {
         for theirs in other.rows {
@@ -130,6 +137,7 @@ mod tests {
     fn a_code_keeps_its_first_places_and_counts_the_rest() {
         let mut all = Diagnostics::default();
         for byte in 0..20 {
+            assert_eq!(all.has_room("bad_page"), byte < 8);
             all.note("bad_page", Severity::Error, Location::Byte(byte), || {
                 format!("page at {byte}")
             });

@@ -1,11 +1,12 @@
 //! The ground that every other module stands on: time, checked byte reading, errors with a place,
-//! diagnostics, jobs that can be cancelled, and interned strings. Knows no trace and no format.
+//! diagnostics, jobs that can be cancelled, rows put in order, and interned strings. Knows no trace and no format.
 
 pub mod cursor;
 pub mod diagnostic;
 pub mod error;
 pub mod job;
 pub mod lines;
+pub mod order;
 pub mod signals;
 pub mod strings;
 pub mod time;

@@ -18,16 +18,26 @@ impl StringId {
 pub struct Strings {
     buffer: Vec<u8>,
     ends: Vec<usize>,
-    /// Open addressing; 0 = free, else id + 1.
-    slots: Vec<u32>,
+    /// Open addressing.
+    slots: Vec<Slot>,
 }
+
+/// A string's place in the table. What is in it of the hash tells most strings apart without a look at their bytes.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    /// id + 1; 0: free.
+    taken: u32,
+}
+
+const FREE: Slot = Slot { hash: 0, taken: 0 };
 
 impl Default for Strings {
     fn default() -> Strings {
         let mut strings = Strings {
             buffer: Vec::new(),
             ends: Vec::new(),
-            slots: vec![0; 16],
+            slots: vec![FREE; 16],
         };
         strings.intern(b"");
         strings
@@ -40,11 +50,11 @@ impl std::fmt::Debug for Strings {
     }
 }
 
-fn hash_bytes(bytes: &[u8]) -> usize {
+fn hash_bytes(bytes: &[u8]) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     // FxHasher's high bits are the good ones.
-    (hasher.finish() >> 20) as usize
+    (hasher.finish() >> 20) as u32
 }
 
 /// Bytes as text to show: those that are not UTF-8 become `\xNN`.
@@ -83,20 +93,37 @@ impl Strings {
         if (self.ends.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
-        let mut slot = hash_bytes(bytes) & mask;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                taken if self.bytes(StringId(taken - 1)) == bytes => return StringId(taken - 1),
-                _ => slot = (slot + 1) & mask,
-            }
-        }
+        let hash = hash_bytes(bytes);
+        let slot = match self.look_up(bytes, hash) {
+            Ok(known) => return known,
+            Err(slot) => slot,
+        };
         let id = self.ends.len() as u32;
         self.buffer.extend_from_slice(bytes);
         self.ends.push(self.buffer.len());
-        self.slots[slot] = id + 1;
+        self.slots[slot] = Slot {
+            hash,
+            taken: id + 1,
+        };
         StringId(id)
+    }
+
+    /// The id of `bytes`, or the free slot for it.
+    #[inline]
+    fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot.taken == 0 {
+                return Err(at);
+            }
+            let id = StringId(slot.taken.wrapping_sub(1));
+            if slot.hash == hash && self.bytes(id) == bytes {
+                return Ok(id);
+            }
+            at = (at + 1) & mask;
+        }
     }
 
     /// The id of a text, new or known.
@@ -107,29 +134,18 @@ impl Strings {
     /// The id of `bytes` if it is in the table.
     #[must_use]
     pub fn find(&self, bytes: &[u8]) -> Option<StringId> {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash_bytes(bytes) & mask;
-        loop {
-            match self.slots[slot] {
-                0 => return None,
-                taken if self.bytes(StringId(taken - 1)) == bytes => {
-                    return Some(StringId(taken - 1));
-                }
-                _ => slot = (slot + 1) & mask,
-            }
-        }
+        self.look_up(bytes, hash_bytes(bytes)).ok()
     }
 
     fn grow(&mut self) {
-        let slots = self.slots.len() * 2;
-        let mask = slots - 1;
-        let mut grown = vec![0; slots];
-        for id in 0..self.ends.len() as u32 {
-            let mut slot = hash_bytes(self.bytes(StringId(id))) & mask;
-            while grown[slot] != 0 {
-                slot = (slot + 1) & mask;
+        let mask = self.slots.len() * 2 - 1;
+        let mut grown = vec![FREE; self.slots.len() * 2];
+        for slot in self.slots.iter().filter(|slot| slot.taken != 0) {
+            let mut at = slot.hash as usize & mask;
+            while grown[at].taken != 0 {
+                at = (at + 1) & mask;
             }
-            grown[slot] = id + 1;
+            grown[at] = *slot;
         }
         self.slots = grown;
     }
@@ -166,7 +182,7 @@ impl Strings {
     pub fn memory_bytes(&self) -> u64 {
         (self.buffer.capacity()
             + self.ends.capacity() * size_of::<usize>()
-            + self.slots.capacity() * 4) as u64
+            + self.slots.capacity() * size_of::<Slot>()) as u64
     }
 }
 

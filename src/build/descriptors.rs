@@ -14,16 +14,18 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::async_tracks::pack;
-use super::identities::Born;
+use super::identities::{Act, Born};
 use super::merge::Merged;
 use super::nesting::{Draft, Nested};
-use super::process_life::{Act, Link};
+use super::process_life::Link;
 use super::slice_table::AsyncTrack;
 use super::track_number;
 use crate::base::{Diagnostics, Severity, StringId, Timestamp};
 use crate::event::FileOp;
 use crate::event::pairs::DURATIONS;
-use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId, Trace, TrackKind};
+use crate::trace::{
+    EventId, FileUse, LabelId, Process, ProcessId, SliceLabel, ThreadId, Trace, TrackKind,
+};
 
 const CLOSE_ON_EXEC: u32 = 0o2_000_000;
 /// Descriptors from here on are not followed.
@@ -146,7 +148,7 @@ pub fn build_descriptors(
         tables: vec![Vec::new(); trace.processes.len()],
         descriptions: Vec::new(),
         holders: FxHashMap::default(),
-        drafts: vec![Vec::new(); trace.processes.len()],
+        drafts: drafts_of(trace),
         labels: Vec::new(),
         copies: 0,
         latest: vec![None; trace.processes.len()],
@@ -171,6 +173,12 @@ pub fn build_descriptors(
     out
 }
 
+/// Room for what each process opened.
+fn drafts_of(trace: &Trace) -> Vec<Vec<Draft>> {
+    let opens = |process: &Process| Vec::with_capacity(process.opens as usize);
+    trace.processes.iter().map(opens).collect()
+}
+
 /// Says that not all was followed, if that is so.
 pub fn note_cut(descriptors: &Descriptors, diagnostics: &mut Diagnostics) {
     if descriptors.is_cut {
@@ -183,26 +191,24 @@ pub fn note_cut(descriptors: &Descriptors, diagnostics: &mut Diagnostics) {
 
 /// A track for each process that opened something.
 fn tracks(drafts: Vec<Vec<Draft>>, name: StringId) -> Vec<AsyncTrack> {
-    drafts
-        .into_par_iter()
-        .enumerate()
-        .filter(|(_, own)| !own.is_empty())
-        .map(|(process, own)| {
-            let (rows, row_counts) = pack(&own);
-            let nested = Nested {
-                parents: vec![u32::MAX; own.len()],
-                slices: own,
-                rows,
-                row_counts,
-            };
-            AsyncTrack {
-                process: Some(ProcessId(process as u32)),
-                name,
-                nested,
-                instants: Vec::new(),
-            }
-        })
-        .collect()
+    let of_processes = drafts.into_iter().zip(0..);
+    let used: Vec<(Vec<Draft>, u32)> = of_processes.filter(|(own, _)| !own.is_empty()).collect();
+    let track = |(own, process): (Vec<Draft>, u32)| {
+        let (rows, row_counts) = pack(&own);
+        let nested = Nested {
+            parents: vec![u32::MAX; own.len()],
+            slices: own,
+            rows,
+            row_counts,
+        };
+        AsyncTrack {
+            process: Some(ProcessId(process)),
+            name,
+            nested,
+            instants: Vec::new(),
+        }
+    };
+    used.into_par_iter().map(track).collect()
 }
 
 type Peek<'a, T> = std::iter::Peekable<std::slice::Iter<'a, T>>;

@@ -3,13 +3,14 @@
 //! ```text
 //! sh    chdir("/proj/src") = 0
 //! make    (forked by sh: begins there)      open("../a.c")        is /proj/a.c
+//! sh    open("/proj") = 3         openat(3, "a.c")                is /proj/a.c; readers say /proc/self/fd/3/a.c
 //! ```
 //!
 //! A process's directory is that of its parent at the fork, then what it changed to. As long as it is not known, paths
 //! stay relative, to that unknown directory: those of its children mean the same files. What `.` and `..` say is taken
 //! as text: links among the folders are not known. The target of a symbolic link counts from the link's folder.
+//! What descriptors stand for is followed only where a path counts from one; one that is not known stays as it is.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::identities::{Born, sorted_lives};
@@ -20,6 +21,35 @@ use crate::trace::{EventId, FileUse, ProcessId, Thread, Trace};
 
 /// Paths are not made longer than this.
 const MOST_PATH_BYTES: usize = 1 << 16;
+/// How many descriptors forks may copy in all.
+const MOST_COPIES: usize = 1 << 23;
+const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+/// Where the kernel has the descriptors of a process as files.
+const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
+
+/// What has to be done to the paths of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Paths {
+    /// Nothing: all of them are whole.
+    Whole,
+    /// Some count from where their process was.
+    SomeRelative,
+    /// Some count from an open descriptor.
+    SomeOfDescriptors,
+}
+
+impl Paths {
+    /// What has to be done to one path.
+    pub fn of(path: &[u8]) -> Paths {
+        if path.starts_with(DESCRIPTORS) {
+            Paths::SomeOfDescriptors
+        } else if is_relative(path) {
+            Paths::SomeRelative
+        } else {
+            Paths::Whole
+        }
+    }
+}
 
 /// A process is in another directory, or runs another program in the one it is in.
 struct Step {
@@ -35,20 +65,24 @@ enum What {
 }
 
 /// See the module's text. Rows of files and people are there.
-pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace) {
-    let is_relative = |id: StringId| is_relative(merged.strings.bytes(id));
-    let has_relative = trace
-        .files
-        .rows
-        .par_iter()
-        .any(|row| is_relative(row.path) || is_relative(row.other_path));
-    if !has_relative {
+pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, paths: Paths) {
+    if paths == Paths::Whole {
         return;
     }
     let steps = steps(merged, &trace.threads);
+    let uses_descriptor = |step: &Step| match step.what {
+        What::Change(to) => merged.strings.bytes(to).starts_with(DESCRIPTORS),
+        What::Exec(_) => false,
+    };
+    let follows = paths == Paths::SomeOfDescriptors || steps.iter().any(uses_descriptor);
     let mut places = Places {
         strings: &mut merged.strings,
         known: FxHashMap::default(),
+        tables: match follows {
+            true => vec![FxHashMap::default(); trace.processes.len()],
+            false => Vec::new(),
+        },
+        copies: 0,
     };
     let mut here = vec![StringId::EMPTY; trace.processes.len()];
     let mut births = births.iter().peekable();
@@ -70,17 +104,29 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace) {
                     let child = process_of(&trace.threads, birth.child.0 as usize);
                     if let (Some(parent), Some(child)) = (parent, child) {
                         here[child.0 as usize] = here[parent.0 as usize];
+                        places.fork(parent, child);
                     }
                 }
                 (_, Some(_)) => {
                     let Some(step) = steps.next() else { break };
                     let place = &mut here[step.process.0 as usize];
                     match step.what {
-                        What::Change(to) => *place = places.join(*place, to),
-                        What::Exec(StringId::EMPTY) => {
-                            images.push((step.process, step.at.0, *place));
+                        What::Change(to) => {
+                            let to = places.of_descriptor(step.process, to);
+                            *place = match places.is_of_descriptor(to) {
+                                true => StringId::EMPTY,
+                                false => places.join(*place, to),
+                            };
                         }
-                        What::Exec(said) => *place = said,
+                        What::Exec(said) => {
+                            places.exec(step.process);
+                            match said {
+                                StringId::EMPTY => {
+                                    images.push((step.process, step.at.0, *place));
+                                }
+                                said => *place = said,
+                            }
+                        }
                     }
                 }
                 _ => break,
@@ -89,7 +135,8 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace) {
         if let Some(row) = row
             && let Some(process) = process_of(&trace.threads, row.thread.0 as usize)
         {
-            places.resolve(here[process.0 as usize], row);
+            places.resolve(here[process.0 as usize], process, row);
+            places.follow(process, row);
         }
     }
     for (process, start, place) in images {
@@ -137,11 +184,32 @@ fn is_relative(path: &[u8]) -> bool {
 struct Places<'a> {
     strings: &'a mut Strings,
     known: FxHashMap<(StringId, StringId), StringId>,
+    /// The paths of each process's descriptors; empty if nothing counts from one.
+    tables: Vec<FxHashMap<i32, Opened>>,
+    /// How many descriptors forks have copied.
+    copies: usize,
+}
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy)]
+struct Opened {
+    path: StringId,
+    closes_on_exec: bool,
 }
 
 impl Places<'_> {
-    fn resolve(&mut self, here: StringId, row: &mut FileUse) {
-        let said = row.path;
+    fn resolve(&mut self, here: StringId, process: ProcessId, row: &mut FileUse) {
+        if !matches!(
+            row.op,
+            FileOp::Open | FileOp::Rename | FileOp::Link | FileOp::Symlink
+        ) {
+            return;
+        }
+        let said = self.of_descriptor(process, row.path);
+        row.path = said;
+        if row.op != FileOp::Open {
+            row.other_path = self.of_descriptor(process, row.other_path);
+        }
         match row.op {
             FileOp::Open => {
                 row.path = self.join(here, said);
@@ -163,6 +231,96 @@ impl Places<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `path`; or what it means, if it counts from a descriptor that is known.
+    fn of_descriptor(&mut self, process: ProcessId, path: StringId) -> StringId {
+        let Some(table) = self.tables.get(process.0 as usize) else {
+            return path;
+        };
+        let Some(rest) = self.strings.bytes(path).strip_prefix(DESCRIPTORS) else {
+            return path;
+        };
+        let length = rest.iter().position(|&byte| byte == b'/');
+        let (number, below) = rest.split_at(length.unwrap_or(rest.len()));
+        let number = std::str::from_utf8(number)
+            .ok()
+            .and_then(|it| it.parse().ok());
+        let Some(opened) = number.and_then(|number: i32| table.get(&number)) else {
+            return path;
+        };
+        if below.len() <= 1 {
+            return opened.path;
+        }
+        match joined(self.strings.bytes(opened.path), &below[1..]) {
+            Some(whole) => self.strings.intern(&whole),
+            None => path,
+        }
+    }
+
+    fn is_of_descriptor(&self, path: StringId) -> bool {
+        self.strings.bytes(path).starts_with(DESCRIPTORS)
+    }
+
+    /// What a row does to the descriptors of its process.
+    fn follow(&mut self, process: ProcessId, row: &FileUse) {
+        let Some(table) = self.tables.get_mut(process.0 as usize) else {
+            return;
+        };
+        let closes_on_exec = row.flags & CLOSE_ON_EXEC != 0;
+        match row.op {
+            FileOp::Open if row.fd >= 0 => {
+                let path = row.path;
+                table.insert(
+                    row.fd,
+                    Opened {
+                        path,
+                        closes_on_exec,
+                    },
+                );
+            }
+            FileOp::Close => {
+                table.remove(&row.fd);
+            }
+            FileOp::Dup if row.result >= 0 && row.result != row.fd => {
+                match table.get(&row.fd).copied() {
+                    Some(opened) => table.insert(
+                        row.result,
+                        Opened {
+                            closes_on_exec,
+                            ..opened
+                        },
+                    ),
+                    None => table.remove(&row.result),
+                };
+            }
+            FileOp::Pipe => {
+                table.remove(&row.fd);
+                table.remove(&row.result);
+            }
+            _ => {}
+        }
+    }
+
+    fn fork(&mut self, parent: ProcessId, child: ProcessId) {
+        let Some(table) = self
+            .tables
+            .get(parent.0 as usize)
+            .filter(|_| parent != child)
+        else {
+            return;
+        };
+        self.copies += table.len();
+        if self.copies < MOST_COPIES {
+            let table = table.clone();
+            self.tables[child.0 as usize] = table;
+        }
+    }
+
+    fn exec(&mut self, process: ProcessId) {
+        if let Some(table) = self.tables.get_mut(process.0 as usize) {
+            table.retain(|_, opened| !opened.closes_on_exec);
         }
     }
 

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::merge::{Merged, MergedPart};
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
 use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
 use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 
@@ -28,6 +29,21 @@ pub struct People {
     pub process_of_key: ProcessOfKey,
     /// Who was made by whom, by time.
     pub births: Vec<Born>,
+    /// The execs and exits of all tasks, by time; only for formats that ask for programs.
+    pub acts: Vec<Act>,
+}
+
+/// An exec or exit with common numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Act {
+    /// When.
+    pub time: Timestamp,
+    /// Who.
+    pub thread: ThreadId,
+    /// The event.
+    pub event: EventId,
+    /// The program, for an exec.
+    pub program: Option<StringId>,
 }
 
 /// A fork with common numbers.
@@ -64,15 +80,13 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
     let seen = seen_keys(merged);
     let lives = sorted_lives(merged);
     let births = births(directory, &seen, &lives);
-    let entries: FxHashMap<u32, &ThreadEntry> = directory
-        .threads
-        .iter()
-        .map(|entry| (entry.key.0, entry))
-        .collect();
+    let mut entries: Vec<&ThreadEntry> = directory.threads.iter().collect();
+    entries.sort_by_key(|entry| entry.key);
+    let mut entries = entries.into_iter().peekable();
     let mut keys: Vec<u32> = seen
         .keys()
-        .chain(births.keys())
         .copied()
+        .chain(births.iter().map(|birth| birth.0))
         .chain(used_entries(directory, &seen))
         .collect();
     keys.sort_unstable();
@@ -80,31 +94,33 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
 
     let mut people = People {
         map: ThreadMap::default(),
-        threads: vec![idle_thread(merged, directory, span)],
-        processes: Vec::new(),
+        threads: Vec::with_capacity(keys.len() + 1),
+        processes: Vec::with_capacity(directory.processes.len()),
         process_of_key: ProcessOfKey::default(),
         births: Vec::new(),
+        acts: Vec::new(),
     };
+    people.threads.push(idle_thread(merged, directory, span));
     people
         .map
         .insert(ThreadKey::IDLE, Timestamp::MIN, ThreadId::IDLE);
     people.add_directory_processes(merged, directory);
-    let mut born = Vec::new();
+    let mut born = Vec::with_capacity(births.len());
+    let mut births = births.as_slice();
     for key in keys {
+        // Keys, births and entries are all in the order of keys.
+        let count = births.iter().take_while(|birth| birth.0 == key).count();
+        let (of_key, later) = births.split_at(count);
+        births = later;
+        let mut entry = None;
+        while let Some(more) = entries.next_if(|entry| entry.key.0 <= key) {
+            entry = Some(more).filter(|entry| entry.key.0 == key);
+        }
         if key == ThreadKey::IDLE.0 || key == ThreadKey::UNKNOWN.0 {
             continue;
         }
         let was_seen = seen.get(&key).copied();
-        let of_key = births.get(&key).map_or(&[][..], Vec::as_slice);
-        people.add_lives(
-            key,
-            was_seen,
-            of_key,
-            entries.get(&key).copied(),
-            merged,
-            &mut born,
-            span,
-        );
+        people.add_lives(key, was_seen, of_key, entry, merged, &mut born, span);
     }
     born.sort_by_key(|(time, _, _)| *time);
     people.births = born
@@ -120,7 +136,29 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
     people.join_processes(&born, &lives);
     people.tell_lives(merged, &lives);
     people.name_processes(directory, merged);
+    if directory.derive == Derive::Programs {
+        people.acts = acts(&people.map, &lives);
+    }
     people
+}
+
+fn acts(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<Act> {
+    let act = |told: &Told<'_>| {
+        let (thread, program) = match told.life {
+            Life::Exec {
+                thread, program, ..
+            } => (*thread, Some(told.part.string(*program))),
+            Life::Exit { thread, .. } => (*thread, None),
+            _ => return None,
+        };
+        Some(Act {
+            time: told.time,
+            thread: threads.at(thread, told.time),
+            event: told.event,
+            program,
+        })
+    };
+    lives.iter().filter_map(act).collect()
 }
 
 /// Directory entries are threads even if they did nothing, where the file lists them on purpose (it has a
@@ -167,19 +205,21 @@ fn seen_keys(merged: &Merged) -> Seen {
         .map(|part| seen_in_part(part, merged))
         .collect();
     let mut all = Seen::default();
+    // Most are seen in one part, or in two that follow each other.
+    let count: usize = each.iter().map(Seen::len).sum();
+    all.reserve(count * 2 / 3);
     for part in each {
-        for (key, (first, last)) in part {
-            include(&mut all, key, first);
-            include(&mut all, key, last);
+        for (key, span) in part {
+            include(&mut all, key, span);
         }
     }
     all
 }
 
-fn include(seen: &mut Seen, key: u32, time: Timestamp) {
-    let range = seen.entry(key).or_insert((time, time));
-    range.0 = range.0.min(time);
-    range.1 = range.1.max(time);
+fn include(seen: &mut Seen, key: u32, span: (Timestamp, Timestamp)) {
+    let range = seen.entry(key).or_insert(span);
+    range.0 = range.0.min(span.0);
+    range.1 = range.1.max(span.1);
 }
 
 /// When keys were seen, with those that were seen last at hand.
@@ -201,8 +241,7 @@ impl Watch {
             }
             slot => {
                 if let Some((key, first, last)) = slot.replace((key, time, time)) {
-                    include(&mut self.all, key, first);
-                    include(&mut self.all, key, last);
+                    include(&mut self.all, key, (first, last));
                 }
             }
         }
@@ -210,8 +249,7 @@ impl Watch {
 
     fn finish(mut self) -> Seen {
         for (key, first, last) in self.recent.into_iter().flatten() {
-            include(&mut self.all, key, first);
-            include(&mut self.all, key, last);
+            include(&mut self.all, key, (first, last));
         }
         self.all
     }
@@ -285,12 +323,12 @@ fn born_as(
     time: Timestamp,
     aliases: &FxHashMap<u32, &[ThreadKey]>,
     seen: &Seen,
-    births: &FxHashMap<u32, Vec<Birth>>,
+    births: &FxHashMap<u32, Known>,
 ) -> ThreadKey {
     let candidates = aliases.get(&child.0).copied().unwrap_or_default();
     let first = |key: &ThreadKey| {
         let seen = seen.get(&key.0).map(|seen| seen.0);
-        let born = births.get(&key.0).and_then(|list| Some(list.first()?.time));
+        let born = births.get(&key.0).map(|known| known.first);
         seen.into_iter().chain(born).min()
     };
     candidates
@@ -301,43 +339,65 @@ fn born_as(
         .map_or(child, |(_, key)| key)
 }
 
-fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> FxHashMap<u32, Vec<Birth>> {
+/// What is known of the births of a key.
+#[derive(Clone, Copy)]
+struct Known {
+    /// When the first was.
+    first: Timestamp,
+    /// Which the last is.
+    last: usize,
+}
+
+/// All births with the keys that are born, sorted by key and time.
+fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, Birth)> {
     let aliases: FxHashMap<u32, &[ThreadKey]> = directory
         .aliases
         .iter()
         .map(|alias| (alias.key.0, alias.candidates.as_slice()))
         .collect();
-    let mut births: FxHashMap<u32, Vec<Birth>> = FxHashMap::default();
+    let is_fork = |told: &&Told<'_>| matches!(told.life, Life::Fork { .. });
+    let count = lives.iter().filter(is_fork).count();
+    let mut births: Vec<(u32, Birth)> = Vec::with_capacity(count);
+    let mut known: FxHashMap<u32, Known> = FxHashMap::default();
+    known.reserve(count);
     for told in lives {
-        if let Life::Fork {
+        let Life::Fork {
             parent,
             child,
             sort,
             name,
         } = told.life
-        {
-            let child = born_as(*child, told.time, &aliases, seen, &births);
-            let list = births.entry(child.0).or_default();
-            let birth = Birth {
-                time: told.time,
-                parent: *parent,
-                sort: *sort,
-                name: told.part.string(*name),
-                event: told.event,
-            };
-            match list.last_mut() {
-                Some(last) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
-                    if last.sort == ForkSort::Unknown {
-                        last.sort = birth.sort;
-                    }
-                    if last.name == StringId::EMPTY {
-                        last.name = birth.name;
-                    }
+        else {
+            continue;
+        };
+        let child = born_as(*child, told.time, &aliases, seen, &known);
+        let birth = Birth {
+            time: told.time,
+            parent: *parent,
+            sort: *sort,
+            name: told.part.string(*name),
+            event: told.event,
+        };
+        let known = known.entry(child.0).or_insert(Known {
+            first: told.time,
+            last: usize::MAX,
+        });
+        match births.get_mut(known.last) {
+            Some((_, last)) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
+                if last.sort == ForkSort::Unknown {
+                    last.sort = birth.sort;
                 }
-                _ => list.push(birth),
+                if last.name == StringId::EMPTY {
+                    last.name = birth.name;
+                }
+            }
+            _ => {
+                known.last = births.len();
+                births.push((child.0, birth));
             }
         }
     }
+    births.sort_by_key(|birth| birth.0);
     births
 }
 
@@ -381,7 +441,7 @@ impl People {
         &mut self,
         key: u32,
         seen: Option<(Timestamp, Timestamp)>,
-        births: &[Birth],
+        births: &[(u32, Birth)],
         entry: Option<&ThreadEntry>,
         merged: &Merged,
         born: &mut Vec<(Timestamp, ThreadId, Birth)>,
@@ -399,23 +459,23 @@ impl People {
             seen: seen.unwrap_or((span.start, span.start)),
         };
         let lived_before = match (births.first(), seen) {
-            (Some(birth), Some((first, _))) => first < birth.time,
+            (Some((_, birth)), Some((first, _))) => first < birth.time,
             (Some(_), None) => false,
             (None, _) => true,
         };
         if lived_before {
             let mut earlier = thread.clone();
-            if let Some(birth) = births.first() {
+            if let Some((_, birth)) = births.first() {
                 earlier.seen.1 = earlier.seen.1.min(birth.time);
             }
             self.push_thread(key, Timestamp::MIN, earlier);
         }
-        for (index, birth) in births.iter().enumerate() {
+        for (index, (_, birth)) in births.iter().enumerate() {
             thread.start = Some(birth.time);
             thread.name = birth.name;
             let until = births
                 .get(index + 1)
-                .map_or(thread.seen.1, |next| next.time.min(thread.seen.1));
+                .map_or(thread.seen.1, |(_, next)| next.time.min(thread.seen.1));
             thread.seen = (birth.time, until.max(birth.time));
             let id = self.push_thread(key, birth.time, thread.clone());
             born.push((birth.time, id, *birth));
@@ -450,9 +510,12 @@ impl People {
                 );
             }
         }
-        let is_born: FxHashMap<u32, ()> = born.iter().map(|(_, id, _)| (id.0, ())).collect();
+        let mut is_born = vec![false; self.threads.len()];
+        for (_, id, _) in born {
+            is_born[id.0 as usize] = true;
+        }
         for index in 1..self.threads.len() as u32 {
-            if !is_born.contains_key(&index) && !leaders.contains_key(&index) {
+            if !is_born[index as usize] && !leaders.contains_key(&index) {
                 self.own_process(ThreadId(index));
             }
         }
@@ -563,6 +626,10 @@ impl People {
                         }
                         if is_told {
                             process.images.pop();
+                        }
+                        if process.images.is_empty() {
+                            // Most run one.
+                            process.images.reserve_exact(1);
                         }
                         process.images.push(ProgramImage {
                             start: told.time,

@@ -96,13 +96,11 @@ pub fn build(
     trace.runs = runs;
     trace.states = states;
     scheduling::end_lives(&mut trace);
-    if directory.derive == Derive::Programs && trace.runs.is_empty() {
-        let (cpus, threads) = (trace.cpus.len(), trace.threads.len());
-        trace.runs = cpu_activity::build_cpu_activity(&merged, cpus, threads);
-    }
 
-    trace.files = file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
-    directories::resolve_paths(&mut merged, &people.births, &mut trace);
+    let (files, paths) =
+        file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
+    trace.files = files;
+    directories::resolve_paths(&mut merged, &people.births, &mut trace, paths);
     let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
     let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
@@ -111,18 +109,27 @@ pub fn build(
     let file_names = file_flows::names(&mut merged, &trace);
     let file_links;
     if directory.derive == Derive::Programs {
-        let (births, acts) = (&people.births, process_life::acts(&merged));
+        let (births, acts) = (&people.births, &people.acts);
         let programs =
-            process_life::build_programs(&mut merged, directory, births, &acts, &mut trace);
+            process_life::build_programs(&mut merged, directory, births, acts, &mut trace);
         process_life::join_tracks(&mut paired.tracks, programs.0);
         links = programs.1;
         let (names, files) = (descriptors::names(&mut merged), files_of(&merged, &trace));
         let labels = merged.labels.len();
-        let (open, arrows) = rayon::join(
-            || descriptors::build_descriptors(names, labels, births, &acts, &trace),
-            || file_flows::build_file_links(file_names, files),
+        let (cpus, threads) = (trace.cpus.len(), trace.threads.len());
+        let runs = || {
+            let is_known = !trace.runs.is_empty();
+            (!is_known).then(|| cpu_activity::build_cpu_activity(&merged, cpus, threads))
+        };
+        // Each of these is a walk of one thread through all of the trace.
+        let (open, (arrows, runs)) = rayon::join(
+            || descriptors::build_descriptors(names, labels, births, acts, &trace),
+            || (file_flows::build_file_links(file_names, files), runs()),
         );
         file_links = arrows;
+        if let Some(runs) = runs {
+            trace.runs = runs;
+        }
         merged.labels.extend_from_slice(&open.labels);
         descriptors::note_cut(&open, &mut trace.diagnostics);
         asyncs.tracks.extend(open.tracks);

@@ -13,27 +13,14 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::group::zip_by_number;
-use super::identities::{Born, sorted_lives};
+use super::identities::{Act, Born};
 use super::merge::Merged;
 use super::nesting::{Draft, Nested, nest};
 use super::track_number;
 use crate::base::{Severity, StringId, Timestamp};
+use crate::event::Directory;
 use crate::event::pairs::PROGRAMS;
-use crate::event::{Directory, Life};
 use crate::trace::{EventId, LabelId, SliceLabel, ThreadId, Trace, TrackKind};
-
-/// An exec or exit with common numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Act {
-    /// When.
-    pub time: Timestamp,
-    /// Who.
-    pub thread: ThreadId,
-    /// The event.
-    pub event: EventId,
-    /// The program, for an exec.
-    pub program: Option<StringId>,
-}
 
 /// An arrow that is known before slices are.
 #[derive(Clone, Copy, Debug)]
@@ -46,28 +33,6 @@ pub struct Link {
     pub from: EventId,
     /// Where it ends.
     pub to: EventId,
-}
-
-/// The execs and exits of all tasks, by time.
-pub fn acts(merged: &Merged) -> Vec<Act> {
-    sorted_lives(merged)
-        .iter()
-        .filter_map(|told| {
-            let (thread, program) = match told.life {
-                Life::Exec {
-                    thread, program, ..
-                } => (*thread, Some(told.part.string(*program))),
-                Life::Exit { thread, .. } => (*thread, None),
-                _ => return None,
-            };
-            Some(Act {
-                time: told.time,
-                thread: merged.events.threads.at(thread, told.time),
-                event: told.event,
-                program,
-            })
-        })
-        .collect()
 }
 
 /// The first event of each thread; `None` for those that did nothing.
@@ -349,21 +314,24 @@ fn name_people(trace: &mut Trace, running: &[StringId]) {
 
 fn tracks(mut drafts: Vec<(u32, Draft)>, cpu_count: usize) -> Vec<(u32, Nested)> {
     drafts.sort_by_key(|(thread, draft)| (*thread, draft.start));
-    drafts
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|chunk| {
-            let own: Vec<Draft> = chunk.iter().map(|(_, draft)| *draft).collect();
-            let thread = ThreadId(chunk.first().map_or(0, |(thread, _)| *thread));
-            (
-                track_number(TrackKind::Thread(thread), cpu_count),
-                nest(own),
-            )
-        })
-        .collect()
+    let of_threads: Vec<&[(u32, Draft)]> = drafts.chunk_by(|a, b| a.0 == b.0).collect();
+    let track = |drafts: &&[(u32, Draft)]| {
+        let own: Vec<Draft> = drafts.iter().map(|(_, draft)| *draft).collect();
+        let thread = ThreadId(drafts.first().map_or(0, |(thread, _)| *thread));
+        (
+            track_number(TrackKind::Thread(thread), cpu_count),
+            nest(own),
+        )
+    };
+    of_threads.par_iter().map(track).collect()
 }
 
 /// Adds tracks to others; both are sorted by number. Slices of the same track are nested again.
 pub fn join_tracks(all: &mut Vec<(u32, Nested)>, more: Vec<(u32, Nested)>) {
+    if all.is_empty() {
+        *all = more;
+        return;
+    }
     *all = zip_by_number(std::mem::take(all), more)
         .into_iter()
         .map(|(number, mut own, other)| {

@@ -32,6 +32,10 @@ struct Draft {
     instants: Range<u32>,
 }
 
+/// How many tracks, and slices, one after the other are filled in at a time, or a little more.
+const TRACKS_A_JOB: usize = 64;
+const SLICES_A_JOB: u32 = 4096;
+
 /// Puts tracks, slices and instants into `trace`.
 ///
 /// `tracks` and `points` are sorted by track number, the slices and instants of each by time.
@@ -41,7 +45,7 @@ pub fn assemble(
     asyncs: Vec<AsyncTrack>,
     points: Points,
 ) {
-    let drafts = drafts(trace, tracks, asyncs, points);
+    let mut drafts = drafts(trace, tracks, asyncs, points);
     let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
     let table = &mut trace.slices;
     table.starts = vec![0; slice_count];
@@ -63,33 +67,48 @@ pub fn assemble(
         begins: &mut table.begins,
         finishes: &mut table.finishes,
     };
-    let mut jobs = Vec::with_capacity(drafts.len());
+    let mut jobs = Vec::new();
+    let mut rest = drafts.as_mut_slice();
     let mut first_slice = 0_u32;
-    for (index, draft) in drafts.into_iter().enumerate() {
-        let first_row = table.rows.len() as u32;
-        let mut first = first_slice;
-        for (row, &count) in draft.nested.row_counts.iter().enumerate() {
-            if count > 0 {
-                table.rows.push(SliceRow {
-                    track: TrackId(index as u32),
-                    row: row as u32,
-                    slices: first..first + count,
-                });
-                first += count;
+    while !rest.is_empty() {
+        let first_of_job = first_slice;
+        let mut count = 0;
+        for draft in rest.iter().take(TRACKS_A_JOB) {
+            let track = TrackId(trace.tracks.len() as u32);
+            let first_row = table.rows.len() as u32;
+            for (row, &count) in draft.nested.row_counts.iter().enumerate() {
+                if count > 0 {
+                    table.rows.push(SliceRow {
+                        track,
+                        row: row as u32,
+                        slices: first_slice..first_slice + count,
+                    });
+                    first_slice += count;
+                }
+            }
+            trace.tracks.push(Track {
+                kind: draft.kind,
+                name: draft.name,
+                rows: first_row..table.rows.len() as u32,
+                instants: draft.instants.clone(),
+            });
+            count += 1;
+            if first_slice - first_of_job > SLICES_A_JOB {
+                break;
             }
         }
-        trace.tracks.push(Track {
-            kind: draft.kind,
-            name: draft.name,
-            rows: first_row..table.rows.len() as u32,
-            instants: draft.instants,
-        });
-        let count = draft.nested.slices.len();
-        jobs.push((draft.nested, first_slice, columns.cut(count)));
-        first_slice += count as u32;
+        let stretch = columns.cut((first_slice - first_of_job) as usize);
+        jobs.push((cut(&mut rest, count), first_of_job, stretch));
     }
     jobs.into_par_iter()
-        .for_each(|(nested, first, columns)| columns.fill(nested, first));
+        .for_each(|(drafts, mut first, mut columns)| {
+            for draft in drafts {
+                let nested = std::mem::take(&mut draft.nested);
+                let count = nested.slices.len();
+                columns.cut(count).fill(nested, first);
+                first += count as u32;
+            }
+        });
 }
 
 /// Tracks in their final order: by number, then the asynchronous ones. Their instants go into the table.

@@ -18,6 +18,8 @@ use crate::base::Timestamp;
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
+/// How many places back events go, on average, to be put in order one by one.
+const MOST_STEPS_BACK: usize = 8;
 /// In a block's `rest`: it has none.
 const NARROW: u32 = u32::MAX;
 /// In a block's `rest`: it is far.
@@ -134,7 +136,10 @@ impl EventColumns {
         }
         self.is_unsorted |= time < self.last_time;
         self.last_time = time;
-        let block = self.blocks[index >> BLOCK_SHIFT];
+        let mut block = self.blocks[index >> BLOCK_SHIFT];
+        if time < block.time && self.rebase_time(index, time) {
+            block = self.blocks[index >> BLOCK_SHIFT];
+        }
         let time_delta = time.wrapping_sub(block.time) as u64;
         let place_delta = place.wrapping_sub(block.place);
         let units = place_delta >> self.place_shift;
@@ -213,6 +218,26 @@ impl EventColumns {
             *earlier += units as u16;
         }
         self.blocks[index >> BLOCK_SHIFT].place = place;
+        true
+    }
+
+    /// Moves the base time of the block of event `index` back to `time`, which is a little earlier: lines of
+    /// several CPUs come slightly out of order. Whether that can be done.
+    fn rebase_time(&mut self, index: usize, time: i64) -> bool {
+        let start = index & !(BLOCK_LEN - 1);
+        let block = self.blocks[index >> BLOCK_SHIFT];
+        let distance = u32::try_from(block.time.wrapping_sub(time) as u64);
+        let (Ok(distance), false) = (distance, block.is_wide()) else {
+            return false;
+        };
+        let latest = self.times[start..].iter().copied().max().unwrap_or(0);
+        if latest.checked_add(distance).is_none() {
+            return false;
+        }
+        for later in &mut self.times[start..] {
+            *later += distance;
+        }
+        self.blocks[index >> BLOCK_SHIFT].time = time;
         true
     }
 
@@ -412,19 +437,47 @@ impl EventColumns {
     /// The same events in time order (ties keep their order), and where each event went: `map[old] = new`.
     #[must_use]
     pub fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
-        let mut order: Vec<(i64, u32)> = (0..self.len() as u32)
-            .map(|i| (self.time(i).0, i))
-            .collect();
-        order.sort_unstable();
+        let order = self.order_by_time();
         let mut sorted = EventColumns::new(self.place_shift);
         sorted.reserve(self.len());
+        sorted.cpus.reserve_exact(self.cpus.len());
         let mut map = vec![0; self.len()];
-        for (time, old) in order {
-            map[old as usize] =
-                sorted.push(time, self.place(old), self.kind(old), self.thread(old));
+        for old in order {
+            let (time, place) = (self.time(old).0, self.place(old));
+            map[old as usize] = sorted.push(time, place, self.kind(old), self.thread(old));
             sorted.cpus.extend(self.cpus.get(old as usize));
         }
         (sorted, map)
+    }
+
+    /// The events in time order. Mostly each goes back a few places if any, which is quickly said.
+    fn order_by_time(&self) -> Vec<u32> {
+        let count = self.len() as u32;
+        let mut order: Vec<u32> = Vec::with_capacity(self.len());
+        let mut steps_left = self.len() * MOST_STEPS_BACK;
+        let mut latest = i64::MIN;
+        for event in 0..count {
+            let time = self.time(event).0;
+            let mut at = order.len();
+            if time < latest {
+                while at > 0 && steps_left > 0 && self.time(order[at - 1]).0 > time {
+                    at -= 1;
+                    steps_left -= 1;
+                }
+                if steps_left == 0 {
+                    order.clear();
+                    break;
+                }
+            } else {
+                latest = time;
+            }
+            order.insert(at, event);
+        }
+        if order.len() < self.len() {
+            order = (0..count).collect();
+            order.sort_by_key(|&event| self.time(event).0);
+        }
+        order
     }
 
     /// Heap bytes held.
@@ -500,6 +553,27 @@ mod tests {
         assert!((0..2000).all(|i| columns.time(i).0 == i64::from(i) * 10));
         assert_eq!(columns.wide.len(), 2 * BLOCK_LEN);
         assert_eq!(columns.far.len(), 2000 - 2 * BLOCK_LEN);
+    }
+
+    #[test]
+    fn times_that_go_back_a_little_stay_narrow_and_are_put_in_order() {
+        let time = |i: u64| (i * 10 + (i * 7919) % 64) as i64;
+        for (count, step) in [(5000, 1), (5000, 4999)] {
+            // A few places off, or backwards.
+            let number = |i: u64| i * step % count;
+            let mut columns = EventColumns::new(0);
+            for i in 0..count {
+                columns.push(time(number(i)), i * 60, KindId(3), ThreadKey(i as u32 % 5));
+            }
+            let (sorted, map) = columns.sorted_by_time();
+            assert!(sorted.is_sorted() && sorted.wide.is_empty() && columns.wide.is_empty());
+            let mut expected: Vec<u32> = (0..count as u32).collect();
+            expected.sort_by_key(|&i| time(number(u64::from(i))));
+            for (new, &old) in expected.iter().enumerate() {
+                assert_eq!(map[old as usize], new as u32);
+                assert_eq!(sorted.row(new as u32), columns.row(old));
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::columns::EventColumns;
 use super::keys::{ProcessKey, ThreadKey};
+use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 
 /// The columns of one part. All vectors are in the order of `events`.
@@ -418,8 +419,8 @@ pub struct FileRow {
     pub other_path: StringId,
     /// Open flags as the kernel counts them; 0 if none.
     pub flags: u32,
-    /// File mode; 0 if none.
-    pub mode: u32,
+    /// File mode (12 bits of it mean something); 0 if none.
+    pub mode: u16,
     /// The descriptor; -1 if none.
     pub fd: i32,
     /// What the call returned: 0 or more, or a negative error number.
@@ -495,7 +496,7 @@ impl LaneColumns {
                 for row in &mut self.$rows {
                     row.event = map[row.event as usize];
                 }
-                self.$rows.sort_by_key(|row| row.event);
+                put_in_order(&mut self.$rows, |row| row.event);
             )*};
         }
         remap!(

@@ -20,8 +20,6 @@ pub struct FileUse {
     pub other_path: StringId,
     /// Open flags.
     pub flags: u32,
-    /// File mode.
-    pub mode: u32,
     /// The descriptor, -1 if none.
     pub fd: i32,
     /// What the call returned.

@@ -18,6 +18,7 @@ use super::values::{Key, Values};
 
 /// Most texts that a call has.
 pub const MOST_TEXTS: usize = 4;
+const NOT_SEEN: u64 = u64::MAX;
 /// How many empty arguments may be missing in one call.
 const MOST_GAPS: u64 = 1024;
 
@@ -34,9 +35,13 @@ pub struct Call<'a> {
     pub place: u64,
     /// For unknown tags: the tag.
     tag: &'a [u8],
-    /// How long each of its texts was, in the order of its row; `None`: not seen.
-    lengths: [Option<u64>; MOST_TEXTS],
+    /// Its texts, in the order of its row.
+    texts: &'static [(Slot, Key)],
+    /// How long each of them was; `NOT_SEEN` so far.
+    lengths: [u64; MOST_TEXTS],
     current: Option<Slot>,
+    /// Which of its texts that is.
+    current_index: usize,
     current_number: u64,
     next_argument: u64,
     gaps: u64,
@@ -100,8 +105,10 @@ impl<'a> Call<'a> {
             values: Values::default(),
             place: 0,
             tag: &[],
-            lengths: [None; MOST_TEXTS],
+            texts: &[],
+            lengths: [NOT_SEEN; MOST_TEXTS],
             current: None,
+            current_index: 0,
             current_number: 0,
             next_argument: 0,
             gaps: 0,
@@ -114,13 +121,13 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
         self.sort = sort;
-        self.values = if sort.has_values() {
-            Values::parse(line.text)
-        } else {
-            Values::default()
-        };
+        match sort.has_values() {
+            true => self.values.read(line.text),
+            false => self.values.clear(),
+        }
+        self.texts = sort.texts();
         self.place = place;
-        self.lengths = [None; MOST_TEXTS];
+        self.lengths = [NOT_SEEN; MOST_TEXTS];
         self.current = None;
         self.next_argument = 0;
         self.gaps = 0;
@@ -148,6 +155,7 @@ impl<'a> Call<'a> {
 
     fn start_text(&mut self, slot: Slot, number: u64, text: &'a [u8]) {
         self.current = Some(slot);
+        self.current_index = self.index_of(slot).unwrap_or(MOST_TEXTS);
         self.current_number = number;
         self.text.start(text);
     }
@@ -159,13 +167,13 @@ impl<'a> Call<'a> {
     }
 
     fn index_of(&self, slot: Slot) -> Option<usize> {
-        self.sort.texts().iter().position(|text| text.0 == slot)
+        self.texts.iter().position(|text| text.0 == slot)
     }
 
     fn has(&self, slot: Slot) -> bool {
         match self.sort {
             Sort::Lone => self.lone == slot,
-            sort => sort.texts().iter().any(|text| text.0 == slot),
+            _ => self.index_of(slot).is_some(),
         }
     }
 
@@ -234,7 +242,9 @@ impl<'a> Call<'a> {
         while self.next_argument < number && self.gaps < MOST_GAPS {
             self.gaps += 1;
             self.next_argument += 1;
-            self.add_length(Slot::Argument, 0);
+            if let Some(index) = self.index_of(Slot::Argument) {
+                self.add_length(index, Slot::Argument, 0);
+            }
             done(Slot::Argument, b"");
         }
         self.next_argument = number.saturating_add(1);
@@ -243,21 +253,26 @@ impl<'a> Call<'a> {
     }
 
     #[inline]
-    fn add_length(&mut self, slot: Slot, length: usize) {
-        if let Some(index) = self.index_of(slot)
-            && let Some(entry) = self.lengths.get_mut(index)
-        {
+    fn add_length(&mut self, index: usize, slot: Slot, length: usize) {
+        if let Some(entry) = self.lengths.get_mut(index) {
             // The announced size of all arguments counts their NULs.
             let more = length as u64 + u64::from(slot == Slot::Argument);
-            *entry = Some(entry.unwrap_or(0) + more);
+            *entry = if *entry == NOT_SEEN { 0 } else { *entry }.saturating_add(more);
         }
+    }
+
+    /// How long the text at `index` was, as far as it was seen.
+    #[inline]
+    fn length(&self, index: usize) -> Option<u64> {
+        let length = self.lengths.get(index).copied();
+        length.filter(|&length| length != NOT_SEEN)
     }
 
     /// Ends the text that is being joined, if there is one.
     #[inline]
     pub fn finish_text(&mut self, done: &mut impl FnMut(Slot, &[u8])) {
         if let Some(slot) = self.current.take() {
-            self.add_length(slot, self.text.bytes().len());
+            self.add_length(self.current_index, slot, self.text.bytes().len());
             done(slot, self.text.bytes());
         }
     }
@@ -265,12 +280,12 @@ impl<'a> Call<'a> {
     /// Whether nothing more is to come, as far as the announced sizes tell.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        let texts = self.sort.texts();
+        let texts = self.texts;
         match self.sort {
             _ if self.is_complete => true,
             Sort::NewProc | Sort::Mount | Sort::Umount | Sort::Lone => false,
             _ => texts.iter().enumerate().all(|(index, (slot, key))| {
-                let read = match self.lengths.get(index).copied().flatten() {
+                let read = match self.length(index) {
                     Some(length) => length,
                     None if self.current == Some(*slot) => self.text.bytes().len() as u64,
                     None => 0,
@@ -289,10 +304,10 @@ impl<'a> Call<'a> {
         if self.sort == Sort::NewProc && !self.is_complete {
             return Some(Flaw::Incomplete);
         }
-        let texts = self.sort.texts();
+        let texts = self.texts;
         texts.iter().enumerate().find_map(|(index, (slot, key))| {
             let size = u64::try_from(self.values.get(*key)?).ok()?;
-            let length = self.lengths.get(index).copied().flatten();
+            let length = self.length(index);
             match length {
                 _ if *slot == Slot::Argument => {
                     let length = length.unwrap_or(0);

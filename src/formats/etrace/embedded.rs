@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::describe;
 use super::emit;
-use super::file::File;
+use super::file::{File, LineCounts};
 use super::kinds::Kinds;
 use super::line::parse_line;
 use super::upids::{Form, Upids};
@@ -165,7 +165,7 @@ impl Found {
             input: Input::from_vec(text, "etrace lines"),
             upids,
             kinds: Kinds::default(),
-            first_lines: OnceLock::new(),
+            line_counts: LineCounts::new(1),
             pieces: None,
         })
     }
@@ -181,7 +181,7 @@ impl Lines {
     /// # Errors
     /// Only if the job was cancelled.
     pub fn columns(&self) -> Result<LaneColumns, ReadError> {
-        emit::emit(&self.0, (0, self.0.text().len()), &Job::default())
+        emit::emit(&self.0, 0, (0, self.0.text().len()), &Job::default())
     }
 
     /// The kinds of calls.

@@ -23,16 +23,20 @@ use super::values::Key;
 use super::words;
 
 const CHECK_BYTES: usize = 1 << 20;
+const RECENT: usize = 64;
+/// No upid: they are not negative.
+const NOBODY: i64 = -1;
 /// How much text an event and a row of the files take, or less.
 const BYTES_AN_EVENT: usize = 130;
 const BYTES_A_FILE_ROW: usize = 150;
 
-/// Reads the lines from `start` to `end`, which are line starts.
+/// Reads the lines of part `part`, from `start` to `end`, which are line starts.
 ///
 /// # Errors
 /// Only if the job was cancelled.
 pub fn emit(
     file: &File,
+    part: usize,
     (start, end): (usize, usize),
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
@@ -43,6 +47,7 @@ pub fn emit(
     emitter.out.files.reserve(size / BYTES_A_FILE_ROW);
     let mut at = start;
     let mut checked = start;
+    let mut line_count = 0;
     while at < end {
         if at - checked >= CHECK_BYTES {
             job.check()?;
@@ -57,7 +62,9 @@ pub fn emit(
             None => emitter.other_line(line, at as u64),
         }
         at = next;
+        line_count += 1;
     }
+    file.line_counts.set(part, line_count);
     job.advance(end.saturating_sub(checked) as u64);
     around::read_on(&mut emitter, text, end);
     Ok(emitter.finish())
@@ -94,7 +101,8 @@ pub(super) struct Emitter<'a> {
     pub(super) out: LaneColumns,
     pub(super) tasks: Vec<Task<'a>>,
     slots: FxHashMap<i64, u32>,
-    last: (i64, u32),
+    /// Those that spoke last, by the low bits of their serials: (upid, slot).
+    recent: Vec<(i64, u32)>,
     tags: FxHashMap<&'a [u8], KindId>,
     look_back_bytes: usize,
 }
@@ -107,7 +115,7 @@ impl<'a> Emitter<'a> {
             out: LaneColumns::new(0),
             tasks: Vec::new(),
             slots: FxHashMap::default(),
-            last: (-1, 0),
+            recent: vec![(NOBODY, 0); RECENT],
             tags: FxHashMap::default(),
             look_back_bytes: 4 * around::MOST_BACK_BYTES,
         }
@@ -125,22 +133,24 @@ impl<'a> Emitter<'a> {
     /// The task of a line, if the part has met it.
     #[inline]
     pub(super) fn known_slot(&self, upid: i64) -> Option<u32> {
-        if self.last.0 == upid {
-            return Some(self.last.1);
-        }
         self.slots.get(&upid).copied()
     }
 
     #[inline]
     fn slot(&mut self, line: &Payload<'a>) -> u32 {
-        if self.last.0 == line.upid {
-            return self.last.1;
+        let place = (line.upid ^ (line.upid >> 22)) as usize % RECENT;
+        if let Some(&(upid, slot)) = self.recent.get(place)
+            && upid == line.upid
+        {
+            return slot;
         }
         let slot = match self.slots.get(&line.upid) {
             Some(&slot) => slot,
             None => self.meet(line),
         };
-        self.last = (line.upid, slot);
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = (line.upid, slot);
+        }
         slot
     }
 
@@ -178,8 +188,11 @@ impl<'a> Emitter<'a> {
         place: u64,
         message: impl FnOnce() -> String,
     ) {
-        let at = self.file.location(place);
-        self.out.diagnostics.note(code, severity, at, message);
+        let is_kept = self.out.diagnostics.has_room(code);
+        let at = is_kept.then(|| self.file.location(place));
+        self.out
+            .diagnostics
+            .note_many(code, severity, at, 1, message);
     }
 
     /// The event of a line; more than one where the tracer forgot the end of a line.
@@ -265,14 +278,13 @@ impl<'a> Emitter<'a> {
                 cpu: Some(cpu),
                 lost: Some(lost),
             });
-            let at = self.file.location(place);
-            self.out.diagnostics.note_many(
-                "lost_events",
-                Severity::DataLoss,
-                Some(at),
-                lost,
-                || format!("the tracer lost {lost} events of CPU {cpu} before this line"),
-            );
+            let is_kept = self.out.diagnostics.has_room("lost_events");
+            let at = is_kept.then(|| self.file.location(place));
+            self.out
+                .diagnostics
+                .note_many("lost_events", Severity::DataLoss, at, lost, || {
+                    format!("the tracer lost {lost} events of CPU {cpu} before this line")
+                });
             return;
         }
         let is_head = place == 0 && line.starts_with(b"INITCWD=");

@@ -1,6 +1,6 @@
 //! The text of a file: its lines by place, forwards and backwards, their numbers, and where it can be cut.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kinds::Kinds;
 use super::line::{Payload, parse_line};
@@ -23,8 +23,8 @@ pub struct File {
     pub kinds: Kinds,
     /// Where the parts start, and the end of the last.
     pub cuts: Vec<usize>,
-    /// The number of the first line of each part; counted when the first is asked for.
-    pub first_lines: OnceLock<Vec<u64>>,
+    /// How many lines each part has, as far as they were counted.
+    pub line_counts: LineCounts,
     /// Where the text came from, if it was merged from several files.
     pub pieces: Option<Pieces>,
 }
@@ -47,25 +47,52 @@ impl File {
         if let Some(location) = of_part {
             return location;
         }
-        let first_lines = self.first_lines.get_or_init(|| {
-            let mut number = 1;
-            self.cuts
-                .windows(2)
-                .map(|cut| {
-                    let first = number;
-                    let part = self.text().get(cut[0]..cut[1]).unwrap_or(&[]);
-                    number += memchr::memchr_iter(b'\n', part).count() as u64;
-                    first
-                })
-                .collect()
-        });
         let place = usize::try_from(place).unwrap_or(usize::MAX);
         let part = self.cuts.partition_point(|&cut| cut <= place).max(1) - 1;
-        let (Some(first), Some(&start)) = (first_lines.get(part), self.cuts.get(part)) else {
+        let before = (0..part).map(|earlier| {
+            let counted = self.line_counts.of(earlier);
+            counted.unwrap_or_else(|| {
+                let cut = self.cuts.get(earlier).zip(self.cuts.get(earlier + 1));
+                let text = cut.and_then(|(&start, &end)| self.text().get(start..end));
+                let count = memchr::memchr_iter(b'\n', text.unwrap_or(&[])).count() as u64;
+                self.line_counts.set(earlier, count);
+                count
+            })
+        });
+        let before: u64 = before.sum();
+        let start = self.cuts.get(part).copied().unwrap_or(place);
+        let Some(text) = self.text().get(start..place) else {
             return Location::Byte(place as u64);
         };
-        let before = self.text().get(start..place).unwrap_or(&[]);
-        Location::Line(first + memchr::memchr_iter(b'\n', before).count() as u64)
+        Location::Line(before + memchr::memchr_iter(b'\n', text).count() as u64 + 1)
+    }
+}
+
+/// How many lines the parts of a text have: whoever reads a part says so.
+#[derive(Debug)]
+pub struct LineCounts(Vec<AtomicU64>);
+
+const NOT_COUNTED: u64 = u64::MAX;
+
+impl LineCounts {
+    /// For so many parts.
+    #[must_use]
+    pub fn new(parts: usize) -> LineCounts {
+        LineCounts((0..parts).map(|_| AtomicU64::new(NOT_COUNTED)).collect())
+    }
+
+    /// How many lines a part has, if that is known.
+    #[must_use]
+    pub fn of(&self, part: usize) -> Option<u64> {
+        let count = self.0.get(part)?.load(Ordering::Relaxed);
+        (count != NOT_COUNTED).then_some(count)
+    }
+
+    /// A part has so many lines.
+    pub fn set(&self, part: usize, count: u64) {
+        if let Some(slot) = self.0.get(part) {
+            slot.store(count, Ordering::Relaxed);
+        }
     }
 }
 

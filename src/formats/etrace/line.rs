@@ -174,7 +174,7 @@ fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
 
 /// The number that the first digits among 8 bytes are, and how many they are.
 #[inline]
-fn eight_digits(bytes: [u8; 8]) -> (u64, usize) {
+pub(super) fn eight_digits(bytes: [u8; 8]) -> (u64, usize) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let nibbles = u64::from_le_bytes(bytes) ^ (ONES * 0x30);
     // A digit is 0 to 9 now; anything else has a bit in its upper half, or gets one.
@@ -203,6 +203,14 @@ fn word_of(tag: &[u8]) -> Word {
         b"Cont" => return Word::Cont,
         b"Cont_end" => return Word::ContEnd,
         b"End_of_args" => return Word::EndOfArgs,
+        b"PI" => return Word::Text(Slot::Interpreter),
+        b"PP" => return Word::Text(Slot::Program),
+        b"CW" => return Word::Text(Slot::Directory),
+        b"SchedFork" => return Word::Call(Sort::SchedFork),
+        b"SysClone" => return Word::Call(Sort::SysClone),
+        b"New_proc" => return Word::Call(Sort::NewProc),
+        b"Exit" => return Word::Call(Sort::Exit),
+        b"Dup" => return Word::Call(Sort::Dup),
         _ => {}
     }
     if let Some(sort) = Sort::from_tag(tag) {

@@ -33,8 +33,6 @@ mod upids;
 mod values;
 mod words;
 
-use std::sync::OnceLock;
-
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
@@ -127,7 +125,7 @@ impl EtraceReader {
             facts,
             ..TraceInfo::default()
         };
-        let parts = cuts
+        let parts: Vec<Part> = cuts
             .windows(2)
             .map(|cut| Part {
                 lane: 0,
@@ -140,7 +138,7 @@ impl EtraceReader {
                 upids: Upids::new(form, head.first().copied()),
                 kinds: kinds::Kinds::default(),
                 cuts,
-                first_lines: OnceLock::new(),
+                line_counts: file::LineCounts::new(parts.len()),
                 pieces: None,
             },
             info,
@@ -200,7 +198,7 @@ impl Reader for EtraceReader {
         let (Some(&start), Some(&end)) = (cuts.get(index), cuts.get(index + 1)) else {
             return Ok(LaneColumns::new(0));
         };
-        emit::emit(&self.file, (start, end), job)
+        emit::emit(&self.file, index, (start, end), job)
     }
 
     fn directory(&self) -> Directory {

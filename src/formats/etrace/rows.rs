@@ -49,7 +49,7 @@ impl<'a> Emitter<'a> {
         match sort {
             Sort::Open => self.file_row(FileRow {
                 mode: if words::has_mode(flags) {
-                    int(Key::Mode) as u32
+                    int(Key::Mode) as u16
                 } else {
                     0
                 },

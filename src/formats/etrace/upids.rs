@@ -23,6 +23,8 @@ const PID_MASK: i64 = (1 << PID_BITS) - 1;
 /// The serial part of the upid of a task that could not be registered.
 const UNREGISTERED: i64 = i64::MAX >> PID_BITS;
 const FIRST_EXTRA: u32 = 1 << 31;
+/// How far the next serial may be ahead of twice the number of those before it to be kept in their list.
+const MOST_AHEAD: usize = 1 << 12;
 
 /// What a upid is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +55,54 @@ pub struct Upids {
 
 #[derive(Debug, Default)]
 struct Shared {
+    /// The upid of each serial that is its key, as far as serials come one after the other; 0: none yet.
+    in_order: Vec<i64>,
+    /// How many of those there are.
+    count: usize,
+    /// The keys of all others, and whose they are.
     keys: FxHashMap<i64, u32>,
     owners: FxHashMap<u32, i64>,
     extra: u32,
+}
+
+impl Shared {
+    /// Who has this serial as its key.
+    fn owner(&self, serial: u32) -> Option<i64> {
+        let in_order = self.in_order.get(serial as usize).copied();
+        in_order
+            .filter(|&upid| upid != 0)
+            .or_else(|| self.owners.get(&serial).copied())
+    }
+
+    /// `key` is the key of `upid` from now on.
+    fn keep(&mut self, upid: i64, key: u32) {
+        let index = key as usize;
+        if index >= self.in_order.len() && index < 2 * self.count + MOST_AHEAD {
+            self.in_order.resize((index + 1).next_power_of_two(), 0);
+        }
+        match self.in_order.get_mut(index) {
+            Some(slot) => {
+                *slot = upid;
+                self.count += 1;
+            }
+            None => {
+                self.keys.insert(upid, key);
+                self.owners.insert(key, upid);
+            }
+        }
+    }
+
+    /// All upids with their keys, sorted.
+    fn all(&self) -> Vec<(i64, u32)> {
+        let in_order = self.in_order.iter().zip(0_u32..);
+        let mut all: Vec<(i64, u32)> = in_order
+            .filter(|(upid, _)| **upid != 0)
+            .map(|(&upid, key)| (upid, key))
+            .chain(self.keys.iter().map(|(&upid, &key)| (upid, key)))
+            .collect();
+        all.sort_unstable();
+        all
+    }
 }
 
 impl Upids {
@@ -121,33 +168,31 @@ impl Upids {
             return ThreadKey(pid);
         }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let serial = u32::try_from(self.serial(upid))
+            .ok()
+            .filter(|_| self.names == Names::Serials)
+            .filter(|&serial| serial > 0 && serial < FIRST_EXTRA);
+        let owner = serial.and_then(|serial| shared.owner(serial));
+        if let Some(serial) = serial.filter(|_| owner == Some(upid)) {
+            return ThreadKey(serial);
+        }
         if let Some(&key) = shared.keys.get(&upid) {
             return ThreadKey(key);
         }
-        let wished = u32::try_from(self.serial(upid))
-            .ok()
-            .filter(|_| self.names == Names::Serials)
-            .filter(|&serial| serial > 0 && serial < FIRST_EXTRA)
-            .filter(|serial| !shared.owners.contains_key(serial));
+        let wished = serial.filter(|_| owner.is_none());
         let key = wished.unwrap_or_else(|| {
             let key = FIRST_EXTRA.saturating_add(shared.extra);
             shared.extra = (shared.extra + 1).min(FIRST_EXTRA - 2);
             key
         });
-        shared.keys.insert(upid, key);
-        shared.owners.insert(key, upid);
+        shared.keep(upid, key);
         ThreadKey(key)
     }
 
     /// Everybody, for the directory.
     pub fn list_into(&self, directory: &mut Directory) {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<(i64, u32)> = shared
-            .keys
-            .iter()
-            .map(|(&upid, &key)| (upid, key))
-            .collect();
-        all.sort_unstable();
+        let all = shared.all();
         let shell = directory.strings.intern_text("(etrace shell)");
         for &(upid, key) in &all {
             directory.threads.push(ThreadEntry {
@@ -161,16 +206,24 @@ impl Upids {
         if self.form == Form::Plain {
             return;
         }
-        for &(upid, key) in all.iter().filter(|row| row.0 >> PID_BITS == UNREGISTERED) {
-            let candidates: Vec<ThreadKey> = all
-                .iter()
-                .filter(|row| row.0 & PID_MASK == upid & PID_MASK && row.0 != upid)
-                .map(|row| ThreadKey(row.1))
-                .collect();
-            if !candidates.is_empty() {
+        // They have the largest upids.
+        let registered = all.partition_point(|row| row.0 >> PID_BITS < UNREGISTERED);
+        let (registered, unregistered) = all.split_at(registered);
+        if unregistered.is_empty() {
+            return;
+        }
+        let mut of_pid: FxHashMap<i64, Vec<ThreadKey>> = FxHashMap::default();
+        for &(upid, key) in registered {
+            of_pid
+                .entry(upid & PID_MASK)
+                .or_default()
+                .push(ThreadKey(key));
+        }
+        for &(upid, key) in unregistered {
+            if let Some(candidates) = of_pid.get(&(upid & PID_MASK)) {
                 directory.aliases.push(Alias {
                     key: ThreadKey(key),
-                    candidates,
+                    candidates: candidates.clone(),
                 });
             }
         }
@@ -180,7 +233,9 @@ impl Upids {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        (shared.keys.capacity() * 17 + shared.owners.capacity() * 17) as u64
+        (shared.in_order.capacity() * 8
+            + shared.keys.capacity() * 17
+            + shared.owners.capacity() * 17) as u64
     }
 }
 
@@ -196,6 +251,19 @@ mod tests {
         assert_eq!(upids.key(0), ThreadKey::IDLE);
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
+        // One far ahead takes no room for all before it, and stays the same when those come.
+        let far = 1_000_000 << 22 | 7;
+        for serial in 3..600_000_i64 {
+            if serial % 100_000 == 0 {
+                assert_eq!(upids.key(far), ThreadKey(1_000_000));
+                assert_eq!(upids.key(far + 1), ThreadKey(FIRST_EXTRA + 1));
+            }
+            assert_eq!(upids.key(serial << 22 | 9), ThreadKey(serial as u32));
+        }
+        let mut directory = Directory::default();
+        upids.list_into(&mut directory);
+        assert_eq!(directory.threads.len(), 600_002);
+        assert!(directory.threads.is_sorted_by_key(|entry| entry.file_key));
         assert_eq!(upids.pid(8_388_772), 164);
         let plain = Upids::new(Upids::form_of(9183), None);
         assert_eq!((plain.key(9183), plain.pid(9183)), (ThreadKey(9183), 9183));

@@ -1,5 +1,7 @@
 //! The numbers behind a call's tag: `fnamesize=16,flags=524288,fd=3`.
 
+use super::line::eight_digits;
+
 /// What a number says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -92,19 +94,22 @@ pub struct Values {
 impl Values {
     const MOST: usize = 6;
 
-    /// Reads `fnamesize=16,flags=524288,fd=3`; stops at what is none of that. Numbers beyond 63 bits keep
-    /// their low 64 bits, so that the kernel's unsigned -1 is -1.
+    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. Numbers beyond
+    /// 63 bits keep their low 64 bits, so that the kernel's unsigned -1 is -1.
     #[inline]
-    #[must_use]
-    pub fn parse(text: &[u8]) -> Values {
-        let mut values = Values::default();
-        let slots = values.keys.iter_mut().zip(&mut values.numbers);
+    pub fn read(&mut self, text: &[u8]) {
+        self.count = 0;
+        let slots = self.keys.iter_mut().zip(&mut self.numbers);
         for ((key, number), (name, value)) in slots.zip(pairs(text)) {
             *key = Key::of(name);
             *number = value;
-            values.count += 1;
+            self.count += 1;
         }
-        values
+    }
+
+    /// There are none.
+    pub fn clear(&mut self) {
+        self.count = 0;
     }
 
     /// The value called `key`.
@@ -141,9 +146,16 @@ pub fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
     };
-    let mut value = 0_u64;
-    let mut length = 0;
-    for &byte in digits.iter().take(20) {
+    // Eight at once where there are as many, perhaps not all of them digits.
+    let (mut value, mut length) = match digits.first_chunk::<8>() {
+        Some(chunk) => eight_digits(*chunk),
+        None => (0, 0),
+    };
+    let more = match length {
+        0 if digits.len() >= 8 => &[],
+        _ => digits.get(length..20.min(digits.len())).unwrap_or(&[]),
+    };
+    for &byte in more {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             break;
@@ -168,7 +180,9 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_keys() {
-        let values = Values::parse(b"fd=18446744073709551615,novel=7,mode=-1,x");
+        let mut values = Values::default();
+        values.read(b"a=1,b=2,c=3,d=4,e=5,f=6,flags=7");
+        values.read(b"fd=18446744073709551615,novel=7,mode=-1,x");
         assert_eq!(values.get(Key::Fd), Some(-1));
         assert_eq!(values.get(Key::Mode), Some(-1));
         assert_eq!(values.get(Key::Flags), None);

@@ -63,6 +63,9 @@ pub fn fork_sort(text: &[u8]) -> ForkSort {
     }
 }
 
+/// Where the kernel has the descriptors of a process as files.
+const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
+
 /// A call's parameters and result.
 struct Done<'a> {
     dialect: Dialect,
@@ -94,9 +97,9 @@ impl<'a> Done<'a> {
             .unwrap_or(-1)
     }
 
-    fn mode(&self, index: usize) -> u32 {
+    fn mode(&self, index: usize) -> u16 {
         self.number(index)
-            .and_then(|mode| u32::try_from(mode).ok())
+            .and_then(|mode| u16::try_from(mode).ok())
             .unwrap_or(0)
     }
 
@@ -223,7 +226,9 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
         return;
     }
     let of_descriptor = || angle_path(done.value(0)).map(unescape_octal);
-    if let Some(path) = done.string(0).or_else(of_descriptor) {
+    let of_number = || of_descriptor_number(done.value(0), b"");
+    let path = done.string(0).or_else(of_descriptor).or_else(of_number);
+    if let Some(path) = path {
         let directory = emitter.out.strings.intern(&path);
         emitter.out.lives.push(LifeRow {
             event,
@@ -366,13 +371,30 @@ fn real_path(done: &Done<'_>, path_index: usize, said: &[u8]) -> Option<Vec<u8>>
         .map(unescape_octal);
     of_result
         .or_else(|| in_folder(done, path_index, said))
+        .or_else(|| below_descriptor(done, path_index, said))
         .filter(|path| path != said)
 }
 
 /// The path at `index`, whole where strace's `-y` shows the folder that stands before it.
 fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
     let said = done.string(index)?;
-    in_folder(done, index, &said).or(Some(said))
+    in_folder(done, index, &said)
+        .or_else(|| below_descriptor(done, index, &said))
+        .or(Some(said))
+}
+
+/// A path that counts from the bare number of a descriptor before it: as the kernel would write it, so that it can
+/// be made whole where the descriptor's file is known.
+fn below_descriptor(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
+    let is_relative = !said.starts_with(b"/") && !said.is_empty();
+    let folder = done.value(index.checked_sub(1)?);
+    is_relative.then(|| of_descriptor_number(folder, said))?
+}
+
+fn of_descriptor_number(number: &[u8], below: &[u8]) -> Option<Vec<u8>> {
+    let is_number = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let separator: &[u8] = if below.is_empty() { b"" } else { b"/" };
+    is_number.then(|| [DESCRIPTORS, number, separator, below].concat())
 }
 
 fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
@@ -381,7 +403,7 @@ fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
-fn openat2_how(how: &[u8]) -> (u32, u32) {
+fn openat2_how(how: &[u8]) -> (u32, u16) {
     let Some(inner) = how.strip_prefix(b"{") else {
         return (0, 0);
     };
@@ -391,7 +413,7 @@ fn openat2_how(how: &[u8]) -> (u32, u32) {
             (Some(b"flags"), words) => found.0 = open_flags(words),
             (Some(b"mode"), number) => {
                 found.1 = integer(number)
-                    .and_then(|mode| u32::try_from(mode).ok())
+                    .and_then(|mode| u16::try_from(mode).ok())
                     .unwrap_or(0);
             }
             _ => {}

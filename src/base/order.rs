@@ -1,0 +1,49 @@
+//! Rows that are nearly sorted to sorted ones, in place: what several CPUs write comes slightly out of order.
+
+/// Sorts rows by `key`; equal ones keep their order. Quick if most stand in order, the others a few places too late.
+pub fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
+    if !settle(rows, &key) {
+        rows.sort_by_key(key);
+    }
+}
+
+/// The same for rows that are nearly sorted; gives up where they turn out not to be. Whether they are sorted now:
+/// if not, some have moved, but equal ones stand as they stood.
+#[must_use]
+pub fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool {
+    let mut steps_left = rows.len() * 8;
+    for index in 1..rows.len() {
+        let own = key(&rows[index]);
+        let mut at = index;
+        while at > 0 && key(&rows[at - 1]) > own {
+            at -= 1;
+        }
+        let steps = index - at;
+        if steps > steps_left {
+            return false;
+        }
+        if steps > 0 {
+            rows[at..=index].rotate_right(1);
+            steps_left -= steps;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_put_in_order_however_far_off_they_are() {
+        for (count, factor) in [(1000_u32, 1), (1000, 999), (1000, 37), (7, 3), (0, 1)] {
+            let mut rows: Vec<(u32, u32)> = (0..count)
+                .map(|i| ((i * factor % count.max(1)) ^ 1, i))
+                .collect();
+            let mut expected = rows.clone();
+            expected.sort_by_key(|row| row.0);
+            put_in_order(&mut rows, |row| row.0);
+            assert_eq!(rows, expected);
+        }
+    }
+}
