@@ -6,7 +6,7 @@
 
 use threadline::probes::{self, Command};
 
-const RECORDED: &str = include_str!("golden/probes/linux-6.18-uprobes.tsv");
+const RECORDED: &str = include_str!("support/linux-6.18-uprobes.tsv");
 
 /// Where this program means to differ: the heads that `uprobe_events` takes and a kernel with kprobes refuses in
 /// `dynamic_events` (a number that is none, is too big, or stands behind p), or that somebody mistyped; 0, which is
