@@ -366,12 +366,25 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     is_address.then_some(Probe::Entry(inner))
 }
 
+/// Where a probe on a function sits: at its start, or behind what machines want there first (`endbr64`, `bti c`,
+/// the global entry of powerpc).
+const ENTRIES: [&[u8]; 3] = [b"+0x0/", b"+0x4/", b"+0x8/"];
+
+/// Where the offset begins in the address of a function's entry.
+#[must_use]
+pub fn entry_offset(address: &[u8]) -> Option<usize> {
+    let at = find_short(address, b"+0x")?;
+    let offset = address.get(at..)?;
+    let is_entry = ENTRIES.iter().any(|entry| offset.starts_with(entry));
+    is_entry.then_some(at)
+}
+
 /// `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; an offset inside stays. Where a function returned from is
 /// printed without offset: `do_sys_open [mod]`.
 #[must_use]
 pub fn function_of(address: &[u8]) -> &[u8] {
     let address = first_word(address);
-    match find_short(address, b"+0x0/") {
+    match entry_offset(address) {
         Some(at) => address.get(..at).unwrap_or(address),
         None => {
             let end = memchr::memchr(b'/', address).unwrap_or(address.len());
@@ -451,6 +464,8 @@ mod tests {
         assert_eq!(probe(b"(syscalls.sys_enter_openat) file=1"), None);
         assert_eq!(function_of(b"do_sys_open+0x0/0xd6"), b"do_sys_open");
         assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
+        assert_eq!(function_of(b"vfs_read+0x4/0x330"), b"vfs_read");
+        assert_eq!(function_of(b"schedule+0x5/0xb0"), b"schedule+0x5");
         // In a module: both ends of a call have one key.
         assert_eq!(function_of(b"ext4_sync+0x0/0x10 [ext4]"), b"ext4_sync");
         assert_eq!(function_of(b"ext4_sync [ext4]"), b"ext4_sync");

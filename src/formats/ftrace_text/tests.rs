@@ -218,3 +218,17 @@ fn clocks_and_lines_without_columns_are_said() {
         assert_eq!(parts[0].events.len(), 1, "kept as an instant");
     }
 }
+
+#[test]
+fn a_function_whose_entry_lies_behind_its_first_instruction_is_paired() {
+    let (_, parts) = open(
+        "             cat-10      [001] ...1.    69.1: in: (vfs_read+0x4/0x330) count=100\n             \
+         cat-10      [001] ...1.    69.2: mid: (vfs_read+0x5/0x330) ax=1\n             \
+         cat-10      [001] ...1.    69.3: out: (ksys_read+0x6b/0xf0 <- vfs_read) ret=100\n",
+    );
+    let lane = &parts[0];
+    let label = |at: usize| &lane.labels[lane.marks[at].label() as usize];
+    assert_eq!(lane.strings.bytes(label(0).name), b"vfs_read");
+    assert_eq!(label(0).key, label(2).key);
+    assert_ne!(label(0).key, label(1).key);
+}

@@ -12,7 +12,7 @@ use crate::event::{
 };
 use crate::formats::atrace;
 use crate::formats::ftrace_text::fields::{
-    Probe, field, find_short, first_word, function_of, number, pid, raw_syscall,
+    Probe, entry_offset, field, first_word, function_of, number, pid, raw_syscall,
 };
 use crate::formats::ftrace_text::line::Prefix;
 use crate::formats::ftrace_text::recipe::system_of;
@@ -146,7 +146,7 @@ impl<'a> Emitter<'a> {
         };
         self.push(now, time, place, kind);
         let function = function_of(address);
-        let is_symbol = !address.starts_with(b"0x") && find_short(address, b"+0x0/").is_some();
+        let is_symbol = !address.starts_with(b"0x") && entry_offset(address).is_some();
         let (op, shown): (_, &[u8]) = match found {
             Probe::Entry(_) if is_symbol => (MarkOp::Begin, function),
             Probe::Entry(_) => (MarkOp::Begin, name),
