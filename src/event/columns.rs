@@ -375,6 +375,11 @@ impl EventColumns {
         }
     }
 
+    /// Says that what a thread key means has another key.
+    pub fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
+        self.threads.renumber(key);
+    }
+
     /// What event `index` is.
     #[inline]
     #[must_use]

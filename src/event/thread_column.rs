@@ -45,6 +45,16 @@ impl ThreadColumn {
         self.last = None;
     }
 
+    /// Gives every key its new one; nothing is added any more.
+    pub fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> ThreadKey) {
+        for key in self.keys.iter_mut().chain(&mut self.wide) {
+            *key = new(ThreadKey(*key)).0;
+        }
+        self.number_of = FxHashMap::default();
+        self.number_of_small = Vec::new();
+        self.last = None;
+    }
+
     /// Adds an event. Neighbours are mostly of one thread.
     #[inline]
     pub fn push(&mut self, key: ThreadKey) {

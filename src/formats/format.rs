@@ -153,6 +153,12 @@ pub trait Reader: Send + Sync {
     /// Only if nothing of the part can be read, or the job was cancelled.
     fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError>;
 
+    /// Puts right what depends on the order in which parts were read, in the columns of all parts, which stand in
+    /// their order. Asked for once, before [`Reader::directory`].
+    fn settle(&self, _parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        Diagnostics::default()
+    }
+
     /// What the numbers in the columns mean; asked for once all parts were read.
     fn directory(&self) -> Directory;
 

@@ -207,7 +207,10 @@ fn load_opened(
     if let Some(publish) = &mut listener {
         publish(state.clone());
     }
-    let (columns, mut diagnostics) = read_parts(&mut state, job, &mut listener).map_err(fail)?;
+    let (mut columns, mut diagnostics) =
+        read_parts(&mut state, job, &mut listener).map_err(fail)?;
+    let mut all: Vec<&mut LaneColumns> = columns.iter_mut().map(|part| &mut part.columns).collect();
+    diagnostics.merge(reader.settle(&mut all));
     let directory = reader.directory();
     let mut trace = build(
         columns,

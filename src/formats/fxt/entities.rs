@@ -63,7 +63,7 @@ struct Thread {
 }
 
 /// A thread that only the bulk pass could find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LateThread {
     /// A koid that the scan did not meet as a thread.
     Koid(u64),
@@ -271,6 +271,23 @@ impl Entities {
             late.order.push(thread);
         }
         key
+    }
+
+    /// Numbers the late threads by what they are. The new key of each whose key changed.
+    pub fn settle_late(&self) -> FxHashMap<ThreadKey, ThreadKey> {
+        let mut late = self.late();
+        let before = late.order.clone();
+        late.order.sort_unstable();
+        let first = self.threads.len() as u32 + 1;
+        let keys = late.order.iter().zip(first..);
+        late.keys = keys
+            .map(|(&thread, key)| (thread, ThreadKey(key)))
+            .collect();
+        let moved = before.iter().zip(first..).filter_map(|(thread, old)| {
+            let new = *late.keys.get(thread)?;
+            (new.0 != old).then_some((ThreadKey(old), new))
+        });
+        moved.collect()
     }
 
     fn late(&self) -> MutexGuard<'_, Late> {

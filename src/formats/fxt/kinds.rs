@@ -6,6 +6,9 @@
 
 use std::sync::{PoisonError, RwLock};
 
+use super::settle;
+use crate::event::LaneColumns;
+
 use rustc_hash::FxHashMap;
 
 use crate::base::{StringId, Strings};
@@ -92,6 +95,14 @@ impl Sort {
         KindId(u16::from(self as u8))
     }
 
+    /// Whether a kind is the generic one of a sort whose kinds have names.
+    pub fn has_names(kind: KindId) -> bool {
+        let row = SORTS.get(usize::from(kind.0));
+        row.is_some_and(|(sort, ..)| {
+            *sort <= Sort::FlowEnd || matches!(sort, Sort::Object | Sort::Blob)
+        })
+    }
+
     fn role(self) -> Role {
         match self {
             Sort::Instant
@@ -117,7 +128,12 @@ struct Inner {
     strings: Strings,
     kinds: Vec<EventKind>,
     by_name: FxHashMap<(Sort, StringId, StringId), KindId>,
+    /// Some names found no room.
+    is_full: bool,
 }
+
+/// What the kind of a record is made of: its sort, category and name.
+pub type Names = (Sort, Vec<u8>, Vec<u8>);
 
 impl Inner {
     fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
@@ -134,8 +150,9 @@ impl Inner {
     }
 }
 
-impl Default for Kinds {
-    fn default() -> Kinds {
+impl Inner {
+    /// The generic kinds.
+    fn generic() -> Inner {
         let mut inner = Inner::default();
         for (sort, category, name) in SORTS {
             let kind = EventKind {
@@ -145,8 +162,35 @@ impl Default for Kinds {
             };
             inner.kinds.push(kind);
         }
+        inner
+    }
+
+    /// The kind with these names, new or known.
+    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
+        if let Some(kind) = self.find(sort, category, name) {
+            return kind;
+        }
+        if !self.has_room(sort) {
+            self.is_full = true;
+            return sort.generic_kind();
+        }
+        let id = KindId(self.kinds.len() as u16);
+        let category = self.strings.intern(category);
+        let name = self.strings.intern(name);
+        self.kinds.push(EventKind {
+            name,
+            category,
+            role: sort.role(),
+        });
+        self.by_name.insert((sort, category, name), id);
+        id
+    }
+}
+
+impl Default for Kinds {
+    fn default() -> Kinds {
         Kinds {
-            inner: RwLock::new(inner),
+            inner: RwLock::new(Inner::generic()),
         }
     }
 }
@@ -160,27 +204,52 @@ impl Kinds {
             if let Some(kind) = inner.find(sort, category, name) {
                 return kind;
             }
-            if !inner.has_room(sort) {
+            if inner.is_full && !inner.has_room(sort) {
                 return sort.generic_kind();
             }
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kind) = inner.find(sort, category, name) {
-            return kind;
+        inner.intern(sort, category, name)
+    }
+
+    /// Where names found no room: gives kinds anew, by the first event of each in `parts`. `names_at` says the names
+    /// of the record at a place. How many events have no kind of their own.
+    pub fn settle(
+        &self,
+        parts: &mut [&mut LaneColumns],
+        names_at: &dyn Fn(u64) -> Option<Names>,
+    ) -> u64 {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        if !inner.is_full {
+            return 0;
         }
-        if !inner.has_room(sort) {
-            return sort.generic_kind();
+        let old = std::mem::replace(&mut *inner, Inner::generic());
+        let mut old_names = vec![None; old.kinds.len()];
+        for (&(sort, category, name), kind) in &old.by_name {
+            if let Some(entry) = old_names.get_mut(usize::from(kind.0)) {
+                *entry = Some((sort, category, name));
+            }
         }
-        let id = KindId(inner.kinds.len() as u16);
-        let category = inner.strings.intern(category);
-        let name = inner.strings.intern(name);
-        inner.kinds.push(EventKind {
-            name,
-            category,
-            role: sort.role(),
-        });
-        inner.by_name.insert((sort, category, name), id);
-        id
+        // Of kinds that have a new one already; those without room are asked again, which gives the same answer.
+        let mut new_of: Vec<Option<KindId>> = vec![None; old.kinds.len()];
+        settle::renumber(parts, &mut |kind, place| {
+            let index = usize::from(kind.0);
+            if let Some(&Some(new)) = new_of.get(index) {
+                return new;
+            }
+            if let Some(&Some((sort, category, name))) = old_names.get(index) {
+                let texts = (old.strings.bytes(category), old.strings.bytes(name));
+                let new = inner.intern(sort, texts.0, texts.1);
+                if let Some(entry) = new_of.get_mut(index) {
+                    *entry = Some(new);
+                }
+                return new;
+            }
+            match Sort::has_names(kind).then(|| names_at(place)).flatten() {
+                Some((sort, category, name)) => inner.intern(sort, &category, &name),
+                None => kind,
+            }
+        })
     }
 
     /// All kinds so far, with the strings that they refer to.

@@ -27,6 +27,7 @@ mod profiler;
 mod rows;
 mod scan;
 mod scheduling;
+mod settle;
 mod sniff;
 mod source;
 mod tables;
@@ -278,6 +279,14 @@ impl Reader for FxtReader {
             self.caches().push(cache);
         }
         read
+    }
+
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        let (bytes, scan, kinds) = (self.input.bytes(), &self.scan, &self.kinds);
+        match self.endian {
+            Endian::Little => settle::settle::<Little>(bytes, scan, kinds, parts),
+            Endian::Big => settle::settle::<Big>(bytes, scan, kinds, parts),
+        }
     }
 
     fn directory(&self) -> Directory {
