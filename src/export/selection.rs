@@ -125,6 +125,13 @@ impl<'a> Chosen<'a> {
         !self.is_narrowed || self.processes.get(id.0 as usize).copied().unwrap_or(false)
     }
 
+    /// Whether the trace goes on behind the range: then what never ended is cut at the range's end, as all that lasts
+    /// over it.
+    #[must_use]
+    pub fn ends_before_trace(&self) -> bool {
+        self.span.end < self.trace.span.end
+    }
+
     /// Whether what happens on a CPU is chosen, whoever runs.
     #[must_use]
     pub fn has_cpu(&self, id: CpuId) -> bool {

@@ -13,21 +13,18 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> Option<i64> {
     row[column].parse().ok()
 }
 
-/// `ts` and `dur` as they are once the range has cut them.
-fn cut(rows: Rows, span: TimeSpan, open_end: Option<&str>) -> Rows {
+/// `ts` and `dur` as they are once the range, which ends before the trace, has cut them. Who is cut while running does
+/// then what nobody knows.
+fn cut(rows: Rows, span: TimeSpan) -> Rows {
     let cut_row = |mut row: BTreeMap<String, String>| {
         let start = number(&row, "ts")?;
         let end = number(&row, "dur").map(|dur| start + dur);
         let from = start.max(span.start.0);
         row.insert("ts".to_owned(), from.to_string());
-        if let Some(end) = end {
-            let dur = (end.min(span.end.0) - from).to_string();
-            let goes_on = end >= span.end.0;
-            let dur = open_end.filter(|_| goes_on).map_or(dur, str::to_owned);
-            if let Some(none) = open_end.filter(|_| goes_on) {
-                row.insert("end_state".to_owned(), none.to_owned());
-            }
-            row.insert("dur".to_owned(), dur);
+        let last = end.map_or(span.end.0, |end| end.min(span.end.0));
+        row.insert("dur".to_owned(), (last - from).to_string());
+        if end.is_none_or(|end| end > span.end.0) && row.contains_key("end_state") {
+            row.insert("end_state".to_owned(), "?".to_owned());
         }
         Some(row)
     };
@@ -41,9 +38,7 @@ fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
         number(row, column).is_some_and(|time| span.contains(Timestamp(time)))
     };
     match name {
-        "slices" => cut(rows, span, None),
-        // Who runs at the end is not switched from.
-        "runs" => cut(rows, span, Some("\\N")),
+        "slices" | "runs" => cut(rows, span),
         "flows" => {
             let rows = told_flows(source, rows).into_iter();
             rows.filter(|row| is_inside(row, "from_ts") && is_inside(row, "to_ts"))

@@ -27,7 +27,9 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.ends[index] == i64::MAX => What::Begin,
+                _ if trace.slices.ends[index] == i64::MAX && !self.chosen.ends_before_trace() => {
+                    What::Begin
+                }
                 _ => What::Whole,
             };
             list.push((trace.slices.starts[index], (what, index, track)));
@@ -93,7 +95,8 @@ impl<'a> Items<'a> {
             let end = trace.slices.ends[index];
             let is_chosen = !self.chosen.limits_cpus()
                 || self.chosen.has_cpu_of(EventId(trace.slices.begins[index]));
-            if end >= span.end.0 && end != i64::MAX && is_chosen && self.has_own_end(index, form) {
+            let is_over = end != i64::MAX || self.chosen.ends_before_trace();
+            if end >= span.end.0 && is_over && is_chosen && self.has_own_end(index, form) {
                 let what = if form == Form::Async {
                     What::AsyncEnd
                 } else {
@@ -104,9 +107,27 @@ impl<'a> Items<'a> {
         }
         // The innermost ends first.
         list.sort_by_key(|row| std::cmp::Reverse(row.0));
-        list.into_iter()
+        let mut items: Vec<Item> = list
+            .into_iter()
             .map(|(_, what, row, of)| Item::of_slice(trace, what, (span.end.0, 0), row, of))
-            .collect()
+            .collect();
+        items.extend(self.runs_across_end());
+        items
+    }
+
+    /// A switch from each thread that runs at the range's end.
+    fn runs_across_end(&self) -> impl Iterator<Item = Item> + '_ {
+        let (trace, span) = (self.trace, self.chosen.span);
+        let cpus = (0..trace.cpus.len() as u32).filter(|&cpu| self.chosen.has_runs_of(CpuId(cpu)));
+        cpus.filter_map(move |cpu| {
+            let found = trace.runs.overlapping(trace.runs.on(CpuId(cpu)), span);
+            let run = found.end.checked_sub(1).filter(|_| !found.is_empty())?;
+            let end = trace.runs.ends[run as usize];
+            let lasts = end >= span.end.0 && (end != i64::MAX || self.chosen.ends_before_trace());
+            let thread = ThreadId(trace.runs.threads[run as usize]);
+            (lasts && self.chosen.has_thread(thread))
+                .then(|| Item::new(What::SwitchAtEnd, (span.end.0, 0), run, cpu))
+        })
     }
 
     fn slice_rows(&self) -> impl Iterator<Item = (u32, &'a SliceRow, Form)> {

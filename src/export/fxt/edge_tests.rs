@@ -87,6 +87,116 @@ fn what_begins_or_ends_at_the_border_is_not_cut() {
 }
 
 #[test]
+fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let mut event = |sort, time, name, word| {
+            let name = out.name(name);
+            out.event(
+                Head {
+                    name,
+                    ..head(sort, time, 11)
+                },
+                &[],
+                word,
+            );
+        };
+        event(EventType::Begin, 100, "open", None);
+        event(EventType::Begin, 100, "inner", None);
+        event(EventType::Begin, 400, "late", None);
+        event(EventType::AsyncBegin, 450, "request", Some(5));
+        event(EventType::Complete, 500, "whole", Some(900));
+        event(EventType::End, 700, "", None);
+        event(EventType::Instant, 1000, "last", None);
+        let side = |koid, weight| Side::Thread { koid, weight };
+        out.context_switch((50, 0), Side::Idle, (1, ""), side(11, 1), None);
+    });
+    let open = |name: &str, start: i64, end: i64| (name.to_owned(), 11, start, end);
+    // Up to the trace's end and beyond they stay open.
+    for until in [1001, 5000, i64::MAX] {
+        let (again, _) = cut(folder.path(), &source, &range(0, until));
+        assert_eq!(slices(&again), slices(&source), "until {until}");
+        assert_eq!(again.trace.runs.ends, [i64::MAX], "until {until}");
+    }
+    for from in [0, 300] {
+        let (again, _) = cut(folder.path(), &source, &range(from, 800));
+        let begun = from.max(100);
+        let expected = [
+            open("inner", begun, 800),
+            open("late", 400, 700),
+            open("open", begun, 800),
+            open("request", 450, 800),
+            open("whole", 500, 800),
+        ];
+        assert_eq!(slices(&again), expected, "from {from}");
+        let depth = |name: &str| {
+            let trace = &again.trace;
+            let mut all = (0..trace.slices.len() as u32).map(crate::trace::SliceId);
+            let found = all.find(|&id| trace.text(trace.slices.label(id).name) == name);
+            trace.slices.depth(found.unwrap())
+        };
+        assert_eq!((depth("open"), depth("inner")), (0, 1));
+        for name in ["open", "inner", "request"] {
+            let args = arguments(&again, name);
+            assert_eq!(args["never_ended"], "true", "{name}");
+            assert!(!args.contains_key("really_ended_ns"), "{name}");
+        }
+        assert_eq!(arguments(&again, "whole")["really_ended_ns"], "900");
+        assert!(!arguments(&again, "late").contains_key("never_ended"));
+        assert_eq!(again.trace.runs.ends, [800]);
+    }
+    // A run that is cut says when it began and ended.
+    let source = written(folder.path(), |out| {
+        let side = |koid, weight| Side::Thread { koid, weight };
+        out.context_switch((50, 0), Side::Idle, (1, ""), side(11, 1), None);
+        out.context_switch((900, 0), side(11, 1), (3, "D"), side(12, 1), None);
+        out.context_switch((950, 0), side(12, 1), (3, ""), Side::Idle, None);
+    });
+    let (again, _) = cut(folder.path(), &source, &range(100, 800));
+    let trace = &again.trace;
+    assert_eq!(
+        (&trace.runs.starts[..], &trace.runs.ends[..]),
+        (&[100][..], &[800][..])
+    );
+    let fields = |id: u32| {
+        let event = again.trace.events.get(EventId(id));
+        let fields = again.reader.describe(event.into()).fields;
+        let text = |field: crate::event::Field| (field.name, field.value.to_string());
+        fields
+            .into_iter()
+            .map(text)
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    assert_eq!(fields(0)["really_began_ns"], "50");
+    assert_eq!(fields(1)["really_ended_ns"], "900");
+    // One that ends where the range ends is not cut, and does what it did.
+    let (again, _) = cut(folder.path(), &source, &range(100, 900));
+    assert_eq!(again.trace.runs.ends, [900]);
+    let state = crate::event::EndState::Uninterruptible;
+    assert_eq!(again.trace.runs.end_states, [state]);
+}
+
+#[test]
+fn names_that_no_record_holds_are_cut_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = written(folder.path(), |out| {
+        complete(out, "one", (100, 200), &[]);
+        complete(out, "two", (300, 400), &[]);
+    });
+    let (_, summary) = cut(folder.path(), &source, &Selection::all());
+    assert!(summary.notes.is_empty());
+    let trace = std::sync::Arc::make_mut(&mut source.trace);
+    let long = "n".repeat(40_000);
+    let name = trace.strings.intern_text(&long);
+    trace.slices.labels[0].name = name;
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert!(summary.notes.iter().any(|note| note.starts_with("1 names")));
+    let all = slices(&again);
+    let cut_name = all.iter().find(|slice| slice.0.starts_with('n')).unwrap();
+    assert!(cut_name.0.len() > 32_000 && long.starts_with(&cut_name.0));
+}
+
+#[test]
 fn each_cpu_has_its_thread_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
@@ -94,13 +204,13 @@ fn each_cpu_has_its_thread_at_the_start() {
         for thread in [11, 12, 13, 14] {
             out.thread_object((10, thread), "t");
         }
-        out.context_switch(10, 0, Side::Idle, (1, ""), side(11));
-        out.context_switch(20, 1, Side::Idle, (1, ""), side(12));
-        out.context_switch(30, 2, Side::Idle, (1, ""), side(13));
-        out.context_switch(40, 2, side(13), (3, ""), Side::Idle);
+        out.context_switch((10, 0), Side::Idle, (1, ""), side(11), None);
+        out.context_switch((20, 1), Side::Idle, (1, ""), side(12), None);
+        out.context_switch((30, 2), Side::Idle, (1, ""), side(13), None);
+        out.context_switch((40, 2), side(13), (3, ""), Side::Idle, None);
         out.wakeup(60, 0, 14, None);
-        out.context_switch(500, 0, side(11), (1, ""), side(14));
-        out.context_switch(600, 1, side(12), (3, ""), Side::Idle);
+        out.context_switch((500, 0), side(11), (1, ""), side(14), None);
+        out.context_switch((600, 1), side(12), (3, ""), Side::Idle, None);
     });
     let (again, summary) = cut(folder.path(), &source, &range(100, 550));
     let trace = &again.trace;
@@ -113,7 +223,7 @@ fn each_cpu_has_its_thread_at_the_start() {
         })
         .collect();
     // CPU 2 is idle from before the range to its end: nothing of it is there.
-    let expected = [(0, 11, 100, 500), (0, 14, 500, -1), (1, 12, 100, -1)];
+    let expected = [(0, 11, 100, 500), (0, 14, 500, 550), (1, 12, 100, 550)];
     assert_eq!(runs, expected);
     // Who waits for a CPU at the start does so from there.
     assert_eq!(summary.count_of("wakeups"), 1);

@@ -171,7 +171,9 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Stub => self.stub(item),
             What::Instant => self.instant(item),
             What::Sample => self.sample(item),
-            What::SwitchTo | What::SwitchToIdle | What::SwitchOff => self.switch(item),
+            What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
+                self.switch(item)
+            }
             What::Wakeup => self.wakeup(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
@@ -302,7 +304,9 @@ impl<'a, 't> Encoder<'a, 't> {
                 ArgValue::Int64(start.saturating_add(shift)),
             ));
         }
-        if end > span.end.0 && end != i64::MAX {
+        if end == i64::MAX && self.source.chosen.ends_before_trace() {
+            args.push(Arg::new("never_ended", ArgValue::Bool(true)));
+        } else if end > span.end.0 && end != i64::MAX {
             args.push(Arg::new(
                 "really_ended_ns",
                 ArgValue::Int64(end.saturating_add(shift)),
@@ -338,7 +342,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let is_merged = item.what == What::Whole && item.slice.finish != u32::MAX;
         // What began before the range is told at its start.
         let may_have_begun = item.time == span.start.0;
-        let is_cut = may_have_begun || (end > span.end.0 && end != i64::MAX);
+        let is_cut = may_have_begun || end > span.end.0;
         let label = self.label(item);
         let begin = EventId(begin);
         self.read(self.event_ref(begin));

@@ -203,6 +203,8 @@ pub enum What {
     SwitchTo,
     /// A CPU's switch from a run to idle.
     SwitchToIdle,
+    /// A CPU's switch to idle where the range ends, from a run (`row`) that lasts until there or longer.
+    SwitchAtEnd,
     /// A CPU's switch to idle from a thread of which no run is known: its state (`row`) says what it does then.
     SwitchOff,
     /// A thread was woken: its state (`row`) says by whom.
@@ -459,6 +461,8 @@ impl<'a> Items<'a> {
             let what = match form {
                 Form::Async => What::AsyncBegin,
                 _ if is_whole(self.trace, index, form) => What::Whole,
+                // What never ended is cut at the range's end.
+                Form::Whole if self.chosen.ends_before_trace() => What::Whole,
                 _ => What::Begin,
             };
             let order = match (what, form) {

@@ -7,18 +7,20 @@
 //! ```
 //!
 //! - **Slices** are complete events (of those of a track that start together, the outer one comes first), or begins and ends where they came so and pair when read back (`items::Form`);
-//!   unfinished ones are begins without an end. A slice that the range cuts says in `really_began_ns` and
-//!   `really_ended_ns` when it did.
+//!   unfinished ones are begins without an end, unless the range ends before the trace does: then they are cut there
+//!   and say `never_ended`. Whatever else the range cuts says in `really_began_ns` and `really_ended_ns` when it did.
 //! - **Instants, slices, flows** carry the fields of their events as typed arguments; see `args` for more than 15.
 //! - **Counters** start with the value they have; the track's name is `event:argument`.
 //! - **Flows** are told in `flows`, **asynchronous slices** in `asyncs`.
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
-//!   when the range starts is switched to there. One that runs when it ends is not switched from.
+//!   when the range starts is switched to there, one that runs when it ends is switched from: in a state that is not
+//!   known, if it ran on.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
 //!   states have the number of the nearest, and their letters in an argument `outgoing_state`. FXT cannot say what
 //!   a thread waits for before it first wakes or runs.
 //! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
-//! - **Logs** are log records; a severity stands before the message as `[severity]`.
+//! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages over 32 KB go on in
+//!   the next record, names over 32 KB are cut, which the summary counts.
 //! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
 //!   by how much. Clocks that do not count nanoseconds are written as they count.
 //!
@@ -205,6 +207,12 @@ fn write_with(
         summary.notes.push(format!(
             "{} events have more than 15 arguments: the others are in 'more', as JSON",
             written.counts.packed
+        ));
+    }
+    if written.counts.cut_names > 0 {
+        summary.notes.push(format!(
+            "{} names (each time one was used) were longer than the 32 KB that FXT has room for: they are cut there",
+            written.counts.cut_names
         ));
     }
     if written.cut_texts > 0 {

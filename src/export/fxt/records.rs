@@ -275,6 +275,7 @@ impl<'t> Records<'t> {
 
     /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
     pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
+        self.counts.cut_names += u64::from(text.len() > MOST_STRING_BYTES);
         self.reference(cut(text, MOST_STRING_BYTES), Wants::Always)
     }
 
@@ -551,21 +552,24 @@ impl<'t> Records<'t> {
     }
 
     /// A context switch of the newer form. The outgoing thread's state is a number of the format, and the letters
-    /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over.
+    /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over; as they do
+    /// over `border`, an argument that says when a run began or ended that is cut there.
     pub fn context_switch(
         &mut self,
-        time: u64,
-        cpu: u16,
+        (time, cpu): (u64, u16),
         outgoing: Side,
         (state, letters): (u8, &'static str),
         incoming: Side,
+        border: Option<(&'static str, i64)>,
     ) {
+        let border_name = border.map(|(name, _)| self.name(name));
         let (out_koid, out_weight) = side_words(outgoing);
         let (in_koid, in_weight) = side_words(incoming);
         let state_words = u64::from(!letters.is_empty());
+        let border_args = u64::from(border.is_some());
+        let start = self.out.len();
         let header = 8
-            | (6 + state_words) << 4
-            | (2 + state_words) << 16
+            | (2 + state_words + border_args) << 16
             | u64::from(cpu) << 20
             | u64::from(state & 0xf) << 36
             | SWITCH_SUBTYPE << 60;
@@ -581,6 +585,12 @@ impl<'t> Records<'t> {
         for &word in words.iter().take(6 + state_words as usize) {
             self.word(word);
         }
+        if let (Some(name), Some((_, time))) = (border_name, border) {
+            self.prepare(&[]);
+            self.prepare_one(name, &ArgValue::Int64(time));
+            self.append_arguments();
+        }
+        self.close(start);
         self.counts.switches += 1;
     }
 

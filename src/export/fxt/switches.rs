@@ -15,6 +15,13 @@ impl Encoder<'_, '_> {
         let index = item.row as usize;
         let (out, incoming) = match item.what {
             What::SwitchToIdle => (self.leaves(index), Side::Idle),
+            What::SwitchAtEnd => {
+                let side = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
+                let ended = (runs.ends[index] == item.time).then(|| self.leaves(index));
+                // Where it would have gone on, nobody knows what it does then.
+                let unknown = (side, state_number(EndState::Unknown));
+                (ended.flatten().or(Some(unknown)), Side::Idle)
+            }
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
                 let out = self.side(state.thread, 0);
@@ -27,7 +34,19 @@ impl Encoder<'_, '_> {
         };
         let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
         let time = self.ticks(item.time);
-        self.records.context_switch(time, cpu, out, state, incoming);
+        let shift = self.source.shift;
+        let border = match item.what {
+            What::SwitchTo if runs.starts[index] < item.time => {
+                Some(("really_began_ns", runs.starts[index]))
+            }
+            What::SwitchAtEnd if runs.ends[index] != item.time && runs.ends[index] != i64::MAX => {
+                Some(("really_ended_ns", runs.ends[index]))
+            }
+            _ => None,
+        };
+        let border = border.map(|(name, time)| (name, time.saturating_add(shift)));
+        self.records
+            .context_switch((time, cpu), out, state, incoming, border);
     }
 
     fn cpu_number(&self, index: u32) -> Option<u16> {

@@ -61,8 +61,8 @@ pub(super) fn sample(folder: &Path) -> LoadedTrace {
     event(EventType::AsyncEnd, 950, 12, "request", &[], Some(5));
     event(EventType::End, 1000, 11, "", &value(3), None);
     let side = |koid, weight| Side::Thread { koid, weight };
-    out.context_switch(20, 0, Side::Idle, (1, ""), side(11, 5));
-    out.context_switch(500, 0, side(11, 5), (3, "D"), side(12, 6));
+    out.context_switch((20, 0), Side::Idle, (1, ""), side(11, 5), None);
+    out.context_switch((500, 0), side(11, 5), (3, "D"), side(12, 6), None);
     out.wakeup(800, 0, 11, Some(12));
     out.log(450, (10, 12), "hello");
     let path = folder.join("sample.fxt");
@@ -152,12 +152,13 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
     assert_eq!(trace.counters.times, vec![300, 400]);
     assert_eq!(trace.counters.values, vec![1.0, 7.0]);
     assert_eq!(trace.runs.starts, vec![300, 500]);
-    assert_eq!(trace.runs.ends, vec![500, i64::MAX]);
+    assert_eq!(trace.runs.ends, vec![500, 700]);
     assert_eq!(trace.runs.priorities, vec![5, 6]);
     assert_eq!(
         trace.runs.end_states[0],
         crate::event::EndState::Uninterruptible
     );
+    assert_eq!(trace.runs.end_states[1], crate::event::EndState::Unknown);
     let flows: Vec<(i64, i64)> = trace
         .flows
         .rows

@@ -117,6 +117,8 @@ pub struct RecordCounts {
     pub blobs: u64,
     /// Large records.
     pub large: u64,
+    /// Names that were cut: nothing of the format can hold more of them.
+    pub cut_names: u64,
     /// Events whose arguments past the 14th went into `more`.
     pub packed: u64,
 }
@@ -135,6 +137,7 @@ impl RecordCounts {
         self.logs += other.logs;
         self.blobs += other.blobs;
         self.large += other.large;
+        self.cut_names += other.cut_names;
         self.packed += other.packed;
     }
 
