@@ -457,7 +457,7 @@ fn every_task_has_slices_from_its_birth_to_its_end() {
                 .map(|id| {
                     (
                         trace.slices.starts[id as usize],
-                        trace.slices.ends[id as usize],
+                        trace.slices.end(id as usize),
                     )
                 })
                 .collect();

@@ -64,7 +64,7 @@ impl Row {
     fn walk(&mut self, slices: &Slices, time: i64) {
         self.next = first_after(&slices.starts, self.next, self.until, time);
         let last = self.next.saturating_sub(1) as usize;
-        (self.start, self.end) = (slices.starts[last], slices.ends[last]);
+        (self.start, self.end) = (slices.starts[last], slices.end(last));
         self.next_start = start_of(slices, self.next, self.until);
     }
 }

@@ -9,6 +9,7 @@ use super::nesting::Nested;
 use super::points::Points;
 use super::track_kind;
 use crate::base::StringId;
+use crate::trace::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
 use crate::trace::slices::SliceRow;
 use crate::trace::{ProcessId, Trace, Track, TrackId, TrackKind};
 
@@ -49,11 +50,11 @@ pub fn assemble(
     let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
     let table = &mut trace.slices;
     table.starts = vec![0; slice_count];
-    table.ends = vec![0; slice_count];
+    let mut lengths = vec![0; slice_count];
     table.label_ids = vec![0; slice_count];
     table.parents = vec![0; slice_count];
     table.begins = vec![0; slice_count];
-    table.finishes = vec![0; slice_count];
+    let mut steps = vec![0; slice_count];
 
     let rows = drafts.iter().map(|draft| draft.nested.row_counts.len());
     table.rows.reserve_exact(rows.sum());
@@ -61,11 +62,11 @@ pub fn assemble(
     // Each track fills its own stretch of every column.
     let mut columns = SliceColumns {
         starts: &mut table.starts,
-        ends: &mut table.ends,
+        lengths: &mut lengths,
         label_ids: &mut table.label_ids,
         parents: &mut table.parents,
         begins: &mut table.begins,
-        finishes: &mut table.finishes,
+        steps: &mut steps,
     };
     let mut jobs = Vec::new();
     let mut rest = drafts.as_mut_slice();
@@ -100,15 +101,28 @@ pub fn assemble(
         let stretch = columns.cut((first_slice - first_of_job) as usize);
         jobs.push((cut(&mut rest, count), first_of_job, stretch));
     }
-    jobs.into_par_iter()
-        .for_each(|(drafts, mut first, mut columns)| {
+    let exceptions: Vec<EndExceptions> = jobs
+        .into_par_iter()
+        .map(|(drafts, mut first, mut columns)| {
+            let mut exceptions = EndExceptions::default();
             for draft in drafts {
                 let nested = std::mem::take(&mut draft.nested);
                 let count = nested.slices.len();
-                columns.cut(count).fill(nested, first);
+                columns.cut(count).fill(nested, first, &mut exceptions);
                 first += count as u32;
             }
-        });
+            exceptions
+        })
+        .collect();
+    let (mut long, mut far) = (Vec::new(), Vec::new());
+    for mut of_job in exceptions {
+        long.append(&mut of_job.long);
+        far.append(&mut of_job.far);
+    }
+    long.par_sort_unstable();
+    far.par_sort_unstable();
+    table.ends = Ends::new(lengths, long, &table.starts);
+    table.finishes = Finishes::new(steps, far, &table.begins);
 }
 
 /// Tracks in their final order: by number, then the asynchronous ones. Their instants go into the table.
@@ -154,11 +168,11 @@ fn drafts(
 /// A stretch of the table's columns.
 struct SliceColumns<'a> {
     starts: &'a mut [i64],
-    ends: &'a mut [i64],
+    lengths: &'a mut [u32],
     label_ids: &'a mut [u32],
     parents: &'a mut [u32],
     begins: &'a mut [u32],
-    finishes: &'a mut [u32],
+    steps: &'a mut [u16],
 }
 
 impl<'a> SliceColumns<'a> {
@@ -166,16 +180,20 @@ impl<'a> SliceColumns<'a> {
     fn cut(&mut self, count: usize) -> SliceColumns<'a> {
         SliceColumns {
             starts: cut(&mut self.starts, count),
-            ends: cut(&mut self.ends, count),
+            lengths: cut(&mut self.lengths, count),
             label_ids: cut(&mut self.label_ids, count),
             parents: cut(&mut self.parents, count),
             begins: cut(&mut self.begins, count),
-            finishes: cut(&mut self.finishes, count),
+            steps: cut(&mut self.steps, count),
         }
     }
 
     /// Puts a track's slices where they belong: sorted by row, then start. Its first is slice `first`.
-    fn fill(self, nested: Nested, first: u32) {
+    fn fill(self, nested: Nested, first: u32, exceptions: &mut EndExceptions) {
+        let mut ends = EndColumns {
+            lengths: self.lengths,
+            steps: self.steps,
+        };
         let mut next = Vec::with_capacity(nested.row_counts.len());
         let mut sum = 0;
         for count in &nested.row_counts {
@@ -190,10 +208,14 @@ impl<'a> SliceColumns<'a> {
             *next += 1;
             places[index] = place as u32;
             self.starts[place] = draft.start;
-            self.ends[place] = draft.end;
+            ends.set(
+                (place, first + place as u32),
+                (draft.start, draft.end),
+                (draft.begin, draft.finish),
+                exceptions,
+            );
             self.label_ids[place] = draft.label;
             self.begins[place] = draft.begin;
-            self.finishes[place] = draft.finish;
             let parent = places.get(nested.parents[index] as usize);
             self.parents[place] = parent.map_or(u32::MAX, |parent| first + parent);
         }

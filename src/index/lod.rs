@@ -5,6 +5,7 @@
 //! Buckets lie at multiples of the width, so entries do not dance when the view is moved. Each level is made
 //! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
 
+use crate::trace::slice_ends::Ends;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
     CounterTrack, CpuId, EventCursor, EventId, ThreadId, ThreadState, Trace, TrackId,
@@ -350,9 +351,17 @@ fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
 #[derive(Clone, Copy, Debug)]
 pub struct SpanRow<'a, L> {
     starts: &'a [i64],
-    ends: &'a [i64],
+    ends: EndsOf<'a>,
     labels: &'a [L],
     trace_end: i64,
+}
+
+/// Where the ends of a row's items are.
+#[derive(Clone, Copy, Debug)]
+enum EndsOf<'a> {
+    Times(&'a [i64]),
+    /// From this row of the table on.
+    Slices(&'a Ends, usize),
 }
 
 /// What is in a label column.
@@ -379,7 +388,7 @@ pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SpanRow<'a, u32> {
     let range = row.slices.start as usize..row.slices.end as usize;
     SpanRow {
         starts: &trace.slices.starts[range.clone()],
-        ends: &trace.slices.ends[range.clone()],
+        ends: EndsOf::Slices(&trace.slices.ends, range.start),
         labels: &trace.slices.label_ids[range],
         trace_end: trace.span.end.0,
     }
@@ -392,7 +401,7 @@ pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
     let range = range.start as usize..range.end as usize;
     SpanRow {
         starts: &trace.runs.starts[range.clone()],
-        ends: &trace.runs.ends[range.clone()],
+        ends: EndsOf::Times(&trace.runs.ends[range.clone()]),
         labels: &trace.runs.threads[range],
         trace_end: trace.span.end.0,
     }
@@ -405,7 +414,7 @@ pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
     let range = range.start as usize..range.end as usize;
     SpanRow {
         starts: &trace.states.starts[range.clone()],
-        ends: &trace.states.ends[range.clone()],
+        ends: EndsOf::Times(&trace.states.ends[range.clone()]),
         labels: &trace.states.states[range],
         trace_end: trace.span.end.0,
     }
@@ -419,9 +428,12 @@ impl<L: Label> Row for SpanRow<'_, L> {
         self.starts[i as usize]
     }
     fn end(&self, i: u32) -> i64 {
-        self.ends[i as usize]
-            .min(self.trace_end)
-            .max(self.starts[i as usize])
+        let start = self.starts[i as usize];
+        let end = match self.ends {
+            EndsOf::Times(ends) => ends[i as usize],
+            EndsOf::Slices(ends, first) => ends.get(first + i as usize, start),
+        };
+        end.min(self.trace_end).max(start)
     }
     fn label(&self, i: u32) -> u32 {
         self.labels[i as usize].number()

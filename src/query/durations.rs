@@ -59,7 +59,7 @@ pub fn durations(
             let inside = slices.overlapping(row, area.span);
             let named = inside.filter(|&at| is_wanted(slices.label_ids[at as usize]));
             named.map(|at| {
-                let end = slices.ends[at as usize].min(trace.span.end.0);
+                let end = slices.end(at as usize).min(trace.span.end.0);
                 (end.saturating_sub(slices.starts[at as usize]).max(0), at)
             })
         })

@@ -439,7 +439,7 @@ fn interrupts(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId
     {
         let start = Timestamp(trace.slices.starts[outermost.0 as usize]);
         found.extend(last_before(trace, track, start).filter(|slice| {
-            let gap = start - Timestamp(trace.slices.ends[slice.0 as usize]);
+            let gap = start - Timestamp(trace.slices.end(slice.0 as usize));
             gap <= SOFTIRQ_FOLLOWS && kind_of(trace, *slice) == HopKind::Irq
         }));
     }
@@ -469,7 +469,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
             .get(row.slices.start as usize..row.slices.end as usize)?;
         let after = starts.partition_point(|&start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
-        (slices.ends[at as usize] >= time.0 && slices.starts[at as usize] < time.0)
+        (slices.end(at as usize) >= time.0 && slices.starts[at as usize] < time.0)
             .then_some(SliceId(at))
     })
     .collect()
@@ -479,10 +479,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
 fn last_before(trace: &Trace, track: TrackId, time: Timestamp) -> Option<SliceId> {
     let slices = &trace.slices;
     let row = rows_of(trace, track).first()?;
-    let ends = slices
-        .ends
-        .get(row.slices.start as usize..row.slices.end as usize)?;
-    let after = ends.partition_point(|&end| end <= time.0);
-    let at = row.slices.start + after.checked_sub(1)? as u32;
-    Some(SliceId(at))
+    let after = slices.first_that(row, |at| slices.end(at) > time.0);
+    let last = after.checked_sub(1).filter(|&at| at >= row.slices.start)?;
+    Some(SliceId(last))
 }

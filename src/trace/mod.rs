@@ -13,6 +13,7 @@ pub mod flows;
 pub mod instants;
 pub mod logs;
 pub mod runs;
+pub mod slice_ends;
 pub mod slices;
 pub mod sources;
 pub mod states;
@@ -148,7 +149,7 @@ impl Trace {
                 // The last that begins at or before `time`; of several at once, the one that lasts.
                 let after = starts.partition_point(|&start| start <= time.0);
                 let index = row.slices.start + after.checked_sub(1)? as u32;
-                (self.slices.ends[index as usize] > time.0).then_some(SliceId(index))
+                (self.slices.end(index as usize) > time.0).then_some(SliceId(index))
             })
             .max_by_key(|id| (self.slices.starts[id.0 as usize], id.0))
     }

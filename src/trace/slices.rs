@@ -1,9 +1,10 @@
-//! Slices: durations on tracks, as columns, 32 bytes each.
+//! Slices: durations on tracks, as columns, 26 bytes each where most are short (see `slice_ends`).
 //!
 //! They lie sorted by (track, row, start); a row holds no two slices that overlap, so both the starts and
 //! the ends of a row are sorted. A track's rows are what is drawn one below the other.
 
 use super::events::EventId;
+use super::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use std::ops::Range;
@@ -32,16 +33,16 @@ pub struct SliceLabel {
 pub struct Slices {
     /// First nanosecond.
     pub starts: Vec<i64>,
-    /// First nanosecond after; `i64::MAX` if it never ended.
-    pub ends: Vec<i64>,
     /// Rows of `labels`.
     pub label_ids: Vec<u32>,
     /// The slice around it, `u32::MAX` if none.
     pub parents: Vec<u32>,
     /// The event that began it.
     pub begins: Vec<u32>,
-    /// The event that ended it, `u32::MAX` if none (unfinished, or arrived whole).
-    pub finishes: Vec<u32>,
+    /// When they end: ask [`Slices::end`].
+    pub ends: Ends,
+    /// Which events ended them: ask [`Slices::finish`].
+    pub finishes: Finishes,
     /// Names.
     pub labels: Vec<SliceLabel>,
     /// The rows, sorted by track; a track names its range of them.
@@ -91,6 +92,38 @@ impl Slices {
         self.starts.is_empty()
     }
 
+    /// First nanosecond after a slice; `i64::MAX` if it never ended. Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn end(&self, row: usize) -> i64 {
+        self.ends.get(row, self.starts[row])
+    }
+
+    /// The event that ended a slice, `u32::MAX` if none (unfinished, or arrived whole). Panics if there is no such
+    /// row, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn finish(&self, row: usize) -> u32 {
+        self.finishes.get(row, self.begins[row])
+    }
+
+    /// Sets end and finish of every slice; starts and begins are there.
+    pub fn set_ends(&mut self, rows: &[(i64, u32)]) {
+        let (mut lengths, mut steps) = (vec![0; rows.len()], vec![0; rows.len()]);
+        let mut columns = EndColumns {
+            lengths: &mut lengths,
+            steps: &mut steps,
+        };
+        let mut exceptions = EndExceptions::default();
+        let known = rows.iter().zip(self.starts.iter().zip(&self.begins));
+        for (row, (&(end, finish), (&start, &begin))) in known.enumerate() {
+            let place = (row, row as u32);
+            columns.set(place, (start, end), (begin, finish), &mut exceptions);
+        }
+        self.ends = Ends::new(lengths, exceptions.long, &self.starts);
+        self.finishes = Finishes::new(steps, exceptions.far, &self.begins);
+    }
+
     /// One slice. Panics if there is no such row, as slices do.
     #[must_use]
     pub fn get(&self, id: SliceId) -> Slice {
@@ -99,11 +132,13 @@ impl Slices {
         Slice {
             id,
             start: Timestamp(self.starts[i]),
-            end: (self.ends[i] != i64::MAX).then(|| Timestamp(self.ends[i])),
+            end: Some(self.end(i))
+                .filter(|&end| end != i64::MAX)
+                .map(Timestamp),
             label: LabelId(self.label_ids[i]),
             parent: some(self.parents[i]).map(SliceId),
             begin: EventId(self.begins[i]),
-            finish: some(self.finishes[i]).map(EventId),
+            finish: some(self.finish(i)).map(EventId),
         }
     }
 
@@ -140,30 +175,37 @@ impl Slices {
     pub fn overlapping(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
         let (from, until) = (row.slices.start as usize, row.slices.end as usize);
         // A slice that ends where the span starts is outside, unless it has no length and starts there.
-        let is_before = |i: usize| self.ends[i] <= span.start.0 && self.starts[i] < span.start.0;
-        let (mut low, mut high) = (from, until);
-        while low < high {
-            let middle = low.midpoint(high);
-            if is_before(middle) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let first = low;
+        let first = self.first_that(row, |i| {
+            self.starts[i] >= span.start.0 || self.end(i) > span.start.0
+        }) as usize;
         let last = from + self.starts[from..until].partition_point(|&start| start < span.end.0);
         first as u32..(last.max(first)) as u32
+    }
+
+    /// The first slice of `row` that `is_it`, as all that come after it are; else the row's end.
+    #[must_use]
+    pub fn first_that(&self, row: &SliceRow, is_it: impl Fn(usize) -> bool) -> u32 {
+        let (mut low, mut high) = (row.slices.start, row.slices.end);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_it(middle as usize) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
     }
 
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         (self.starts.capacity() * 8
-            + self.ends.capacity() * 8
+            + self.ends.memory_bytes()
             + self.label_ids.capacity() * 4
             + self.parents.capacity() * 4
             + self.begins.capacity() * 4
-            + self.finishes.capacity() * 4
+            + self.finishes.memory_bytes()
             + self.labels.capacity() * size_of::<SliceLabel>()
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }

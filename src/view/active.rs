@@ -47,14 +47,11 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
             // One state all along: only if it works. Several: something happened.
             count > 1 || (count == 1 && is_busy(first))
         }
-        LaneKind::Slices(row) => trace.slices.rows.get(row as usize).is_some_and(|row| {
-            overlaps(
-                &trace.slices.starts,
-                &trace.slices.ends,
-                row.slices.clone(),
-                span,
-            ) > 0
-        }),
+        LaneKind::Slices(row) => trace
+            .slices
+            .rows
+            .get(row as usize)
+            .is_some_and(|row| !trace.slices.overlapping(row, span).is_empty()),
         LaneKind::Instants(track) => trace.tracks.get(track.0 as usize).is_some_and(|track| {
             let events =
                 &trace.instants.events[track.instants.start as usize..track.instants.end as usize];

@@ -140,7 +140,6 @@ type Rows = Vec<BTreeMap<String, String>>;
 
 /// The source's arrows as FXT can say them: bound to slices at both ends, and inside of them.
 fn told_flows(source: &LoadedTrace, rows: Rows) -> Rows {
-    let ends = &source.trace.slices.ends;
     let is_bound =
         |row: &BTreeMap<String, String>| row["from_slice"] != "\\N" && row["to_slice"] != "\\N";
     let mut rows: Rows = rows.into_iter().filter(is_bound).collect();
@@ -148,7 +147,7 @@ fn told_flows(source: &LoadedTrace, rows: Rows) -> Rows {
         for (time, slice) in [("from_ts", "from_slice"), ("to_ts", "to_slice")] {
             let slice: usize = row[slice].parse().unwrap();
             let at: i64 = row[time].parse().unwrap();
-            if ends[slice] == at {
+            if source.trace.slices.end(slice) == at {
                 row.insert(time.to_owned(), (at - 1).to_string());
             }
         }

@@ -73,6 +73,11 @@ impl Moves {
         ids.iter().map(|&id| moved(id, self.first_event))
     }
 
+    /// The same of one that may be `u32::MAX` for none.
+    pub(super) fn event_or_none(&self, id: u32) -> u32 {
+        moved(id, self.first_event)
+    }
+
     pub(super) fn track_kind(&self, kind: TrackKind) -> TrackKind {
         match kind {
             TrackKind::Cpu(cpu) => TrackKind::Cpu(self.cpu(cpu)),

@@ -2,6 +2,7 @@
 //! the slices.
 
 use super::Joined;
+use crate::base::Timestamp;
 use crate::trace::flows::FlowPoint;
 use crate::trace::slices::SliceRow;
 use crate::trace::{Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
@@ -65,6 +66,7 @@ impl Joined<'_> {
                 instants: first_instant..ours.instants.events.len() as u32,
             });
         }
+        let mut ends: Vec<(i64, u32)> = Vec::new();
         for &(_, number, at) in &order {
             let (theirs, moves) = &self.members[number];
             let (ours, there) = (&mut self.trace.slices, &theirs.slices);
@@ -73,7 +75,6 @@ impl Joined<'_> {
                 let range = range.start as usize..range.end as usize;
                 ours.starts
                     .extend(moves.times(&there.starts[range.clone()]));
-                ours.ends.extend(moves.times(&there.ends[range.clone()]));
                 let labels = there.label_ids[range.clone()].iter();
                 ours.label_ids
                     .extend(labels.map(|&label| label + moves.first_label));
@@ -84,9 +85,13 @@ impl Joined<'_> {
                 }));
                 ours.begins
                     .extend(moves.events(&there.begins[range.clone()]));
-                ours.finishes.extend(moves.events(&there.finishes[range]));
+                for row in range {
+                    let end = moves.time(Timestamp(there.end(row))).0;
+                    ends.push((end, moves.event_or_none(there.finish(row))));
+                }
             }
         }
+        self.trace.slices.set_ends(&ends);
         slice_moves
     }
 

@@ -27,7 +27,7 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.ends[index] == i64::MAX && !self.chosen.ends_before_trace() => {
+                _ if trace.slices.end(index) == i64::MAX && !self.chosen.ends_before_trace() => {
                     What::Begin
                 }
                 _ => What::Whole,
@@ -92,7 +92,7 @@ impl<'a> Items<'a> {
                 continue;
             };
             let index = index as usize;
-            let end = trace.slices.ends[index];
+            let end = trace.slices.end(index);
             let is_chosen = !self.chosen.limits_cpus()
                 || self.chosen.has_cpu_of(EventId(trace.slices.begins[index]));
             let is_over = end != i64::MAX || self.chosen.ends_before_trace();

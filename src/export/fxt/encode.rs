@@ -433,10 +433,10 @@ impl<'a, 't> Encoder<'a, 't> {
             "really_began_ns",
             ArgValue::Int64(slices.starts[index].saturating_add(shift)),
         ));
-        if slices.ends[index] != i64::MAX {
+        if slices.end(index) != i64::MAX {
             args.push(Arg::new(
                 "really_ended_ns",
-                ArgValue::Int64(slices.ends[index].saturating_add(shift)),
+                ArgValue::Int64(slices.end(index).saturating_add(shift)),
             ));
         }
         let end = self.ticks(item.time.saturating_add(1));

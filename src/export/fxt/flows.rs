@@ -115,10 +115,8 @@ impl FlowMarks {
     ) {
         let last = Timestamp(span.end.0.saturating_sub(1));
         let mut time = point.time.max(span.start).min(last);
-        let ends = point
-            .slice
-            .and_then(|slice| trace.slices.ends.get(slice.0 as usize));
-        if ends.is_some_and(|&end| end == time.0) && time > span.start {
+        let ends = point.slice.map(|slice| trace.slices.end(slice.0 as usize));
+        if ends.is_some_and(|end| end == time.0) && time > span.start {
             // An arrow from or to the very end of its slice would be bound to no slice: it is told just before.
             time = Timestamp(time.0 - 1);
         } else if time != point.time

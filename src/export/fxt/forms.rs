@@ -19,7 +19,7 @@ pub enum Form {
 /// Whether a slice is written as a complete event.
 pub fn is_whole(trace: &Trace, index: usize, form: Form) -> bool {
     let slices = &trace.slices;
-    slices.ends[index] != i64::MAX && (form == Form::Whole || slices.finishes[index] == u32::MAX)
+    slices.end(index) != i64::MAX && (form == Form::Whole || slices.finish(index) == u32::MAX)
 }
 
 /// How a track's slices are written: see [`Form`].
@@ -60,7 +60,7 @@ fn nests(trace: &Trace, index: u32, row: &Range<u32>, above: &Range<u32>) -> boo
     let slices = &trace.slices;
     let start = |index: u32| slices.starts[index as usize];
     let begin = |index: u32| (start(index), slices.begins[index as usize]);
-    let end = |index: u32| (slices.ends[index as usize], slices.finishes[index as usize]);
+    let end = |index: u32| (slices.end(index as usize), slices.finish(index as usize));
     let is_whole = |index: u32| is_whole(trace, index as usize, Form::AsCame);
     let before = (index > row.start).then(|| index - 1);
     let parent = Some(slices.parents[index as usize]).filter(|&parent| parent != u32::MAX);

@@ -57,9 +57,9 @@ impl SliceFacts {
     fn of(trace: &Trace, index: usize) -> SliceFacts {
         let slices = &trace.slices;
         SliceFacts {
-            end: slices.ends[index],
+            end: slices.end(index),
             begin: slices.begins[index],
-            finish: slices.finishes[index],
+            finish: slices.finish(index),
             label: slices.label_ids[index],
         }
     }
@@ -177,9 +177,9 @@ fn order_of_whole(depth: u32) -> u64 {
 /// The place of a slice's end: before what else its event does, but after the slice's begin.
 fn order_of_end(trace: &Trace, slice: usize) -> u64 {
     let slices = &trace.slices;
-    let is_at_once = slices.starts[slice] == slices.ends[slice]
-        && slices.begins[slice] == slices.finishes[slice];
-    u64::from(slices.finishes[slice]) << 2 | if is_at_once { 2 } else { 0 }
+    let is_at_once =
+        slices.starts[slice] == slices.end(slice) && slices.begins[slice] == slices.finish(slice);
+    u64::from(slices.finish(slice)) << 2 | if is_at_once { 2 } else { 0 }
 }
 
 /// What a row becomes.
@@ -483,7 +483,7 @@ impl<'a> Items<'a> {
                 Form::Async => What::AsyncEnd,
                 _ => What::End,
             };
-            let at = (slices.ends[index], order_of_end(self.trace, index));
+            let at = (slices.end(index), order_of_end(self.trace, index));
             list.push(Item::of_slice(self.trace, what, at, index, row.track.0));
         }
     }

@@ -135,8 +135,10 @@ impl Lane {
         let ends = match self {
             Lane::Slices { row, .. } => {
                 let slices = &trace.slices.rows[row as usize].slices;
-                let ends = &trace.slices.ends[slices.start as usize..slices.end as usize];
-                first_not(ends.len(), near.ends as usize, |index| ends[index] < time)
+                let first = slices.start as usize;
+                first_not(slices.len(), near.ends as usize, |index| {
+                    trace.slices.end(first + index) < time
+                })
             }
             Lane::Runs { cpu } => {
                 let runs = trace.runs.on(CpuId(cpu));

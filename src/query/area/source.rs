@@ -89,7 +89,7 @@ impl Source<'_> {
     #[inline]
     pub fn end(&self, row: u32) -> i64 {
         let end = match self.shape.what {
-            What::Slices => self.trace.slices.ends[row as usize],
+            What::Slices => self.trace.slices.end(row as usize),
             What::Runs => self.trace.runs.ends[row as usize],
             What::States => self.trace.states.ends[row as usize],
         };

@@ -244,13 +244,9 @@ impl Probe<'_> {
 /// The event that ended a slice.
 fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
     let Item::Slice(id) = item else { return None };
-    let finish = trace
-        .slices
-        .finishes
-        .get(id.0 as usize)
-        .copied()
-        .map(EventId);
-    finish.filter(|id| (id.0 as usize) < trace.events.len())
+    let row = Some(id.0 as usize).filter(|&row| row < trace.slices.len())?;
+    let finish = EventId(trace.slices.finish(row));
+    Some(finish).filter(|id| (id.0 as usize) < trace.events.len())
 }
 
 /// The same with the numbers that people know it by, and what it ran.

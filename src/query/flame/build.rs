@@ -87,7 +87,7 @@ fn add_track(tree: &mut Tree, trace: &Trace, id: TrackId, span: TimeSpan, roots:
         for at in inside.clone() {
             let index = at as usize;
             let start = slices.starts[index].max(span.start.0);
-            let end = slices.ends[index].min(trace.span.end.0).min(span.end.0);
+            let end = slices.end(index).min(trace.span.end.0).min(span.end.0);
             let length = end.saturating_sub(start).max(0);
             let parent = match slices.parents[index] {
                 u32::MAX => root,

@@ -69,7 +69,7 @@ impl Scan<'_> {
             self.marks.set(item);
             if let Item::Slice(id) = item {
                 self.covered.set(slices.begins[id.0 as usize]);
-                self.covered.set(slices.finishes[id.0 as usize]);
+                self.covered.set(slices.finish(id.0 as usize));
             }
             hits.push(self.hit(item));
         }
