@@ -446,7 +446,10 @@ impl<'a> PartPass<'a> {
             NameOf::Probe(num, event) => {
                 let address = num.read::<E>(payload).unwrap_or(0);
                 match symbols.lookup(address) {
-                    Some(symbol) if symbol.offset == 0 => strings.intern(symbol.name),
+                    // An entry may lie behind endbr64, bti c or powerpc's global entry.
+                    Some(symbol) if matches!(symbol.offset, 0 | 4 | 8) => {
+                        strings.intern(symbol.name)
+                    }
                     _ => strings.intern_text(event),
                 }
             }
