@@ -104,3 +104,69 @@ impl LongList {
             .rect_filled(handle, CornerRadius::same(3), color);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use egui::vec2;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    const COUNT: usize = 100_000_000;
+    const ROW: f32 = 20.0;
+
+    fn harness() -> Harness<'static, LongList> {
+        Harness::builder()
+            .with_size(vec2(200.0, 400.0))
+            .build_ui_state(
+                |ui, list: &mut LongList| {
+                    let palette = crate::gui::theme::palette(egui::Theme::Dark);
+                    let area = Rect::from_min_size(ui.min_rect().min, vec2(180.0, 360.0));
+                    list.scroll_ui(ui, area, COUNT, ROW, &palette);
+                },
+                LongList::default(),
+            )
+    }
+
+    /// Points are exact to one in 16 million: rows of a longer list must be counted, not measured.
+    #[test]
+    fn each_of_100_million_rows_is_reached() {
+        let mut window = harness();
+        window.run();
+        let last = COUNT - 18;
+        window.state_mut().show(COUNT - 1, 18);
+        window.run();
+        assert_eq!(window.state().top(), last);
+        for row in [16_777_217, 33_554_433, 99_999_001] {
+            window.state_mut().show(row, 18);
+            window.run();
+            assert_eq!(window.state().top(), row - 9);
+            // One turn of the wheel is one row there, and one back.
+            for (turn, top) in [(-ROW, row - 8), (ROW, row - 9)] {
+                window.hover_at(egui::pos2(60.0, 60.0));
+                window.event(egui::Event::MouseWheel {
+                    unit: egui::MouseWheelUnit::Point,
+                    delta: vec2(0.0, turn),
+                    phase: egui::TouchPhase::Move,
+                    source: egui::MouseWheelSource::Wheel,
+                    modifiers: egui::Modifiers::NONE,
+                });
+                window.run_steps(20);
+                assert_eq!(window.state().top(), top);
+            }
+        }
+        // The bar goes to both ends.
+        let bar = window.get_by_label("Scroll the list").rect();
+        for (y, top) in [(bar.bottom() + 50.0, last), (bar.top() - 50.0, 0)] {
+            window.hover_at(bar.center());
+            window.drag_at(bar.center());
+            window.run_steps(2);
+            window.hover_at(egui::pos2(bar.center().x, y));
+            window.run_steps(2);
+            window.drop_at(egui::pos2(bar.center().x, y));
+            window.run_steps(2);
+            assert_eq!(window.state().top(), top);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::event::{EventDetail, Field};
 use crate::formats::Reader;
-use crate::trace::{CounterTrackId, EventId, FlowId, SliceId, ThreadId, Trace};
+use crate::trace::{CounterTrackId, CpuId, EventId, FlowId, SliceId, ThreadId, Trace};
 
 use super::family;
 use super::item::Item;
@@ -257,7 +257,8 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
         let name = trace.text(trace.slices.label(parent).name).into_owned();
         facts.link("inside", name, Item::Slice(parent));
     }
-    for flow in trace.flows.of_slice(id) {
+    let flows = trace.flows.of_slice(id).count();
+    for flow in trace.flows.of_slice(id).take(FLOWS) {
         let row = &trace.flows.rows[flow.0 as usize];
         let (word, other) = if row.from.slice == Some(id) {
             ("flow to", row.to)
@@ -274,6 +275,10 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
             other.slice.map_or(Item::Flow(flow), Item::Slice),
         );
     }
+    if flows > FLOWS {
+        let words = format!("{} more; [ and ] follow all", flows - FLOWS);
+        facts.row("flows", words);
+    }
     let title = trace.text(label.name).into_owned();
     let subtitle = format!("slice · {}", trace.text(label.category));
     let ends = [("begin", Some(slice.begin)), ("end", slice.finish)];
@@ -285,6 +290,8 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
     whole
 }
 
+/// How many flows of a slice are listed.
+const FLOWS: usize = 60;
 /// How many of the slices inside one are listed.
 const CHILDREN: usize = 12;
 
@@ -321,7 +328,8 @@ fn event_details(trace: &Trace, reader: &dyn Reader, id: EventId) -> Details {
     let mut facts = Section::new("");
     facts.row("time", trace_time(trace, event.row.time));
     if let Some(cpu) = event.cpu.and_then(|cpu| trace.cpus.get(cpu as usize)) {
-        facts.row("cpu", cpu.number.to_string());
+        let id = CpuId(event.cpu.unwrap_or_default());
+        facts.link("cpu", cpu.number.to_string(), Item::Cpu(id));
     }
     if thread != ThreadId::NONE {
         facts.link("thread", thread_text(trace, thread), Item::Thread(thread));

@@ -139,32 +139,15 @@ fn lane_of_event(trace: &Trace, id: EventId) -> Option<LaneKind> {
 /// What comes before or after an item on its lane.
 #[must_use]
 pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
-    let step = |id: u32, range: std::ops::Range<u32>| match direction {
-        Direction::Previous => id.checked_sub(1).filter(|id| range.contains(id)),
-        Direction::Next => id.checked_add(1).filter(|id| range.contains(id)),
-    };
-    match (item, lane_of(trace, item)?) {
-        (Item::Slice(id), LaneKind::Slices(row)) => {
-            let range = trace.slices.rows.get(row as usize)?.slices.clone();
-            step(id.0, range).map(|id| Item::Slice(SliceId(id)))
-        }
-        (Item::Run(id), LaneKind::Runs(cpu)) => {
-            step(id.0, trace.runs.on(cpu)).map(|id| Item::Run(RunId(id)))
-        }
-        (Item::State(id), LaneKind::States(thread)) => {
-            step(id.0, trace.states.of(thread)).map(|id| Item::State(StateId(id)))
-        }
-        (Item::Instant(id), LaneKind::Instants(track)) => {
-            let range = trace.tracks.get(track.0 as usize)?.instants.clone();
-            step(id.0, range).map(|id| Item::Instant(InstantId(id)))
-        }
-        (Item::Sample(id, row), _) => {
-            let range = trace.counters.tracks.get(id.0 as usize)?.samples.clone();
-            step(row, range).map(|row| Item::Sample(id, row))
-        }
-        (Item::Event(id), _) => event_neighbour(trace, id, direction).map(Item::Event),
-        _ => None,
+    if let Item::Event(id) = item {
+        return event_neighbour(trace, id, direction).map(Item::Event);
     }
+    let (id, range, make) = on_lane(trace, item)?;
+    let other = match direction {
+        Direction::Previous => id.checked_sub(1),
+        Direction::Next => id.checked_add(1),
+    };
+    other.filter(|id| range.contains(id)).map(make)
 }
 
 /// The event before or after, in the order of time over all lanes.
@@ -288,14 +271,45 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
         return same_event(trace, id, direction).map(Item::Event);
     }
     let wanted = name(item)?;
-    let mut at = item;
-    for _ in 0..FAR {
-        at = neighbour(trace, at, direction)?;
-        if name(at)? == wanted {
-            return Some(at);
+    let (id, range, make) = on_lane(trace, item)?;
+    let mut others: Box<dyn Iterator<Item = u32>> = match direction {
+        Direction::Next => Box::new(id.saturating_add(1)..range.end),
+        Direction::Previous => Box::new((range.start..id).rev()),
+    };
+    others
+        .by_ref()
+        .take(FAR)
+        .map(make)
+        .find(|other| name(*other) == Some(wanted))
+}
+
+/// The number of an item, those of all items on its lane, and the item of a number.
+type OnLane = (u32, std::ops::Range<u32>, Box<dyn Fn(u32) -> Item>);
+
+fn on_lane(trace: &Trace, item: Item) -> Option<OnLane> {
+    Some(match (item, lane_of(trace, item)?) {
+        (Item::Slice(id), LaneKind::Slices(row)) => {
+            let range = trace.slices.rows.get(row as usize)?.slices.clone();
+            (id.0, range, Box::new(|id| Item::Slice(SliceId(id))))
         }
-    }
-    None
+        (Item::Run(id), LaneKind::Runs(cpu)) => {
+            let make = |id| Item::Run(RunId(id));
+            (id.0, trace.runs.on(cpu), Box::new(make))
+        }
+        (Item::State(id), LaneKind::States(thread)) => {
+            let make = |id| Item::State(StateId(id));
+            (id.0, trace.states.of(thread), Box::new(make))
+        }
+        (Item::Instant(id), LaneKind::Instants(track)) => {
+            let range = trace.tracks.get(track.0 as usize)?.instants.clone();
+            (id.0, range, Box::new(|id| Item::Instant(InstantId(id))))
+        }
+        (Item::Sample(id, row), _) => {
+            let range = trace.counters.tracks.get(id.0 as usize)?.samples.clone();
+            (row, range, Box::new(move |row| Item::Sample(id, row)))
+        }
+        _ => return None,
+    })
 }
 
 /// The next or previous event of the same kind, over all lanes.

@@ -6,6 +6,7 @@ use egui_extras::{Column, TableBuilder};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::query::Item;
 use crate::query::item::{title, type_word};
+use crate::query::search::{Found, Hit};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -14,6 +15,9 @@ pub fn make() -> Box<dyn Pane> {
 }
 
 const ROW_HEIGHT: f32 = 18.0;
+const TITLES: [&str; 5] = ["Time", "Type", "Name", "Duration", "Thread"];
+/// At most so many matches are copied.
+const MOST_COPIED: usize = 20_000;
 
 #[derive(Default)]
 struct MatchesPane {
@@ -23,7 +27,7 @@ struct MatchesPane {
 impl Pane for MatchesPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        let (state, trace) = (scene.state, &scene.loaded.trace);
+        let state = scene.state;
         let weak = |text: &str| RichText::new(text.to_owned()).color(scene.palette.weak);
         let Some(found) = scene.found else {
             let words = "Nothing is searched for. Press / and type a text, a /regex/ or an expression such as dur > 1ms.";
@@ -39,6 +43,14 @@ impl Pane for MatchesPane {
             empty_ui(ui, scene, words);
             return actions;
         }
+        ui.horizontal_wrapped(|ui| {
+            let copy = ui
+                .button("Copy")
+                .on_hover_text("Copy this list as tab-separated text");
+            if copy.clicked() {
+                actions.push(Action::Copy(text_of(scene, found)));
+            }
+        });
         if !found.lists_all() {
             ui.label(weak(&format!(
                 "The first {} of {} matches",
@@ -68,7 +80,7 @@ impl Pane for MatchesPane {
         }
         table
             .header(20.0, |mut header| {
-                for title in ["Time", "Type", "Name", "Duration", "Thread"] {
+                for title in TITLES {
                     header.col(|ui| {
                         ui.label(RichText::new(title).strong());
                     });
@@ -81,35 +93,60 @@ impl Pane for MatchesPane {
                         return;
                     };
                     row.set_selected(at == Some(index));
-                    let length = hit.item.span(trace).map(|span| span.duration());
-                    let length = length
-                        .filter(|length| length.0 > 0)
-                        .map_or_else(String::new, |length| {
-                            ruler::length_text(length, state.origins.unit)
-                        });
-                    let thread = hit.item.thread(trace).map_or_else(String::new, |id| {
-                        format!("{} ({})", trace.thread_name(id), trace.thread(id).tid)
-                    });
-                    let time = ruler::full_text(hit.time, state.time_format, state.origins);
-                    let texts = [
-                        (time, true),
-                        (type_word(hit.item).to_owned(), false),
-                        (title(trace, hit.item), false),
-                        (length, true),
-                        (thread, false),
-                    ];
-                    for (text, is_mono) in texts {
+                    let cells = cells_of(scene, hit);
+                    let said = cells.join(", ");
+                    for (column, text) in cells.into_iter().enumerate() {
+                        // Times and durations stand below each other.
+                        let is_mono = column == 0 || column == 3;
                         row.col(|ui| {
                             let text = RichText::new(text).size(12.0);
                             let text = if is_mono { text.monospace() } else { text };
                             ui.add(egui::Label::new(text).truncate());
                         });
                     }
-                    if row.response().clicked() {
+                    let response = row.response();
+                    response.widget_info(|| {
+                        egui::WidgetInfo::labeled(egui::Role::Row, true, said.clone())
+                    });
+                    if response.clicked() {
                         actions.push(Action::Reveal(hit.item));
                     }
                 });
             });
         actions
     }
+}
+
+/// A match in words, by column.
+fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
+    let (state, trace) = (scene.state, &scene.loaded.trace);
+    let length = hit.item.span(trace).map(|span| span.duration());
+    let length = length
+        .filter(|length| length.0 > 0)
+        .map_or_else(String::new, |length| {
+            ruler::length_text(length, state.origins.unit)
+        });
+    let thread = match hit.item.thread(trace) {
+        None => String::new(),
+        Some(id) if trace.thread(id).tid == 0 => "idle".to_owned(),
+        Some(id) => format!("{} ({})", trace.thread_name(id), trace.thread(id).tid),
+    };
+    [
+        ruler::full_text(hit.time, state.time_format, state.origins),
+        type_word(hit.item).to_owned(),
+        title(trace, hit.item),
+        length,
+        thread,
+    ]
+}
+
+/// The list as tab-separated text.
+fn text_of(scene: &Scene<'_>, found: &Found) -> String {
+    let mut text = TITLES.join("\t");
+    for hit in found.hits.iter().take(MOST_COPIED) {
+        text.push('\n');
+        text.push_str(&cells_of(scene, hit).join("\t"));
+    }
+    text.push('\n');
+    text
 }

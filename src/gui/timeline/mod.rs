@@ -46,7 +46,7 @@ const LABEL_FROM_POINTS: f32 = 26.0;
 /// Blocks at least this wide get a node for screen readers.
 const NODE_FROM_POINTS: f32 = 4.0;
 /// How many blocks get a node for screen readers and tests.
-const MAX_NODES: usize = 400;
+const MAX_NODES: usize = 2_000;
 
 /// Scratch of the timeline.
 #[derive(Default)]

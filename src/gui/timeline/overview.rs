@@ -80,12 +80,18 @@ impl Timeline {
         let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
             return;
         };
-        let part = if (pointer.x - from).abs() <= 6.0 {
-            BrushPart::Start
-        } else if (pointer.x - until).abs() <= 6.0 {
-            BrushPart::End
-        } else {
-            BrushPart::Whole
+        let part_at = |x: f32| {
+            if (x - from).abs() <= 6.0 {
+                BrushPart::Start
+            } else if (x - until).abs() <= 6.0 {
+                BrushPart::End
+            } else {
+                BrushPart::Whole
+            }
+        };
+        let part = match self.drag {
+            Some(Drag::Brush(part)) => part,
+            _ => part_at(pointer.x),
         };
         if response.hovered() || response.dragged() {
             let icon = if part == BrushPart::Whole {
@@ -102,6 +108,9 @@ impl Timeline {
             TimeSpan::new(time - half, time - half + visible.duration())
         };
         if response.drag_started() {
+            // By now the pointer has moved: what it was pressed on counts.
+            let origin = ui.input(|i| i.pointer.press_origin());
+            let part = origin.map_or(part, |origin| part_at(origin.x));
             self.drag = Some(Drag::Brush(part));
             if part == BrushPart::Whole && !visible.contains(time) {
                 actions.push(Action::Show(centered(time)));

@@ -9,9 +9,10 @@ use crate::query::Item;
 use crate::query::item::title;
 use crate::query::visible::Block;
 use crate::trace::flows::FlowPoint;
-use crate::trace::{FlowId, ThreadId};
+use crate::trace::{FlowId, InstantId, RunId, ThreadId};
 use crate::view::rows::LaneKind;
 use crate::view::ruler;
+use rustc_hash::FxHashMap;
 
 pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     let trace = &scene.loaded.trace;
@@ -20,12 +21,13 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     let block = &hit.block;
     let length = ruler::length_text(Nanos(block.end - block.start), unit);
     if block.count > 1 {
-        text = format!(
-            "{} items in {length}, busy {:.0} %\nmostly {}",
-            block.count,
-            block.busy * 100.0,
-            block_text(scene.loaded, hit.lane, &Block { count: 1, ..*block })
-        );
+        let count = ruler::grouped(i64::from(block.count));
+        let busy = block.busy * 100.0;
+        text = format!("{count} items in {length}, busy {busy:.0} %");
+        for line in kinds_of(scene, hit.lane, block) {
+            text.push('\n');
+            text.push_str(&line);
+        }
     } else if !matches!(hit.lane, LaneKind::Instants(_)) {
         text.push_str(&format!("\n{length}"));
     }
@@ -58,6 +60,78 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     );
     text.push_str(&format!("\nat {at}"));
     text
+}
+
+/// At most so many items of a block are told apart, at most so many kinds of them are named.
+const MOST_TOLD: u32 = 50_000;
+const MOST_NAMED: usize = 4;
+
+/// What the items of a block are: the kinds that take most of its time (of points: the most frequent), with how
+/// many there are of each and how long they take.
+fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
+    let trace = &scene.loaded.trace;
+    let name = |label: u32| {
+        let one = Block {
+            count: 1,
+            label,
+            ..*block
+        };
+        block_text(scene.loaded, lane, &one)
+    };
+    if block.count > MOST_TOLD {
+        return vec![format!("mostly {}", name(block.label))];
+    }
+    let of = |id: u32| -> Option<(u32, i64)> {
+        let at = id as usize;
+        let (label, starts, ends) = match lane {
+            LaneKind::Slices(_) => {
+                let slices = &trace.slices;
+                (*slices.label_ids.get(at)?, &slices.starts, &slices.ends)
+            }
+            LaneKind::Runs(_) => {
+                let run = (at < trace.runs.len()).then(|| trace.runs.get(RunId(id)))?;
+                (run.thread.0, &trace.runs.starts, &trace.runs.ends)
+            }
+            LaneKind::States(_) => {
+                let states = &trace.states;
+                (*states.states.get(at)? as u32, &states.starts, &states.ends)
+            }
+            LaneKind::Instants(_) => {
+                let is_there = at < trace.instants.len();
+                let event = is_there.then(|| trace.instants.event(InstantId(id)))?;
+                return Some((u32::from(trace.events.get(event).row.kind.0), 0));
+            }
+            LaneKind::Counter(_) => return None,
+        };
+        let end = (*ends.get(at)?).min(trace.span.end.0);
+        Some((label, end.saturating_sub(*starts.get(at)?).max(0)))
+    };
+    let mut kinds: FxHashMap<u32, (i64, u32)> = FxHashMap::default();
+    for (label, length) in (block.first..block.first.saturating_add(block.count)).filter_map(of) {
+        let kind = kinds.entry(label).or_default();
+        kind.0 = kind.0.saturating_add(length);
+        kind.1 += 1;
+    }
+    let mut kinds: Vec<(u32, (i64, u32))> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(label, sums)| (std::cmp::Reverse(*sums), *label));
+    let mut lines: Vec<String> = kinds
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(label, (length, count))| {
+            let count = ruler::grouped(i64::from(*count));
+            let name = name(*label);
+            if *length == 0 {
+                return format!("{name} × {count}");
+            }
+            let length = ruler::length_text(Nanos(*length), scene.state.origins.unit);
+            format!("{name} × {count}, {length}")
+        })
+        .collect();
+    if kinds.len() > MOST_NAMED {
+        let more = ruler::grouped((kinds.len() - MOST_NAMED) as i64);
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 /// What is told of the arrow under the pointer.
