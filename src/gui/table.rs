@@ -233,7 +233,6 @@ enum Sort {
 
 impl TableData {
     /// A panel for what belongs to the table: beside it, from where a column ends; below it in a narrow pane.
-    #[must_use]
     pub fn companion(&self, ui: &Ui, name: &'static str) -> egui::Panel {
         let room = ui.available_size();
         if room.x < NARROW && room.y > room.x * 0.6 {

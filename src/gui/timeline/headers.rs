@@ -158,7 +158,7 @@ pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
     let counts = format!(
         "{} · {}",
         ruler::counted(trace.events.len(), "event", "events"),
-        ruler::counted(scene.state.outline.track_count as usize, "track", "tracks")
+        ruler::counted(scene.state.outline.track_count, "track", "tracks")
     );
     let counts = elided(&painter, &counts, &font, room);
     painter.text(

@@ -186,10 +186,10 @@ impl Timeline {
         if response.drag_stopped() {
             self.end_drag(time, actions);
         }
-        if let (true, Some(pos)) = (response.clicked(), response.interact_pointer_pos()) {
-            if flag_at(draw, pos.x).is_some() {
-                actions.push(Action::OpenPane("Marks"));
-            }
+        if let (true, Some(pos)) = (response.clicked(), response.interact_pointer_pos())
+            && flag_at(draw, pos.x).is_some()
+        {
+            actions.push(Action::OpenPane("Marks"));
         }
         if response.double_clicked() {
             actions.push(Action::Fit);
