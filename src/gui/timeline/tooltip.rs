@@ -1,7 +1,7 @@
 //! What is told of the block under the pointer.
 
 use super::Hit;
-use super::lanes::block_text;
+use super::lanes::{block_text, item_of_block};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
@@ -83,28 +83,22 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
     }
     let of = |id: u32| -> Option<(u32, i64)> {
         let at = id as usize;
-        let (label, starts, ends) = match lane {
-            LaneKind::Slices(_) => {
-                let slices = &trace.slices;
-                (*slices.label_ids.get(at)?, &slices.starts, &slices.ends)
-            }
-            LaneKind::Runs(_) => {
-                let run = (at < trace.runs.len()).then(|| trace.runs.get(RunId(id)))?;
-                (run.thread.0, &trace.runs.starts, &trace.runs.ends)
-            }
-            LaneKind::States(_) => {
-                let states = &trace.states;
-                (*states.states.get(at)? as u32, &states.starts, &states.ends)
-            }
-            LaneKind::Instants(_) => {
-                let is_there = at < trace.instants.len();
-                let event = is_there.then(|| trace.instants.event(InstantId(id)))?;
+        let label = match lane {
+            LaneKind::Slices(_) => *trace.slices.label_ids.get(at)?,
+            LaneKind::Runs(_) if at < trace.runs.len() => trace.runs.get(RunId(id)).thread.0,
+            LaneKind::States(_) => *trace.states.states.get(at)? as u32,
+            LaneKind::Instants(_) if at < trace.instants.len() => {
+                let event = trace.instants.event(InstantId(id));
                 return Some((u32::from(trace.events.get(event).row.kind.0), 0));
             }
-            LaneKind::Counter(_) => return None,
+            _ => return None,
         };
-        let end = (*ends.get(at)?).min(trace.span.end.0);
-        Some((label, end.saturating_sub(*starts.get(at)?).max(0)))
+        let one = Block {
+            first: id,
+            ..*block
+        };
+        let length = item_of_block(lane, &one).span(trace)?.duration();
+        Some((label, length.0.max(0)))
     };
     let mut kinds: FxHashMap<u32, (i64, u32)> = FxHashMap::default();
     for (label, length) in (block.first..block.first.saturating_add(block.count)).filter_map(of) {
