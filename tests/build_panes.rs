@@ -298,16 +298,42 @@ fn frames(window: &mut Window) -> (f64, f64) {
     (longest, still)
 }
 
+/// The longest frame, and the one in the middle, of 60 in each of which the wheel is turned over the table.
+fn scrolled(window: &mut Window) -> (f64, f64) {
+    let over = window.get_by_label("Sort by Duration").rect().center() + egui::vec2(0.0, 90.0);
+    let wheel = egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, -15.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+        source: egui::MouseWheelSource::Wheel,
+    };
+    let mut own: Vec<f64> = (0..60)
+        .map(|_| {
+            window.event(egui::Event::PointerMoved(over));
+            window.event(wheel.clone());
+            let begun = cpu_ms();
+            window.step();
+            cpu_ms() - begun
+        })
+        .collect();
+    own.sort_by(f64::total_cmp);
+    (own[own.len() - 1], own[own.len() / 2])
+}
+
 #[test]
 fn two_hundred_thousand_processes_are_no_slower_to_draw() {
     let mut times = Vec::new();
     for count in [2_100, 200_000] {
         let mut window = farm(count);
+        window.set_size(egui::vec2(3840.0, 2160.0));
+        settle(&mut window);
         let mut own = vec![("open", frames(&mut window))];
         window.get_by_label("Expand all").click();
         own.push(("expand all", frames(&mut window)));
         window.get_by_label("Sort by Duration").click();
         own.push(("sort", frames(&mut window)));
+        own.push(("scroll", scrolled(&mut window)));
         type_into(&mut window, "Filter processes", "1777");
         own.push(("filter", frames(&mut window)));
         window.get_by_label("Clear").click();

@@ -7,7 +7,7 @@ use threadline::export::rows::RowFormat;
 use threadline::export::{self, Chosen, Overwrite, Selection, tables};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::process_times::ProcessTimes;
-use threadline::trace::ProcessId;
+use threadline::trace::{FileHistory, ProcessId};
 
 fn load_bytes(bytes: &[u8]) -> LoadedTrace {
     let folder = tempfile::tempdir().unwrap();
@@ -495,6 +495,34 @@ fn paths_of_strace_count_from_numbered_descriptors() {
         of("d.c", ""),
     ];
     assert_eq!(paths, expected);
+}
+
+#[test]
+fn a_writer_is_done_when_its_last_descriptor_is_closed() {
+    let [shell, reader] = [1, 2].map(|serial| upid(serial, 99 + serial));
+    let open = |fd: u32, flags: u32| {
+        format!("Open|fnamesize=2,forigsize=2,flags={flags},mode=438,fd={fd} FN|/x FO|/x")
+    };
+    // A shell redirects its output before it runs a program: until that exits, or closes it.
+    for (last, at) in [("Close|fd=1", 60), ("Close|fd=9", 80)] {
+        let mut text = lines(&[
+            (shell, 10, &open(3, 0o1101)),
+            (shell, 20, "Dup|oldfd=3,newfd=1,flags=0"),
+            (shell, 30, "Close|fd=3"),
+            (shell, 60, last),
+            (shell, 80, "Exit|status=0"),
+            (reader, 90, &open(3, 0)),
+        ]);
+        text.push_str(&format!("0: {reader},0,5,99!Exit|status=0\n"));
+        let loaded = load_bytes(text.as_bytes());
+        let history = FileHistory::new(&loaded.trace);
+        assert_eq!(history.dependencies.len(), 1);
+        assert_eq!(
+            history.dependencies[0].from.0.0 % 1_000_000_000,
+            at,
+            "{last}"
+        );
+    }
 }
 
 #[test]

@@ -77,8 +77,7 @@ type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
 
 /// See the module's text.
 pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) -> People {
-    let seen = seen_keys(merged);
-    let lives = sorted_lives(merged);
+    let (seen, lives) = rayon::join(|| seen_keys(merged), || sorted_lives(merged));
     let births = births(directory, &seen, &lives);
     let mut entries: Vec<&ThreadEntry> = directory.threads.iter().collect();
     entries.sort_by_key(|entry| entry.key);

@@ -165,6 +165,8 @@ struct Walk<'a> {
     writers: Vec<Vec<Writer>>,
     /// The row that a descriptor of a process was opened for writing by.
     open: FxHashMap<(u32, i32), u32>,
+    /// How many copies of its descriptor are open, for rows that have some.
+    copies: FxHashMap<u32, u32>,
     told: FxHashSet<(u32, u32, u32)>,
     folders: usize,
     out: FileHistory,
@@ -191,6 +193,7 @@ impl FileHistory {
             at_path: vec![u32::MAX; trace.strings.len()],
             writers: Vec::new(),
             open: FxHashMap::default(),
+            copies: FxHashMap::default(),
             told: FxHashSet::default(),
             folders: 0,
             out: FileHistory::default(),
@@ -225,8 +228,11 @@ impl Walk<'_> {
             } else {
                 row.result
             };
-            if let Some(open) = process.and_then(|process| self.open.remove(&(process.0, fd))) {
-                self.out.ended_by.insert(open, row.event);
+            if let Some(process) = process {
+                self.release(process, fd, row.event);
+                if row.op == FileOp::Dup && row.result >= 0 {
+                    self.copy(process, row.fd, row.result);
+                }
             }
             return FileId::NONE;
         }
@@ -237,6 +243,26 @@ impl Walk<'_> {
             FileOp::Open => self.opened(index, row, process),
             FileOp::Rename | FileOp::Link | FileOp::Symlink => self.named(index, row, process),
             _ => FileId::NONE,
+        }
+    }
+
+    /// A descriptor is closed; if it was the last one of what a row opened for writing, that is over.
+    fn release(&mut self, process: ProcessId, fd: i32, event: EventId) {
+        let Some(open) = self.open.remove(&(process.0, fd)) else {
+            return;
+        };
+        match self.copies.get_mut(&open).filter(|copies| **copies > 0) {
+            Some(copies) => *copies -= 1,
+            None => {
+                self.out.ended_by.insert(open, event);
+            }
+        }
+    }
+
+    fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
+        if let Some(&open) = self.open.get(&(process.0, from)) {
+            self.open.insert((process.0, to), open);
+            *self.copies.entry(open).or_default() += 1;
         }
     }
 

@@ -85,21 +85,24 @@ fn detail(
         let text = words::text(bytes);
         shown.push(match slot {
             Slot::Variable | Slot::Other => text.clone(),
-            slot => format!("{}={}", slot.word(), quoted(&text)),
+            slot => format!("{}={}", slot.word(), quoted(bytes)),
         });
         detail
             .fields
             .push(field(slot.word(), "text", Value::Text(text), ""));
     }
-    let arguments: Vec<String> = texts
+    let arguments: Vec<&[u8]> = texts
         .iter()
         .filter(|(slot, _)| *slot == Slot::Argument)
-        .map(|(_, bytes)| words::text(bytes))
+        .map(|(_, bytes)| bytes.as_slice())
         .collect();
     if !arguments.is_empty() {
-        let line: Vec<String> = arguments.iter().map(|text| quoted(text)).collect();
+        let line: Vec<String> = arguments.iter().map(|bytes| quoted(bytes)).collect();
         shown.push(format!("arguments={}", line.join(" ")));
-        let list = arguments.into_iter().map(Value::Text).collect();
+        let list = arguments
+            .iter()
+            .map(|bytes| Value::Text(words::text(bytes)));
+        let list = list.collect();
         detail
             .fields
             .push(field("arguments", "text", Value::List(list), ""));
@@ -168,12 +171,35 @@ fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
     }
 }
 
-/// A text as a shell would need it, where that is needed.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%^".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
+/// A text as a shell would need it, where that is needed: on one line, and each byte of it is there.
+fn quoted(bytes: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+=:,./@%^".contains(byte);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
+        Ok(text) if !text.chars().any(char::is_control) => {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+        _ => format!("$'{}'", words::escaped(bytes, "\\'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_so_that_a_shell_gets_the_same_bytes() {
+        for (bytes, expected) in [
+            (&b"/usr/bin/cc"[..], "/usr/bin/cc"),
+            (b"", "''"),
+            (b"two words", "'two words'"),
+            (b"it's", "'it'\\''s'"),
+            (b"a\\b", "'a\\b'"),
+            ("caf\u{e9}".as_bytes(), "'caf\u{e9}'"),
+            (b"a\nb\tc'\\", "$'a\\nb\\tc\\'\\\\'"),
+            (b"x\xff\x1b", "$'x\\xff\\x1b'"),
+        ] {
+            assert_eq!(quoted(bytes), expected);
+        }
     }
 }

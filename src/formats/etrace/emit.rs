@@ -295,7 +295,7 @@ impl<'a> Emitter<'a> {
             let shown: Vec<u8> = line.iter().copied().take(60).collect();
             format!(
                 "this line is no event and was skipped: {}",
-                words::text(&shown)
+                words::escaped(&shown, "")
             )
         });
     }

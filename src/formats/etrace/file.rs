@@ -105,33 +105,39 @@ pub fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
     Some((rest.get(..length)?, at + length + 1))
 }
 
-/// The lines that end before `at`, which is the start of a line, the latest first, with their places.
+/// Longer lines count as this long where a way is limited: beyond a single huge text things go on as before it.
+const LONG_LINE: usize = 1 << 16;
+
+/// The lines that end before `at`, which is the start of a line, the latest first, with their places; about `limit`
+/// bytes of them.
 pub fn lines_before(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item = (&[u8], usize)> {
-    let lowest = at.saturating_sub(limit);
+    let mut left = limit;
     let mut end = at;
     std::iter::from_fn(move || {
-        if end == 0 || end <= lowest {
+        if end == 0 || left == 0 {
             return None;
         }
         let before = text.get(..end - 1)?;
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        left = left.saturating_sub((end - start).min(LONG_LINE));
         end = start;
         Some((before.get(start..)?, start))
     })
 }
 
-/// The events after `at`, the start of a line, with their places.
+/// The events after `at`, the start of a line, with their places, within about `limit` bytes.
 pub fn events_after(
     text: &[u8],
     at: usize,
     limit: usize,
 ) -> impl Iterator<Item = (Payload<'_>, usize)> {
-    let highest = at.saturating_add(limit);
+    let mut left = limit;
     let mut next = at;
     std::iter::from_fn(move || {
-        while next < highest {
+        while left > 0 {
             let (line, behind) = line_at(text, next)?;
             let place = next;
+            left = left.saturating_sub((behind - next).min(LONG_LINE));
             next = behind;
             if let Some(payload) = parse_line(line) {
                 return Some((payload, place));

@@ -143,6 +143,26 @@ fn it_does_not_matter_where_a_file_is_cut() {
 }
 
 #[test]
+fn a_call_goes_on_behind_a_line_longer_than_any_part() {
+    let long = "q".repeat(10 << 20);
+    let text = format!(
+        "INITCWD=/\n\
+         4194310,0,1,1!Open|fnamesize={},forigsize=2,flags=0,mode=0,fd=3\n\
+         4194310,0,1,2!FN|/{long}\n4194310,0,1,3!FO|/q\n4194310,0,1,4!Close|fd=3\n",
+        long.len() + 1
+    );
+    for part_bytes in [100, PART_BYTES, 64 << 20] {
+        let (_, parts) = read(text.as_bytes(), part_bytes);
+        assert_eq!(parts.len(), if part_bytes > long.len() { 1 } else { 2 });
+        assert!(parts.iter().all(|part| part.diagnostics.is_empty()));
+        let events: usize = parts.iter().map(|part| part.events.len()).sum();
+        assert_eq!(events, 2);
+        let opened = &parts[0].files[0];
+        assert_eq!(parts[0].strings.bytes(opened.other_path), b"/q");
+    }
+}
+
+#[test]
 fn a_file_that_ends_anywhere_is_read_up_to_there() {
     for (name, bytes) in recordings() {
         let (_, whole) = read(&bytes, PART_BYTES);

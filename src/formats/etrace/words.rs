@@ -194,6 +194,33 @@ pub fn text(bytes: &[u8]) -> String {
     crate::base::strings::text_of(bytes).into_owned()
 }
 
+/// Bytes on one line: control characters, what is not UTF-8 and the characters of `more` behind a backslash.
+#[must_use]
+pub fn escaped(bytes: &[u8], more: &str) -> String {
+    let mut shown = String::with_capacity(bytes.len() + 8);
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\n' => shown.push_str("\\n"),
+                '\t' => shown.push_str("\\t"),
+                '\r' => shown.push_str("\\r"),
+                c if c.is_ascii_control() => shown.push_str(&format!("\\x{:02x}", c as u32)),
+                c if c.is_control() => shown.push_str(&format!("\\u{:04x}", c as u32)),
+                c => {
+                    if more.contains(c) {
+                        shown.push('\\');
+                    }
+                    shown.push(c);
+                }
+            }
+        }
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +240,6 @@ mod tests {
         assert_eq!(rename_flags(0), "0");
         assert_eq!(rename_flags(9), "RENAME_NOREPLACE|0x8");
         assert_eq!(text(b"a\xffb"), "a\\xffb");
+        assert_eq!(escaped(b"a\xffb\0\x1b[1m\\", ""), "a\\xffb\\x00\\x1b[1m\\");
     }
 }
