@@ -428,3 +428,43 @@ fn every_track_and_slice_in_sight_has_a_node() {
         }
     }
 }
+
+#[test]
+fn a_selected_thread_is_followed_from_cpu_to_cpu() {
+    let mut window = window(&file("sample-traces/sched-irq.ftrace"));
+    act(&mut window, Action::ToggleDock);
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let moves = |id: u32| {
+        let runs = trace.runs.of(threadline::trace::ThreadId(id));
+        let cpu = |run: &u32| trace.runs.get(RunId(*run)).cpu;
+        runs.windows(2)
+            .filter(|pair| cpu(&pair[0]) != cpu(&pair[1]))
+            .count()
+    };
+    let most = (1..trace.threads.len() as u32)
+        .max_by_key(|id| moves(*id))
+        .unwrap();
+    assert!(moves(most) > 0, "a thread that moves");
+    let run = RunId(trace.runs.of(threadline::trace::ThreadId(most))[0]);
+    act(&mut window, Action::Select(Item::Run(run)));
+    window.snapshot("migrations");
+}
+
+#[test]
+fn two_fingers_zoom_at_the_pointer() {
+    let mut window = window(&hackbench());
+    let whole = window.state().state().span;
+    let area = canvas(&window);
+    window.hover_at(area.left_top() + egui::vec2(area.width() * 0.25, 60.0));
+    window.run_steps(2);
+    window.event(egui::Event::Zoom(2.0));
+    window.run_steps(4);
+    let state = window.state().state();
+    let (start, end) = (state.span.start - whole.start, whole.end - state.span.end);
+    assert!(state.span.duration().0 < whole.duration().0 * 6 / 10);
+    // A quarter of what was cut off lies before it.
+    assert!(
+        (end.0 - 3 * start.0).abs() < whole.duration().0 / 50,
+        "{start} {end}"
+    );
+}

@@ -106,6 +106,10 @@ pub const GESTURES: &[(&str, &str)] = &[
     ("Shift+wheel", "Pan"),
     ("Drag", "Select a range of time on these tracks"),
     ("Drag in the ruler", "Select a range on all tracks"),
+    (
+        "Drag a marker or a flag in the ruler",
+        "Move it; it snaps to slices",
+    ),
     ("Ctrl+drag", "Zoom to a range"),
     ("Shift+drag, middle drag", "Pan"),
     ("Click", "Select"),
@@ -203,6 +207,7 @@ impl Focus {
                     Key::A
                         | Key::B
                         | Key::C
+                        | Key::D
                         | Key::H
                         | Key::K
                         | Key::U

@@ -47,6 +47,7 @@ impl Timeline {
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
         super::path::paint_path(&painter, draw);
+        super::migrations::paint_migrations(&painter, draw);
         let pointer = response.hover_pos();
         let arrow = flows_ui(ui, &painter, draw, pointer, &mut self.arrows);
         let arrow = arrow.filter(|_| !response.dragged());

@@ -14,6 +14,7 @@ mod headers;
 mod input;
 mod item_menu;
 mod lanes;
+mod migrations;
 mod overlays;
 mod overview;
 mod path;
