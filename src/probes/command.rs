@@ -1,5 +1,7 @@
 //! A text of definitions, line by line, and what the lines mean to each other.
 
+use rustc_hash::FxHashMap;
+
 use super::fault::{Fault, ProbeError};
 use super::fetch::{Around, argument};
 use super::place::{Wrong, generated_name, names, place, unsigned};
@@ -16,49 +18,112 @@ pub(super) const BOOT: &str = "kprobe_event=";
 /// Reads a text of definitions. Every line that is no comment becomes one of the answer's, right or wrong.
 #[must_use]
 pub fn parse(text: &str) -> Definitions {
-    let mut all = Definitions::default();
-    read_into(&mut all, "", text);
-    all
+    let mut found = Found::default();
+    found.read("", text);
+    found.all
 }
 
 /// The same of several files, which the kernel would be given one after the other.
 #[must_use]
 pub fn parse_files(files: &[(String, String)]) -> Definitions {
-    let mut all = Definitions::default();
+    let mut found = Found::default();
     for (name, text) in files {
-        read_into(&mut all, name, text);
+        found.read(name, text);
     }
-    all
+    found.all
 }
 
-fn read_into(all: &mut Definitions, source: &str, text: &str) {
-    for (number, line) in (1..).zip(text.lines()) {
-        for span in commands(line) {
-            let words = words(line, span.at, span.end, span.separator);
-            if words.is_empty() {
-                continue;
+/// What was read so far.
+#[derive(Default)]
+struct Found {
+    all: Definitions,
+    /// The lines that define an event, by `GROUP/EVENT`.
+    by_event: FxHashMap<String, Vec<usize>>,
+}
+
+impl Found {
+    fn read(&mut self, source: &str, text: &str) {
+        for (number, line) in (1..).zip(text.lines()) {
+            for span in commands(line) {
+                let words = words(line, span.at, span.end, span.separator);
+                if words.is_empty() {
+                    continue;
+                }
+                let command = if span.end - span.at > MOST_LINE {
+                    Err((span.at + MOST_LINE, Fault::LineTooLong))
+                } else {
+                    command(&words)
+                };
+                let command = command.map_err(|(at, fault)| ProbeError {
+                    line: number,
+                    column: column(line, at),
+                    fault,
+                });
+                let mut row = DefinitionLine {
+                    source: source.to_owned(),
+                    number,
+                    text: line.to_owned(),
+                    command,
+                    is_removed: false,
+                };
+                self.join(&mut row, line, &words);
+                if let Ok(Command::Define(probe)) = &row.command {
+                    let lines = self.by_event.entry(event_key(probe)).or_default();
+                    lines.push(self.all.lines.len());
+                }
+                self.all.lines.push(row);
             }
-            let command = if span.end - span.at > MOST_LINE {
-                Err((span.at + MOST_LINE, Fault::LineTooLong))
-            } else {
-                command(&words)
-            };
-            let command = command.map_err(|(at, fault)| ProbeError {
-                line: number,
+        }
+    }
+    /// Holds a line against those before it: removals, and events with several probes.
+    fn join(&mut self, row: &mut DefinitionLine, line: &str, words: &[Word<'_>]) {
+        let fault = match &row.command {
+            Ok(Command::Remove { group, event }) => {
+                let was_there = remove(&mut self.all, group.as_deref(), event.as_deref());
+                (!was_there).then_some((0, Fault::NothingToRemove))
+            }
+            // A kernel's kprobe_events and dynamic_events list the same probes.
+            Ok(Command::Define(probe)) if self.is_in_other_file(&row.source, probe) => {
+                row.is_removed = true;
+                None
+            }
+            Ok(Command::Define(probe)) => clash(self.standing(probe).map(|(_, old)| old), probe),
+            _ => None,
+        };
+        if let Some((word, fault)) = fault {
+            let at = words.get(word).or(words.last()).map_or(0, |word| word.0);
+            row.command = Err(ProbeError {
+                line: row.number,
                 column: column(line, at),
                 fault,
             });
-            let mut row = DefinitionLine {
-                source: source.to_owned(),
-                number,
-                text: line.to_owned(),
-                command,
-                is_removed: false,
-            };
-            join(all, &mut row, line, &words);
-            all.lines.push(row);
         }
     }
+
+    /// The probes with this one's event that stand, and their lines.
+    fn standing<'a>(
+        &'a self,
+        probe: &ProbeDefinition,
+    ) -> impl Iterator<Item = (&'a DefinitionLine, &'a ProbeDefinition)> {
+        let lines = self.by_event.get(&event_key(probe));
+        let lines = lines.into_iter().flatten();
+        lines.filter_map(|&at| match self.all.lines.get(at)? {
+            line if line.is_removed => None,
+            line => match &line.command {
+                Ok(Command::Define(probe)) => Some((line, probe)),
+                _ => None,
+            },
+        })
+    }
+
+    fn is_in_other_file(&self, source: &str, probe: &ProbeDefinition) -> bool {
+        self.standing(probe)
+            .any(|(line, old)| line.source != source && old == probe)
+    }
+}
+
+fn event_key(probe: &ProbeDefinition) -> String {
+    format!("{}/{}", probe.group, probe.event)
 }
 
 /// A command inside a line.
@@ -284,31 +349,6 @@ fn around(sort: ProbeSort, place: &ProbePlace) -> Around {
     }
 }
 
-/// Holds a line against those before it: removals, and events with several probes.
-fn join(all: &mut Definitions, row: &mut DefinitionLine, line: &str, words: &[Word<'_>]) {
-    let fault = match &row.command {
-        Ok(Command::Remove { group, event }) => {
-            let was_there = remove(all, group.as_deref(), event.as_deref());
-            (!was_there).then_some((0, Fault::NothingToRemove))
-        }
-        // A kernel's kprobe_events and dynamic_events list the same probes.
-        Ok(Command::Define(probe)) if is_in_other_file(all, &row.source, probe) => {
-            row.is_removed = true;
-            None
-        }
-        Ok(Command::Define(probe)) => clash(all, probe),
-        _ => None,
-    };
-    if let Some((word, fault)) = fault {
-        let at = words.get(word).or(words.last()).map_or(0, |word| word.0);
-        row.command = Err(ProbeError {
-            line: row.number,
-            column: column(line, at),
-            fault,
-        });
-    }
-}
-
 /// Takes away what is called so; whether there was any.
 fn remove(all: &mut Definitions, group: Option<&str>, event: Option<&str>) -> bool {
     let mut has_any = false;
@@ -325,23 +365,13 @@ fn remove(all: &mut Definitions, group: Option<&str>, event: Option<&str>) -> bo
     has_any
 }
 
-fn is_in_other_file(all: &Definitions, source: &str, probe: &ProbeDefinition) -> bool {
-    all.lines.iter().any(|line| {
-        line.source != source
-            && !line.is_removed
-            && line
-                .command
-                .as_ref()
-                .is_ok_and(|command| matches!(command, Command::Define(old) if old == probe))
-    })
-}
-
 /// Why `probe` cannot join the event of its name, and the word that is to blame.
-fn clash(all: &Definitions, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
-    let same_event =
-        |old: &&ProbeDefinition| (&old.group, &old.event) == (&probe.group, &probe.event);
+fn clash<'a>(
+    same_event: impl Iterator<Item = &'a ProbeDefinition>,
+    probe: &ProbeDefinition,
+) -> Option<(usize, Fault)> {
     let mut first = true;
-    for old in all.standing().filter(same_event) {
+    for old in same_event {
         if std::mem::take(&mut first) {
             if old.letter() != probe.letter()
                 || old.sort != probe.sort
