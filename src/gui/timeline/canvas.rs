@@ -4,7 +4,7 @@ use super::flows::flows_ui;
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
-use super::text::elided;
+use super::text::elided_name;
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::gui::pane::Scene;
@@ -147,7 +147,7 @@ impl Timeline {
             let room = label.rect.width() - 8.0;
             let clip = label.rect.intersect(label.clip);
             let text = if label.is_drawn {
-                elided(painter, &label.text, &font, room)
+                elided_name(painter, &label.text, &font, room)
             } else {
                 String::new()
             };

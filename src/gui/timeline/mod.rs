@@ -35,7 +35,7 @@ use glide::Glide;
 use headers::paint_corner;
 use overlays::paint_marks;
 use sections::{Sections, Stack};
-pub use text::elided;
+pub use text::elided_name;
 
 const OVERVIEW_HEIGHT: f32 = 46.0;
 const RULER_HEIGHT: f32 = 24.0;

@@ -27,6 +27,57 @@ pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> 
     String::new()
 }
 
+/// The same for names of functions: arguments, template arguments and namespaces go first, one after the other.
+pub fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
+    let mut best = elided(painter, name, font, room);
+    for shorter in shorter_names(name) {
+        if !best.is_empty() && !best.ends_with('…') {
+            break;
+        }
+        best = elided(painter, &shorter, font, room);
+    }
+    best
+}
+
+/// A function's name without its arguments, then without what is in angle brackets, then without namespaces.
+fn shorter_names(name: &str) -> Vec<String> {
+    let (count, plain) = match name.split_once(" × ") {
+        Some((count, plain)) => (format!("{count} × "), plain),
+        None => (String::new(), name),
+    };
+    let mut shorter = plain.to_owned();
+    let mut forms = Vec::new();
+    let mut keep = |form: &str, shorter: &mut String| {
+        if !form.is_empty() && form != shorter {
+            form.clone_into(shorter);
+            forms.push(format!("{count}{form}"));
+        }
+    };
+    if let Some((front, _)) = plain.rsplit_once('(')
+        && plain.ends_with(')')
+        && !front.ends_with("operator")
+    {
+        keep(front.trim_end(), &mut shorter);
+    }
+    let mut depth = 0_usize;
+    let mut flat = String::with_capacity(shorter.len());
+    for sign in shorter.chars() {
+        match sign {
+            '<' => depth += 1,
+            '>' if depth > 0 => depth -= 1,
+            _ if depth == 0 => flat.push(sign),
+            _ => {}
+        }
+    }
+    if depth == 0 && !shorter.contains("operator") {
+        keep(&flat, &mut shorter);
+    }
+    if let Some((_, last)) = shorter.clone().rsplit_once("::") {
+        keep(last, &mut shorter);
+    }
+    forms
+}
+
 pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) -> Rect {
     let font = FontId::proportional(11.5);
     let color = Palette::text_on(fill);
@@ -35,4 +86,27 @@ pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) 
     painter.rect_filled(rect, 3, fill);
     painter.galley(rect.min + vec2(5.0, 2.0), galley, color);
     rect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_get_shorter_step_by_step() {
+        let forms = shorter_names("v8::internal::Heap::Collect<int, List<a>>(Space*, int)");
+        let expected = [
+            "v8::internal::Heap::Collect<int, List<a>>",
+            "v8::internal::Heap::Collect",
+            "Collect",
+        ];
+        assert_eq!(forms, expected);
+        assert_eq!(
+            shorter_names("12 × std::sort(a, b)"),
+            ["12 × std::sort", "12 × sort"]
+        );
+        assert!(shorter_names("vfs_write").is_empty());
+        assert!(shorter_names("a < b").is_empty());
+        assert_eq!(shorter_names("X::operator()"), ["operator()"]);
+    }
 }
