@@ -298,9 +298,7 @@ fn encode_window<'a, 't>(
 ) -> (Encoder<'a, 't>, u64) {
     let mut encoder = Encoder::with_buffer(source, tables, buffer);
     std::mem::swap(&mut encoder.source_names, names);
-    for item in &window.items {
-        encoder.item(item);
-    }
+    encoder.items(&window.items);
     std::mem::swap(&mut encoder.source_names, names);
     (encoder, window.items.len() as u64)
 }

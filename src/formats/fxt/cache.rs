@@ -44,7 +44,9 @@ impl StringEntry {
 /// What a provider's indices mean at the place that was reached.
 #[derive(Debug)]
 pub struct Local {
-    strings: Vec<StringEntry>,
+    /// The run and text of each string index, and apart from them, as they are asked for less, the records.
+    strings: Vec<(u32, StringId)>,
+    string_places: Vec<u64>,
     /// By thread index, as far as looked up.
     pub threads: [Option<ThreadKey>; 256],
     /// The tick rate.
@@ -57,6 +59,7 @@ impl Local {
     fn new() -> Local {
         Local {
             strings: Vec::new(),
+            string_places: Vec::new(),
             threads: [None; 256],
             scale: TickScale::NANOSECONDS,
             run: 0,
@@ -67,24 +70,43 @@ impl Local {
     #[inline]
     #[must_use]
     pub fn string(&self, index: u16) -> StringEntry {
-        let entry = self.strings.get(usize::from(index)).copied();
-        entry.unwrap_or(StringEntry::NONE)
+        let (run, id) = self.known_string(index);
+        let place = self.string_places.get(usize::from(index));
+        let place = place.copied().unwrap_or(StringEntry::NONE.place);
+        StringEntry { place, id, run }
+    }
+
+    /// The run and text of a string index.
+    #[inline]
+    #[must_use]
+    pub fn known_string(&self, index: u16) -> (u32, StringId) {
+        match self.strings.get(usize::from(index)) {
+            Some(&known) => known,
+            None => (StringEntry::NONE.run, StringEntry::NONE.id),
+        }
     }
 
     /// Remembers what a string index means.
     pub fn set_string(&mut self, index: u16, entry: StringEntry) {
         let index = usize::from(index);
         if self.strings.len() <= index {
-            self.strings.resize(index + 1, StringEntry::NONE);
+            let none = StringEntry::NONE;
+            self.strings.resize(index + 1, (none.run, none.id));
+            self.string_places.resize(index + 1, none.place);
         }
-        if let Some(slot) = self.strings.get_mut(index) {
-            *slot = entry;
+        if let (Some(known), Some(place)) = (
+            self.strings.get_mut(index),
+            self.string_places.get_mut(index),
+        ) {
+            *known = (entry.run, entry.id);
+            *place = entry.place;
         }
     }
 
     /// Forgets what indices mean: from here on other tables hold.
     pub fn forget_strings(&mut self) {
         self.strings.clear();
+        self.string_places.clear();
     }
 }
 

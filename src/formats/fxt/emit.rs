@@ -14,7 +14,7 @@ use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, Thre
 use super::cache::{Cache, StringEntry, UNREAD};
 use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
-use super::header::{Order, TextRef, Words, bits, read_text, record_type, size_bytes};
+use super::header::{Order, TextRef, Words, bits, fetch_ahead, read_text, record_type, size_bytes};
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
 use super::ticks::TickScale;
@@ -50,6 +50,7 @@ pub fn emit<O: Order>(
             break;
         };
         let header = O::word(chunk);
+        fetch_ahead(rest, 0);
         let Some(size) = size_bytes(header) else {
             // A zero word; the scan has counted it.
             at += 8;
@@ -244,19 +245,16 @@ impl<'f, O: Order> Emitter<'f, O> {
         match text {
             TextRef::Inline(bytes) => self.cache.strings.intern(bytes),
             TextRef::Index(0) => StringId::EMPTY,
-            TextRef::Index(index) => {
-                let entry = self.cache.local.string(index);
-                if entry.run == self.cache.run() {
-                    entry.id
-                } else {
-                    self.look_up_string(index, at, entry)
-                }
-            }
+            TextRef::Index(index) => match self.cache.local.known_string(index) {
+                (run, id) if run == self.cache.run() => id,
+                _ => self.look_up_string(index, at),
+            },
         }
     }
 
     #[cold]
-    fn look_up_string(&mut self, index: u16, at: u64, known: StringEntry) -> StringId {
+    fn look_up_string(&mut self, index: u16, at: u64) -> StringId {
+        let known = self.cache.local.string(index);
         let slot = self.cache.slot();
         let found = match known.run {
             run if run == self.cache.run() | UNREAD => Some(known.place),

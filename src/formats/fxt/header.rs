@@ -170,6 +170,18 @@ pub fn size_bytes(header: u64) -> Option<usize> {
     usize::try_from(words).ok()?.checked_mul(8)
 }
 
+/// How far ahead of the record at hand [`fetch_ahead`] looks: some dozens of records.
+const AHEAD_BYTES: usize = 2048;
+
+/// Has the memory behind the record at `at` fetched already: each record says where the next one begins, so that
+/// without it one after the other would be waited for.
+#[inline]
+pub fn fetch_ahead(bytes: &[u8], at: usize) {
+    if let Some(byte) = bytes.get(at + AHEAD_BYTES) {
+        std::hint::black_box(*byte);
+    }
+}
+
 /// A text as a record refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextRef<'a> {

@@ -10,8 +10,8 @@ use crate::event::{Gap, ThreadKey};
 use super::args::{ArgValue, Args};
 use super::entities::Entities;
 use super::header::{
-    MAGIC, Order, TextRef, Words, bits, metadata_type, read_text, record_type, scheduling_type,
-    size_bytes, without_nuls,
+    MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
+    scheduling_type, size_bytes, without_nuls,
 };
 use super::tables::{ProviderSlot, Tables};
 use super::ticks::TickScale;
@@ -99,6 +99,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         let mut count = 0_u64;
         while let Some(&chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
             let header = O::word(chunk);
+            fetch_ahead(bytes, at);
             let Some(size) = size_bytes(header) else {
                 if header == 0 {
                     self.note("zero_word", Severity::Info, at, || {

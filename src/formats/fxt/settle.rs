@@ -31,7 +31,7 @@ pub fn settle<O: Order>(
     });
     if nameless > 0 {
         diagnostics.note_many("too_many_names", Severity::Info, None, nameless, || {
-            "events with names beyond the 65,000 that can be told apart in tables; each has its name when it is looked at"
+            "events whose names lists of events do not tell apart, as there are more than 65,000 (40,000 for all but points); slices and details have them"
                 .to_owned()
         });
     }
