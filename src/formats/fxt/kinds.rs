@@ -9,6 +9,7 @@ use std::sync::{PoisonError, RwLock};
 use super::settle;
 use crate::event::LaneColumns;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::{StringId, Strings};
@@ -217,7 +218,7 @@ impl Kinds {
     pub fn settle(
         &self,
         parts: &mut [&mut LaneColumns],
-        names_at: &dyn Fn(u64) -> Option<Names>,
+        names_at: &(dyn Fn(u64) -> Option<Names> + Sync),
     ) -> u64 {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         if !inner.is_full {
@@ -230,26 +231,35 @@ impl Kinds {
                 *entry = Some((sort, category, name));
             }
         }
-        // Of kinds that have a new one already; those without room are asked again, which gives the same answer.
+        let met: Vec<settle::Met> = parts
+            .par_iter()
+            .map(|part| settle::Met::new(&part.events, names_at))
+            .collect();
+        // What has no new kind yet keeps the old one: the generic kinds.
         let mut new_of: Vec<Option<KindId>> = vec![None; old.kinds.len()];
-        settle::renumber(parts, &mut |kind, place| {
-            let index = usize::from(kind.0);
-            if let Some(&Some(new)) = new_of.get(index) {
-                return new;
+        let mut new_kind = |first: &settle::First| match first {
+            settle::First::Named((sort, category, name)) => inner.intern(*sort, category, name),
+            settle::First::Known(kind) => {
+                let index = usize::from(kind.0);
+                let (Some(entry), Some(Some((sort, category, name)))) =
+                    (new_of.get_mut(index), old_names.get(index))
+                else {
+                    return *kind;
+                };
+                *entry.get_or_insert_with(|| {
+                    let texts = (old.strings.bytes(*category), old.strings.bytes(*name));
+                    inner.intern(*sort, texts.0, texts.1)
+                })
             }
-            if let Some(&Some((sort, category, name))) = old_names.get(index) {
-                let texts = (old.strings.bytes(category), old.strings.bytes(name));
-                let new = inner.intern(sort, texts.0, texts.1);
-                if let Some(entry) = new_of.get_mut(index) {
-                    *entry = Some(new);
-                }
-                return new;
-            }
-            match Sort::has_names(kind).then(|| names_at(place)).flatten() {
-                Some((sort, category, name)) => inner.intern(sort, &category, &name),
-                None => kind,
-            }
-        })
+        };
+        let given: Vec<Vec<KindId>> = met
+            .iter()
+            .map(|part| part.firsts.iter().map(&mut new_kind).collect())
+            .collect();
+        let parts = parts.par_iter_mut().zip(&met).zip(&given);
+        parts
+            .map(|((part, met), given)| met.apply(&mut part.events, &new_of, given))
+            .sum()
     }
 
     /// All kinds so far, with the strings that they refer to.

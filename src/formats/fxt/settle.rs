@@ -4,8 +4,10 @@
 //! Threads are numbered by what they are; kinds by the first of their events, in the order of parts and times. Files
 //! with few names and no such threads, which is nearly all, are left as they are.
 
+use rustc_hash::FxHashMap;
+
 use crate::base::{Diagnostics, Severity};
-use crate::event::{AsyncScope, KindId, LaneColumns, SeriesScope, ThreadKey};
+use crate::event::{AsyncScope, EventColumns, KindId, LaneColumns, SeriesScope, ThreadKey};
 
 use super::emit::unresolved_text;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type};
@@ -100,22 +102,66 @@ fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
     }
 }
 
-/// The kinds that `table` gives, by the first event of each, in all parts. How many events are left without a kind of
-/// their own.
-pub fn renumber(
-    parts: &mut [&mut LaneColumns],
-    kind_of: &mut dyn FnMut(KindId, u64) -> KindId,
-) -> u64 {
-    let mut nameless = 0;
-    for part in parts.iter_mut() {
-        for event in 0..part.events.len() as u32 {
-            let (old, place) = (part.events.kind(event), part.events.place(event));
-            let new = kind_of(old, place);
-            nameless += u64::from(Sort::has_names(new));
-            if new != old {
-                part.events.set_kind(event, new);
+/// What a part has of kinds, in the order of their first events.
+#[derive(Debug, Default)]
+pub struct Met {
+    /// The kinds.
+    pub firsts: Vec<First>,
+    /// The events that had found no room, each with its kind's index in `firsts`.
+    late: Vec<(u32, u32)>,
+}
+
+/// A kind that a part has.
+#[derive(Debug)]
+pub enum First {
+    /// It found room.
+    Known(KindId),
+    /// It found none.
+    Named(Names),
+}
+
+impl Met {
+    /// Looks at all events.
+    pub fn new(events: &EventColumns, names_at: &dyn Fn(u64) -> Option<Names>) -> Met {
+        let mut met = Met::default();
+        let mut is_known = vec![false; 1 << 16];
+        let mut named: FxHashMap<Names, u32> = FxHashMap::default();
+        for (event, &kind) in (0_u32..).zip(events.kinds()) {
+            if Sort::has_names(KindId(kind)) {
+                let Some(names) = names_at(events.place(event)) else {
+                    continue;
+                };
+                let index = *named.entry(names).or_insert_with_key(|names| {
+                    met.firsts.push(First::Named(names.clone()));
+                    met.firsts.len() as u32 - 1
+                });
+                met.late.push((event, index));
+            } else if let Some(is_known @ false) = is_known.get_mut(usize::from(kind)) {
+                *is_known = true;
+                met.firsts.push(First::Known(KindId(kind)));
             }
         }
+        met
     }
-    nameless
+
+    /// Gives the events their new kinds: `new_of` those of kinds that found room, `given` those of `firsts`. How many
+    /// events have a generic kind in spite of their names.
+    pub fn apply(
+        &self,
+        events: &mut EventColumns,
+        new_of: &[Option<KindId>],
+        given: &[KindId],
+    ) -> u64 {
+        events.renumber_kinds(|kind| {
+            let new = new_of.get(usize::from(kind)).copied().flatten();
+            new.map_or(kind, |new| new.0)
+        });
+        for &(event, index) in &self.late {
+            if let Some(&kind) = given.get(index as usize) {
+                events.set_kind(event, kind);
+            }
+        }
+        let nameless = |kind: &&u16| Sort::has_names(KindId(**kind));
+        events.kinds().iter().filter(nameless).count() as u64
+    }
 }
