@@ -375,13 +375,6 @@ impl EventColumns {
         }
     }
 
-    /// Gives every kind its new number.
-    pub fn renumber_kinds(&mut self, number: impl Fn(u16) -> u16) {
-        for kind in &mut self.kinds {
-            *kind = number(*kind);
-        }
-    }
-
     /// Says that what a thread key means has another key.
     pub fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
         self.threads.renumber(key);

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
-use super::kinds::Sort;
+use super::kinds::{GENERIC_KINDS, Sort};
 use super::rows::Rows;
 use super::scan::Scan;
 use super::tables::ProviderSlot;
@@ -112,24 +112,26 @@ impl Local {
 
 /// In `Named::kinds`: not looked up yet.
 const NO_KIND: u16 = u16::MAX;
-/// Sorts of records that have kinds by name: those of events, then blobs and objects.
-const NAMED_SORTS: usize = 13;
+/// Classes of sorts that have kinds by name.
+const NAMED_CLASSES: usize = 4;
 
-fn sort_index(sort: Sort) -> usize {
+#[inline]
+fn class_index(sort: Sort) -> usize {
     match sort {
-        Sort::Blob => 11,
-        Sort::Object => 12,
-        event => (event as usize).min(10),
+        Sort::Instant => 0,
+        Sort::Blob => 2,
+        Sort::Object => 3,
+        _ => 1,
     }
 }
 
-/// What is called by a category and a name: its kind by sort, and the label of slices in one part.
+/// What is called by a category and a name: its kind by class, and the label of slices in one part.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     key: u64,
     label: u32,
     label_part: u16,
-    kinds: [u16; NAMED_SORTS],
+    kinds: [u16; NAMED_CLASSES],
 }
 
 /// All that is called by a category and a name. Small, because every event looks here.
@@ -200,7 +202,7 @@ impl Names {
             key,
             label: 0,
             label_part: 0,
-            kinds: [NO_KIND; NAMED_SORTS],
+            kinds: [NO_KIND; NAMED_CLASSES],
         });
         if self.entries.len() * 2 > self.slots.len() {
             let mut grown = Names::new(u64::BITS - self.shift + 1);
@@ -330,11 +332,16 @@ impl Cache {
             named.label = label();
             named.label_part = self.part;
         }
-        let kind = &mut named.kinds[sort_index(sort)];
+        let kind = &mut named.kinds[class_index(sort)];
         if *kind == NO_KIND {
             *kind = intern(&self.strings).0;
         }
-        (KindId(*kind), named.label)
+        let kind = match *kind {
+            // There was no room for it, whichever of its class asked.
+            generic if generic < GENERIC_KINDS => sort.generic_kind(),
+            kind => KindId(kind),
+        };
+        (kind, named.label)
     }
 }
 
@@ -357,14 +364,15 @@ mod tests {
                         (StringId(number % 7), StringId(number)),
                         |_| {
                             asks += 1;
-                            KindId(number as u16)
+                            KindId(number as u16 + GENERIC_KINDS)
                         },
                         || {
                             labels += 1;
                             number + part
                         },
                     );
-                    assert_eq!(found, (KindId(number as u16), number + part));
+                    let kind = KindId(number as u16 + GENERIC_KINDS);
+                    assert_eq!(found, (kind, number + part));
                     let is_first = round == 0;
                     assert_eq!(
                         (asks, labels),
@@ -373,7 +381,17 @@ mod tests {
                 }
             }
         }
-        let other = cache.kind(Sort::End, (StringId(0), StringId(0)), |_| KindId(9), || 0);
-        assert_eq!(other.0, KindId(9));
+        let names = (StringId(0), StringId(0));
+        let end = cache.kind(Sort::End, names, |_| KindId(900), || 0);
+        assert_eq!(end.0, KindId(GENERIC_KINDS), "of the class of begins");
+        let point = cache.kind(Sort::Instant, names, |_| KindId(900), || 0);
+        assert_eq!(point.0, KindId(900));
+        // What found no room is generic, each sort in its way.
+        let names = (StringId(9), StringId(1));
+        let generic = |sort: Sort| move |_: &Strings| sort.generic_kind();
+        for sort in [Sort::Begin, Sort::FlowEnd] {
+            let found = cache.kind(sort, names, generic(sort), || 0);
+            assert_eq!(found.0, sort.generic_kind());
+        }
     }
 }

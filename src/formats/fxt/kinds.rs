@@ -1,4 +1,5 @@
-//! Kinds of FXT events: one for each (sort of record, category, name), shared by all parts.
+//! Kinds of FXT events: one for each category and name, shared by all parts. Points, blobs and objects have their own;
+//! what is drawn by rows of its own (begins and ends of slices, counters, flows ...) has one kind for all its sorts.
 //!
 //! There is room for 65,000. Each sort has a generic kind for what comes after; kinds that are drawn by
 //! their own rows (slices, counters ...) may take only the first 40,000, so that instants, whose name is
@@ -67,6 +68,9 @@ const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Backtrace, "profiler", "backtrace"),
 ];
 
+/// How many kinds have no names of their own: the first ones.
+pub const GENERIC_KINDS: u16 = SORTS.len() as u16;
+
 impl Sort {
     /// The sort of an event record by its event type.
     #[inline]
@@ -102,6 +106,14 @@ impl Sort {
         row.is_some_and(|(sort, ..)| {
             *sort <= Sort::FlowEnd || matches!(sort, Sort::Object | Sort::Blob)
         })
+    }
+
+    /// The sort whose kinds its records have.
+    pub fn class(self) -> Sort {
+        match self {
+            drawn if (Sort::Counter..=Sort::FlowEnd).contains(&drawn) => Sort::Begin,
+            other => other,
+        }
     }
 
     fn role(self) -> Role {
@@ -140,7 +152,7 @@ impl Inner {
     fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
         let category = self.strings.find(category)?;
         let name = self.strings.find(name)?;
-        self.by_name.get(&(sort, category, name)).copied()
+        self.by_name.get(&(sort.class(), category, name)).copied()
     }
 
     fn has_room(&self, sort: Sort) -> bool {
@@ -166,14 +178,14 @@ impl Inner {
         inner
     }
 
-    /// The kind with these names, new or known.
-    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
+    /// The kind with these names, new or known; `None`: there is no room.
+    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
         if let Some(kind) = self.find(sort, category, name) {
-            return kind;
+            return Some(kind);
         }
         if !self.has_room(sort) {
             self.is_full = true;
-            return sort.generic_kind();
+            return None;
         }
         let id = KindId(self.kinds.len() as u16);
         let category = self.strings.intern(category);
@@ -183,8 +195,8 @@ impl Inner {
             category,
             role: sort.role(),
         });
-        self.by_name.insert((sort, category, name), id);
-        id
+        self.by_name.insert((sort.class(), category, name), id);
+        Some(id)
     }
 }
 
@@ -210,7 +222,8 @@ impl Kinds {
             }
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        inner.intern(sort, category, name)
+        let found = inner.intern(sort, category, name);
+        found.unwrap_or_else(|| sort.generic_kind())
     }
 
     /// Where names found no room: gives kinds anew, by the first event of each in `parts`. `names_at` says the names
@@ -235,21 +248,23 @@ impl Kinds {
             .par_iter()
             .map(|part| settle::Met::new(&part.events, names_at))
             .collect();
-        // What has no new kind yet keeps the old one: the generic kinds.
-        let mut new_of: Vec<Option<KindId>> = vec![None; old.kinds.len()];
+        let mut new_of = vec![settle::NewKind::AsBefore; old.kinds.len()];
         let mut new_kind = |first: &settle::First| match first {
-            settle::First::Named((sort, category, name)) => inner.intern(*sort, category, name),
+            settle::First::Named((sort, category, name)) => {
+                let found = inner.intern(*sort, category, name);
+                found.unwrap_or_else(|| sort.generic_kind())
+            }
             settle::First::Known(kind) => {
                 let index = usize::from(kind.0);
-                let (Some(entry), Some(Some((sort, category, name)))) =
+                if let (Some(entry), Some(Some((sort, category, name)))) =
                     (new_of.get_mut(index), old_names.get(index))
-                else {
-                    return *kind;
-                };
-                *entry.get_or_insert_with(|| {
+                    && *entry == settle::NewKind::AsBefore
+                {
                     let texts = (old.strings.bytes(*category), old.strings.bytes(*name));
-                    inner.intern(*sort, texts.0, texts.1)
-                })
+                    let found = inner.intern(*sort, texts.0, texts.1);
+                    *entry = found.map_or(settle::NewKind::NoRoom, settle::NewKind::Is);
+                }
+                *kind
             }
         };
         let given: Vec<Vec<KindId>> = met
@@ -258,7 +273,7 @@ impl Kinds {
             .collect();
         let parts = parts.par_iter_mut().zip(&met).zip(&given);
         parts
-            .map(|((part, met), given)| met.apply(&mut part.events, &new_of, given))
+            .map(|((part, met), given)| met.apply(&mut part.events, &new_of, given, names_at))
             .sum()
     }
 

@@ -111,6 +111,17 @@ pub struct Met {
     late: Vec<(u32, u32)>,
 }
 
+/// What becomes of a kind that had found room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewKind {
+    /// It keeps its number, as the generic kinds do.
+    AsBefore,
+    /// This.
+    Is(KindId),
+    /// There is no room for it: others come first.
+    NoRoom,
+}
+
 /// A kind that a part has.
 #[derive(Debug)]
 pub enum First {
@@ -144,18 +155,26 @@ impl Met {
         met
     }
 
-    /// Gives the events their new kinds: `new_of` those of kinds that found room, `given` those of `firsts`. How many
-    /// events have a generic kind in spite of their names.
+    /// Gives the events their new kinds: `new_of` those of kinds that had found room, `given` those of `firsts`. How
+    /// many events have a generic kind in spite of their names.
     pub fn apply(
         &self,
         events: &mut EventColumns,
-        new_of: &[Option<KindId>],
+        new_of: &[NewKind],
         given: &[KindId],
+        names_at: &dyn Fn(u64) -> Option<Names>,
     ) -> u64 {
-        events.renumber_kinds(|kind| {
-            let new = new_of.get(usize::from(kind)).copied().flatten();
-            new.map_or(kind, |new| new.0)
-        });
+        for event in 0..events.len() as u32 {
+            match new_of.get(usize::from(events.kind(event).0)) {
+                Some(NewKind::Is(kind)) => events.set_kind(event, *kind),
+                Some(NewKind::NoRoom) => {
+                    let names = names_at(events.place(event));
+                    let sort = names.map_or(Sort::Begin, |(sort, ..)| sort);
+                    events.set_kind(event, sort.generic_kind());
+                }
+                Some(NewKind::AsBefore) | None => {}
+            }
+        }
         for &(event, index) in &self.late {
             if let Some(&kind) = given.get(index as usize) {
                 events.set_kind(event, kind);
