@@ -136,7 +136,8 @@ impl App {
             || self.export.is_busy()
             || self.text_file.is_busy()
             || self.search.is_busy()
-            || self.samples.is_waiting()
+            // Nobody asks for them any more once a trace is shown.
+            || (self.loaded.is_none() && self.samples.is_waiting())
             || self.tiles.is_waiting(&self.panes)
     }
 
