@@ -52,6 +52,7 @@ enum Load {
 }
 
 fn main() {
+    threadline::base::allocator::keep_freed_memory();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut files: Vec<PathBuf> = std::env::args_os()
         .skip(1)

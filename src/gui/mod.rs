@@ -70,6 +70,7 @@ pub fn run(files: Vec<PathBuf>, reading: Reading) -> Result<(), String> {
     if !has_display() {
         return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
     }
+    crate::base::allocator::keep_freed_memory();
     let settings = Saved::default_path();
     let place = settings
         .as_deref()

@@ -32,6 +32,10 @@ pub trait Row {
     }
     /// What it is called or coloured by.
     fn label(&self, i: u32) -> u32;
+    /// Whether no item is longer than nothing: then those of a pixel need not be looked at one by one.
+    fn has_only_points(&self) -> bool {
+        false
+    }
 }
 
 /// A run of neighbouring items.
@@ -486,6 +490,9 @@ pub struct PointRow {
 }
 
 impl Row for PointRow {
+    fn has_only_points(&self) -> bool {
+        true
+    }
     fn len(&self) -> u32 {
         self.times.len() as u32
     }
@@ -504,6 +511,9 @@ impl Row for PointRow {
 }
 
 impl Row for InstantRow<'_> {
+    fn has_only_points(&self) -> bool {
+        true
+    }
     fn len(&self) -> u32 {
         self.events.len() as u32
     }

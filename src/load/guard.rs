@@ -3,7 +3,7 @@
 //! Reading a mapped page beyond a file's new end raises SIGBUS, which would kill the program. The handler
 //! here looks the address up in a table of our maps; if it is ours, it puts zero pages from there to the
 //! map's end, notes that the map is torn, and lets the read go on. Anything else goes to the handler that
-//! was there before. This file and nothing else in the program is `unsafe`.
+//! was there before. This file and `base/allocator` are all that is `unsafe` in the program.
 #![allow(
     unsafe_code,
     reason = "mapping files and catching SIGBUS cannot be said otherwise"

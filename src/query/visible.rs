@@ -201,6 +201,7 @@ fn blocks<R: Row>(
                 });
             }
         }
+        None if row.has_only_points() => walk_points(row, span, &mut joiner),
         None => walk_items(row, lod, span, &mut joiner),
     }
     joiner.flush();
@@ -273,6 +274,46 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
             lead: busy.max(1.0),
         });
         at += 1;
+    }
+}
+
+/// Points, those of a bucket at once; the label is the first one's.
+///
+/// A row that no level serves has up to some ten points a bucket, and to look where one lies misses the cache.
+fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
+    let count = row.len();
+    let mut at = first_where(count as usize, |at| row.start(at as u32) >= span.start.0) as u32;
+    while at < count {
+        let start = row.start(at);
+        if start >= span.end.0 {
+            break;
+        }
+        let bucket_end =
+            (start.div_euclid(joiner.width).saturating_add(1)).saturating_mul(joiner.width);
+        let until = bucket_end.min(span.end.0).max(start.saturating_add(1));
+        // In steps twice as long each until past the bucket, then back to its last point.
+        let (mut inside, mut step) = (at, 1_u32);
+        let past = loop {
+            let next = inside.saturating_add(step).min(count);
+            if next == count || row.start(next) >= until {
+                break next;
+            }
+            inside = next;
+            step = step.saturating_mul(2);
+        };
+        let between = (past - inside - 1) as usize;
+        let more = first_where(between, |next| row.start(inside + 1 + next as u32) >= until);
+        let after = inside + 1 + more as u32;
+        joiner.emit(Piece {
+            first: at,
+            count: after - at,
+            start,
+            end: row.end(after - 1),
+            busy: 0.0,
+            label: row.label(at),
+            lead: 0.0,
+        });
+        at = after;
     }
 }
 
@@ -476,6 +517,30 @@ mod tests {
             }
             let width = (length / i64::from(pixels)).max(1);
             prop_assert!(out.len() as i64 <= 3 * (length / width + 2), "{} blocks", out.len());
+        }
+
+        #[test]
+        fn points_are_taken_by_the_pixel_as_if_one_by_one(
+            gaps in prop::collection::vec(0_i64..60, 1..900),
+            from in -50_i64..20_000, length in 1_i64..30_000, pixels in 1_u32..900,
+        ) {
+            let mut time = 0;
+            let items: Vec<_> = gaps.into_iter().map(|gap| {
+                time += gap;
+                (time, time, 7)
+            }).collect();
+            let row = Plain(items);
+            let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
+            let width = (length / i64::from(pixels)).max(1);
+            let (mut at_once, mut singly) = (Vec::new(), Vec::new());
+            walk_points(&row, span, &mut Joiner { width, open: None, base: 3, out: &mut at_once });
+            let mut joiner = Joiner { width, open: None, base: 3, out: &mut singly };
+            walk_items(&row, None, span, &mut joiner);
+            joiner.flush();
+            let facts = |blocks: &[Block]| -> Vec<_> {
+                blocks.iter().map(|it| (it.first, it.count, it.start, it.end, it.label)).collect()
+            };
+            prop_assert_eq!(facts(&at_once), facts(&singly));
         }
     }
 }

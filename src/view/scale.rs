@@ -9,16 +9,18 @@ pub const MIN_SPAN: Nanos = Nanos(20);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     span: TimeSpan,
-    width_points: f64,
+    nanos_per_point: f64,
 }
 
 impl Scale {
     /// Lays `span` over `width_points`. An empty span or width counts as one nanosecond or point.
     #[must_use]
     pub fn new(span: TimeSpan, width_points: f32) -> Scale {
+        let span = TimeSpan::new(span.start, span.end.max(span.start + Nanos(1)));
+        let width_points = f64::from(width_points.max(1.0));
         Scale {
-            span: TimeSpan::new(span.start, span.end.max(span.start + Nanos(1))),
-            width_points: f64::from(width_points.max(1.0)),
+            span,
+            nanos_per_point: span.duration().0 as f64 / width_points,
         }
     }
 
@@ -31,15 +33,18 @@ impl Scale {
     /// How many nanoseconds one point is.
     #[must_use]
     pub fn nanos_per_point(&self) -> f64 {
-        self.span.duration().0 as f64 / self.width_points
+        self.nanos_per_point
     }
 
     /// Where `time` lies; outside `0..width` for times outside the span.
     #[must_use]
     pub fn x_from_time(&self, time: Timestamp) -> f32 {
         // The difference is taken in whole numbers: only it is rounded, not the time.
-        let since = (i128::from(time.0) - i128::from(self.span.start.0)) as f64;
-        (since / self.nanos_per_point()) as f32
+        let since = match time.0.checked_sub(self.span.start.0) {
+            Some(since) => since as f64,
+            None => (i128::from(time.0) - i128::from(self.span.start.0)) as f64,
+        };
+        (since / self.nanos_per_point) as f32
     }
 
     /// The time at `x`, to the nanosecond below.

@@ -1,5 +1,7 @@
 //! The canvas: every lane that is seen, its labels, and what lies over them.
 
+use std::sync::Arc;
+
 use super::flows::flows_ui;
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
@@ -12,7 +14,7 @@ use crate::query::Item;
 use crate::view::Action;
 use crate::view::rows::RowKind;
 use egui::{
-    Align2, FontId, Mesh, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
+    Align2, FontId, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
 impl Timeline {
@@ -34,8 +36,8 @@ impl Timeline {
             .is_some();
         let pointer = response.hover_pos().or(response.interact_pointer_pos());
         let mut hit = None;
-        for section in draw.sections.iter() {
-            let found = self.section(ui, section, draw, pointer);
+        for (number, section) in draw.sections.iter().enumerate() {
+            let found = self.section(ui, number, section, draw, pointer);
             hit = hit.or(found);
         }
         if response.dragged() {
@@ -85,6 +87,7 @@ impl Timeline {
     fn section(
         &mut self,
         ui: &Ui,
+        number: usize,
         section: &Section<'_>,
         draw: &Draw<'_>,
         pointer: Option<Pos2>,
@@ -103,7 +106,16 @@ impl Timeline {
         }
         paint_grid(&painter, section.rect, &draw.scale, draw.scene);
         let mut hit = None;
-        let mut mesh = Mesh::default();
+        if self.meshes.len() <= number {
+            self.meshes.resize_with(number + 1, Arc::default);
+        }
+        let mut kept = std::mem::take(&mut self.meshes[number]);
+        if Arc::get_mut(&mut kept).is_none() {
+            // Somebody still has the last frame: this one needs room of its own.
+            kept = Arc::default();
+        }
+        let mesh = Arc::make_mut(&mut kept);
+        mesh.clear();
         for row in &section.rows[seen.clone()] {
             let row_top = section.row_rect(row).top();
             for lane in &row.lanes {
@@ -114,11 +126,12 @@ impl Timeline {
                 if area.bottom() < section.rect.top() || area.top() > section.rect.bottom() {
                     continue;
                 }
-                let found = self.lane(&mut mesh, &painter, (lane.kind, area), draw, pointer);
+                let found = self.lane(mesh, &painter, (lane.kind, area), draw, pointer);
                 hit = hit.or(found);
             }
         }
-        painter.add(Shape::mesh(mesh));
+        painter.add(Shape::Mesh(kept.clone()));
+        self.meshes[number] = kept;
         for row in &section.rows[seen] {
             let area = section.row_rect(row);
             painter.hline(

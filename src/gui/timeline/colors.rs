@@ -42,9 +42,43 @@ fn cpu_color(scene: &Scene<'_>, cpu: CpuId) -> Color32 {
         .of_hash(u64::from(cpu.0).wrapping_mul(0x9e37) ^ 0x5bd1)
 }
 
-pub(super) fn block_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {
+/// The colours of a lane's labels, as they were last worked out: a frame has 100,000 blocks, of few labels.
+pub(super) struct LaneColors {
+    kind: LaneKind,
+    /// By the low bits of a label: the label and its colour.
+    known: [Option<(u32, Color32)>; 64],
+    /// Whether a label has one colour.
+    is_by_label: bool,
+}
+
+impl LaneColors {
+    pub(super) fn new(scene: &Scene<'_>, kind: LaneKind) -> LaneColors {
+        let by_cpu = scene.state.settings.color_by == ColorBy::Cpu;
+        LaneColors {
+            kind,
+            known: [None; 64],
+            // Slices of one name may have run on several CPUs.
+            is_by_label: !(by_cpu && matches!(kind, LaneKind::Slices(_))),
+        }
+    }
+
+    /// The colour of a block.
+    pub(super) fn of(&mut self, scene: &Scene<'_>, block: &Block) -> Color32 {
+        let Some(known) = self.known.get_mut(block.label as usize % 64) else {
+            return full_color(scene, self.kind, block);
+        };
+        let full = match *known {
+            Some((label, color)) if label == block.label && self.is_by_label => color,
+            _ => full_color(scene, self.kind, block),
+        };
+        *known = Some((block.label, full));
+        weakened(scene, self.kind, block, full)
+    }
+}
+
+fn full_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {
     let palette = scene.palette;
-    let full = match kind {
+    match kind {
         LaneKind::Runs(cpu) => run_color(scene, cpu, ThreadId(block.label)),
         LaneKind::States(_) => palette.of_state(
             ThreadState::ALL
@@ -54,20 +88,21 @@ pub(super) fn block_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> C
         ),
         LaneKind::Slices(row) => slice_color(scene, row, block),
         LaneKind::Instants(_) | LaneKind::Counter(_) => palette.instant,
-    };
+    }
+}
+
+/// What is not covered shows the canvas: a block half empty is half as strong, but never gone.
+fn weakened(scene: &Scene<'_>, kind: LaneKind, block: &Block, full: Color32) -> Color32 {
+    let palette = scene.palette;
     let is_instant = matches!(kind, LaneKind::Instants(_));
     if block.count == 1 || is_instant {
         return full;
     }
-    // What is not covered shows the canvas: a block half empty is half as strong, but never gone.
     let share = block.busy.clamp(0.25, 1.0);
     let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)).round() as u8;
     let behind = palette.canvas.to_array();
     let [r, g, b, _] = full.to_array();
-    let mixed = [mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2])];
-    Color32::from(egui::Rgba::from_srgba_unmultiplied(
-        mixed[0], mixed[1], mixed[2], 255,
-    ))
+    Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
 }
 
 fn run_color(scene: &Scene<'_>, cpu: CpuId, thread: ThreadId) -> Color32 {

@@ -1,6 +1,7 @@
 //! One lane: its draw list as rectangles, and what of it lies under the pointer.
 
-use super::colors::block_color;
+use super::bars::Bars;
+use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::Timestamp;
@@ -33,7 +34,9 @@ impl Timeline {
         let (kind, area) = lane;
         let (scene, scale) = (draw.scene, &draw.scale);
         let (trace, index) = (&scene.loaded.trace, &scene.loaded.index);
-        let pixels = (area.width() * painter.ctx().pixels_per_point()).ceil() as u32;
+        // On a fine screen what is thin is gathered by the point: finer than that nobody can tell it apart.
+        let fineness = painter.ctx().pixels_per_point().min(1.0);
+        let pixels = (area.width() * fineness).ceil() as u32;
         let span = scale.span();
         let blocks = &mut self.blocks;
         match kind {
@@ -54,10 +57,14 @@ impl Timeline {
                 return hit;
             }
         }
+        let mut colors = LaneColors::new(scene, kind);
+        let mut bars = Bars::new(mesh, area);
         let mut hit: Option<(f32, Hit)> = None;
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
         let point = 1.0 / painter.ctx().pixels_per_point();
-        let snap = |x: f32| (x / point).round() * point;
+        // To whole pixels. (By way of integers: rounding floats is a call of its own.)
+        let pixels_per_point = painter.ctx().pixels_per_point();
+        let snap = |x: f32| ((x * pixels_per_point + 4096.5) as i32 - 4096) as f32 * point;
         for block in &self.blocks {
             let left =
                 (area.left() + scale.x_from_time(Timestamp(block.start))).max(area.left() - 1.0);
@@ -77,8 +84,8 @@ impl Timeline {
                 right
             };
             let rect = Rect::from_min_max(pos2(left, area.top()), pos2(shown_right, area.bottom()));
-            let fill = isolated(draw, kind, block, block_color(scene, kind, block));
-            mesh.add_colored_rect(rect, fill);
+            let fill = isolated(draw, kind, block, colors.of(scene, block));
+            bars.add(left, shown_right, fill);
             if let Some(pos) = self.ruler_pointer {
                 // In the ruler all tracks count, with what is wide enough to be told from its neighbours.
                 let is_meant = if pos.y < draw.canvas.top() {

@@ -2,6 +2,7 @@
 //!
 //! Only rows that are seen are asked for. All blocks of a frame go into one mesh; labels are drawn after it.
 
+mod bars;
 mod canvas;
 mod colors;
 mod counters;
@@ -24,13 +25,15 @@ mod sources;
 mod text;
 mod tooltip;
 
+use std::sync::Arc;
+
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
 use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, Marker, Scale};
-use egui::{Color32, Pos2, Rect, Stroke, Ui, pos2};
+use egui::{Color32, Mesh, Pos2, Rect, Stroke, Ui, pos2};
 use glide::Glide;
 use headers::paint_corner;
 use overlays::paint_marks;
@@ -53,6 +56,8 @@ const MAX_NODES: usize = 2_000;
 #[derive(Default)]
 pub struct Timeline {
     blocks: Vec<Block>,
+    /// What each section is painted with; a frame takes the room that the one before it made.
+    meshes: Vec<Arc<Mesh>>,
     steps: Vec<CounterStep>,
     drag: Option<Drag>,
     glide: Glide,
