@@ -170,26 +170,29 @@ impl Found {
     pub fn density(&self, span: TimeSpan, columns: usize) -> Vec<u32> {
         let mut counts = vec![0_u32; columns];
         let length = i128::from(span.duration().0).max(1);
-        let column_of = |time: i128| {
-            let into = time - i128::from(span.start.0);
-            let column = into * columns as i128 / length;
-            usize::try_from(column).ok().filter(|at| *at < columns)
-        };
         if self.lists_all() {
+            // Both go along in time, so that a hit costs a comparison.
             let from = self.hits.partition_point(|hit| hit.time < span.start);
-            let until = self.hits.partition_point(|hit| hit.time < span.end);
-            for hit in self.hits.get(from..until).unwrap_or(&[]) {
-                if let Some(column) = column_of(hit.time.0.into()) {
-                    counts[column] += 1;
+            let mut hits = self.hits.get(from..).unwrap_or(&[]).iter().peekable();
+            for (column, count) in counts.iter_mut().enumerate() {
+                // The first time whose column is a later one.
+                let all = columns as i128;
+                let into = (length * (column as i128 + 1) + all - 1) / all;
+                let edge = i128::from(span.start.0) + into.min(length);
+                while hits.next_if(|hit| i128::from(hit.time.0) < edge).is_some() {
+                    *count += 1;
                 }
             }
             return counts;
         }
-        let whole = i128::from(self.span.duration().0).max(1);
+        let whole = self.span.duration().0.max(1) as f64;
+        let before = (i128::from(self.span.start.0) - i128::from(span.start.0)) as f64;
         for (step, &count) in self.steps.iter().enumerate() {
-            let middle = whole * (2 * step as i128 + 1) / (2 * STEPS as i128);
-            if let Some(column) = column_of(i128::from(self.span.start.0) + middle) {
-                counts[column] = counts[column].saturating_add(count);
+            let middle = whole * (step as f64 + 0.5) / STEPS as f64;
+            let column = ((before + middle) / length as f64 * columns as f64).floor();
+            if (0.0..columns as f64).contains(&column) {
+                let count_of = &mut counts[column as usize];
+                *count_of = count_of.saturating_add(count);
             }
         }
         counts
