@@ -64,7 +64,10 @@ impl Timeline {
         let point = 1.0 / painter.ctx().pixels_per_point();
         // To whole pixels. (By way of integers: rounding floats is a call of its own.)
         let pixels_per_point = painter.ctx().pixels_per_point();
-        let snap = |x: f32| ((x * pixels_per_point + 4096.5) as i32 - 4096) as f32 * point;
+        let snap = |x: f32| {
+            let pixel = (f64::from(x * pixels_per_point) + 4096.5) as i32 - 4096;
+            pixel as f32 * point
+        };
         for block in &self.blocks {
             let left =
                 (area.left() + scale.x_from_time(Timestamp(block.start))).max(area.left() - 1.0);
