@@ -110,7 +110,10 @@ fn decades(input: GridInput) -> Vec<GridMark> {
         if is_long && decade % 3 != 0 {
             continue;
         }
+        // Where there is no room for all, thousands keep their words: 1 µs, 1 ms.
+        let thousand = if decade % 3 == 0 { 3.0 } else { 1.0 };
         for &(digit, step_size) in digits {
+            let step_size = if digit == 1.0 { thousand } else { step_size };
             let value = (digit * 10_f64.powi(decade) + 1.0).log10();
             if (low..=high).contains(&value) {
                 marks.push(GridMark { value, step_size });
