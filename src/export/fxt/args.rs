@@ -189,7 +189,8 @@ pub fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
 
 /// The payload of a blob, and its type if it has one.
 pub fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>)> {
-    let payload = fields.iter().find(|field| field.name == "payload")?;
+    // The reader lists it last: arguments may be called so as well.
+    let payload = fields.iter().rfind(|field| field.name == "payload")?;
     let ValueRef::Bytes(bytes) = &payload.value else {
         return None;
     };

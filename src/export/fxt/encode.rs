@@ -510,11 +510,23 @@ impl<'a, 't> Encoder<'a, 't> {
             None => EventType::Instant,
         };
         self.read(event.into());
-        if owner == ThreadId::NONE
-            && let Some((blob_type, payload)) = args::blob_of(&self.fields)
+        let attached = args::blob_of(&self.fields);
+        if let Some((blob_type, payload)) = attached
+            && source.reader.payload(event.into()).is_some()
         {
             let (category, name) = (self.name_text(category), self.name_text(name));
-            return self.records.blob(&name, &category, blob_type, &payload);
+            let has_time = match source.fxt {
+                Some(fxt) => !fxt.is_blob(event.row.place),
+                None => {
+                    blob_type.is_none()
+                        && owner != ThreadId::NONE
+                        && source.trace.thread(owner).tid != 0
+                }
+            };
+            return match has_time {
+                true => self.large_instant((item.time, thread), (&category, &name), &payload),
+                false => self.records.blob(&name, &category, blob_type, &payload),
+            };
         }
         if let Some(payload) = args::payload_of(&self.fields) {
             let (category, name) = (self.name_text(category), self.name_text(name));
@@ -551,9 +563,14 @@ impl<'a, 't> Encoder<'a, 't> {
         (category, name): (&str, &str),
         payload: &[u8],
     ) {
-        let of_reader = ["payload", "size"];
+        self.fields.retain(|field| {
+            // What the reader lists of the payload itself.
+            !matches!(
+                (&*field.name, &*field.type_name),
+                ("payload", "blob") | ("size", "bytes")
+            )
+        });
         let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        args.retain(|arg| !of_reader.contains(&arg.name.as_ref()));
         let fitted = args::fit(&mut args);
         self.records.counts.packed += u64::from(fitted.is_packed);
         self.cut_texts += fitted.cut.len() as u64;

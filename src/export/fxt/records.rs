@@ -31,8 +31,8 @@ pub const MOST_REPEATED_BYTES: usize = 256;
 pub const MOST_INLINE_BYTES: usize = 1000;
 /// The longest text that can be registered: its record's size is limited.
 pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
-/// A blob record has this much room beside its name.
-const MOST_BLOB_BYTES: usize = 28_000;
+/// A blob record's payload size is 15 bits.
+const MOST_BLOB_BYTES: usize = 0x7fff;
 const INLINE: u16 = 0x8000;
 
 /// A thread as records name it: process koid, thread koid.
@@ -386,8 +386,9 @@ impl<'t> Records<'t> {
     pub fn blob(&mut self, name: &str, category: &str, blob_type: Option<u8>, payload: &[u8]) {
         let name = self.name(name);
         let start = self.out.len();
+        let words = 1 + name.inline.len().div_ceil(8) + payload.len().div_ceil(8);
         match blob_type {
-            Some(blob_type) if payload.len() <= MOST_BLOB_BYTES => {
+            Some(blob_type) if payload.len() <= MOST_BLOB_BYTES && words <= MOST_RECORD_WORDS => {
                 self.word(
                     5 | u64::from(name.bits) << 16
                         | (payload.len() as u64) << 32

@@ -384,6 +384,52 @@ fn payloads_of_any_size_are_written_whole() {
 }
 
 #[test]
+fn blobs_keep_sort_name_and_category_however_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    let payload = [7_u8; 40_000];
+    let mut expected = Vec::new();
+    for (size, blob_type) in [(1, 1), (511, 2), (512, 3), (513, 1), (32_000, 2)] {
+        out.blob(
+            &format!("blob {size}"),
+            "",
+            Some(blob_type),
+            &payload[..size],
+        );
+        expected.push((format!("blob {size}"), "blob".to_owned(), size));
+    }
+    out.blob("attached", "files", None, &payload[..100]);
+    expected.push(("attached".to_owned(), "files".to_owned(), 100));
+    let name = out.name("dump");
+    let place = Head {
+        name,
+        ..head(EventType::Instant, 5, 100)
+    };
+    let size = [Arg::new("size", ArgValue::Int32(3))];
+    out.large_event(place, &size, &payload[..100]);
+    let path = folder.path().join("small.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let all = |loaded: &LoadedTrace| {
+        let found = crate::query::blobs::blobs(&loaded.trace, loaded.reader.as_ref());
+        let facts = |blob: crate::query::blobs::Blob| {
+            (blob.name, blob.category, blob.sort, blob.size_bytes)
+        };
+        found.into_iter().map(facts).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&again), all(&source));
+    for (name, category, size) in expected {
+        let is_it = |blob: &(String, String, String, u64)| {
+            (&blob.0, &blob.1, blob.3) == (&name, &category, size as u64)
+        };
+        assert!(all(&again).iter().any(is_it), "{name}");
+    }
+}
+
+#[test]
 fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
     struct Full;
     impl Write for Full {

@@ -101,6 +101,17 @@ impl<'a> FxtSource<'a> {
         }
     }
 
+    /// Whether the record at a place is a blob, small or large, that has neither a time nor a thread.
+    #[must_use]
+    pub fn is_blob(&self, place: u64) -> bool {
+        let header = self.file.record_at(place).and_then(|record| record.get(0));
+        header.is_some_and(|header| match bits(header, 0, 3) {
+            record_type::BLOB => true,
+            record_type::LARGE => bits(header, 40, 43) == 1,
+            _ => false,
+        })
+    }
+
     /// What a string index of a provider means at an event. `None`: nothing, or not UTF-8.
     #[must_use]
     pub fn text(
