@@ -278,6 +278,47 @@ fn a_wrapped_file_is_read_like_the_plain_one() {
     }
 }
 
+#[test]
+fn cut_packed_files_open_with_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |at: u32| {
+        format!(
+            "7 1700000000.{at:06} write(1, \"{at}\", {}) = {at}\n",
+            at * 7
+        )
+    };
+    let text: String = (1..20_000).map(line).collect();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(text.as_bytes()).unwrap();
+    let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    lz4.write_all(text.as_bytes()).unwrap();
+    for (ending, packed) in [
+        ("gz", gz.finish().unwrap()),
+        ("lz4", lz4.finish().unwrap()),
+        ("zst", zstd::encode_all(text.as_bytes(), 1).unwrap()),
+    ] {
+        let file = folder.path().join(format!("a.strace.{ending}"));
+        let file_name = file.to_str().unwrap();
+        for tenths in [3, 6, 9] {
+            let cut = packed.len() * tenths / 10;
+            std::fs::write(&file, &packed[..cut]).unwrap();
+            let output = run(&["table", "events", file_name]);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(0), "{said}");
+            let rows = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
+            assert!(
+                rows > 2_000 * (tenths - 2) && rows < 40_000,
+                "{ending} {rows}"
+            );
+            assert!(said.contains(&format!("its byte {cut} of {cut}")), "{said}");
+            let table = stdout(&["table", "diagnostics", file_name]);
+            assert!(table.contains("data_loss\tunpacking_stopped"), "{table}");
+        }
+        std::fs::write(&file, &packed[..8]).unwrap();
+        assert_ne!(run(&["table", "events", file_name]).status.code(), Some(0));
+    }
+}
+
 #[cfg(feature = "gui")]
 #[test]
 fn a_picture_is_the_same_every_time() {

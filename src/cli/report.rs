@@ -94,8 +94,11 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
     let filter = matches.get_one::<String>("filter");
     let filter = filter.map(|text| parse(text)).transpose()?;
-    let reader = open_reader_only(&path, reading(matches), &job).map_err(fail)?;
+    let (reader, stopped) = open_reader_only(&path, reading(matches), &job).map_err(fail)?;
     if let Some(tool) = reader.report().filter(|_| filter.is_none()) {
+        if let Some(words) = stopped {
+            eprintln!("threadline: {words}");
+        }
         // Times since the start need the first event's time: the coarse picture knows it.
         let start = reader.coarse().span.start;
         let time = |name: &str| {

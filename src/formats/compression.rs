@@ -3,9 +3,11 @@
 //! Blocks are unpacked into exactly the size that the file declares for them, never more. Whole files are
 //! bounded by a ratio and an absolute limit. Does not decide what the bytes are.
 
-use std::io::{BufRead, Read};
+mod rest;
 
-use crate::base::{Job, Location, Problem, ReadError};
+use std::io::Read;
+
+use crate::base::{Job, Problem, ReadError};
 
 /// Most bytes that a wrapped file may unpack to.
 const MAX_FILE_BYTES: u64 = 64 << 30;
@@ -130,50 +132,119 @@ pub fn wrapping(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// What a wrapped file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwrapped {
+    /// Its bytes, as far as they can be had.
+    pub plain: Vec<u8>,
+    /// Where unpacking stopped before the end, if it did.
+    pub stopped: Option<Stopped>,
+}
+
+/// Where and why a file could be unpacked no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The byte of the wrapped file.
+    pub at: u64,
+    /// In words, for the user.
+    pub words: String,
+}
+
 /// Unpacks a whole file that was wrapped with gzip, zstd or lz4 (several members one after the other are one
-/// file). `None` if it is not wrapped. Says on `job` how many wrapped bytes were read.
+/// file), as far as that can be done if it is damaged or cut short. `None` if it is not wrapped. Says on `job` how
+/// many wrapped bytes were read.
 ///
 /// # Errors
-/// [`Problem::Compression`] if it is damaged or cut short, [`Problem::TooLarge`] if it unpacks to more than
+/// [`Problem::Compression`] if nothing of it can be unpacked, [`Problem::TooLarge`] if it unpacks to more than
 /// any honest file would, [`Problem::Cancelled`].
-pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Vec<u8>>, ReadError> {
-    let failed = |error: std::io::Error| {
-        ReadError::at_byte(
-            0,
-            "compressed file",
-            Problem::Compression(error.to_string()),
-        )
+pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadError> {
+    let Some(wrapping) = wrapping(bytes) else {
+        return Ok(None);
     };
-    let plain = match wrapping(bytes) {
-        None => return Ok(None),
-        Some("gzip") => {
-            let mut source = flate2::bufread::MultiGzDecoder::new(bytes);
-            read_all(&mut source, |source| source.get_ref().len(), bytes, job)?
-        }
-        Some("zstd") => {
-            let mut source = zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?;
-            read_all(&mut source, |source| source.get_ref().len(), bytes, job)?
-        }
-        Some(_) => {
-            let mut source = Lz4Members(Some(lz4_flex::frame::FrameDecoder::new(bytes)));
-            read_all(&mut source, Lz4Members::left, bytes, job)?
-        }
+    let failed = |at: usize, words: String| {
+        ReadError::at_byte(at as u64, "compressed file", Problem::Compression(words))
     };
-    Ok(Some(plain))
+    let unpacker = || unpacker(wrapping, bytes).map_err(|error| failed(0, error.to_string()));
+    let mut source = unpacker()?;
+    let mut plain = Vec::new();
+    let failure = read_all(&mut *source, &mut plain, bytes, job)?;
+    let is_cut = |error: &std::io::Error| error.kind() == std::io::ErrorKind::UnexpectedEof;
+    let mut stop = failure.as_ref().map(|_| bytes.len() - source.left());
+    if wrapping == "lz4" {
+        // Of a block whose checksum is wrong nothing is to be trusted.
+        if failure
+            .as_ref()
+            .is_none_or(|error| is_cut(error) || is_bad_block(error))
+        {
+            let damaged_end = stop.filter(|_| failure.as_ref().is_some_and(is_bad_block));
+            stop = rest::rest_of_lz4(bytes, damaged_end, &mut plain).or(stop);
+        }
+    } else if failure.is_some() {
+        let mut again = unpacker()?;
+        rest::read_to_failure(&mut again, &mut plain, job)?;
+        stop = Some(bytes.len() - again.left());
+    }
+    let stopped = stop.map(|at| {
+        let why = match failure {
+            Some(error) if at < bytes.len() || !is_cut(&error) => format!("it is damaged there ({error})"),
+            _ => "it ends there too early".to_owned(),
+        };
+        let size = bytes.len();
+        let words = format!(
+            "the {wrapping} file could be unpacked only up to its byte {at} of {size}: {why}; what came after is missing"
+        );
+        let at = at as u64;
+        Stopped { at, words }
+    });
+    match stopped {
+        Some(stopped) if plain.is_empty() => Err(failed(
+            stopped.at as usize,
+            "damaged or cut before anything could be unpacked".to_owned(),
+        )),
+        stopped => Ok(Some(Unwrapped { plain, stopped })),
+    }
+}
+
+/// Whether this is an lz4 block that cannot be unpacked to its end.
+fn is_bad_block(error: &std::io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(lz4_flex::frame::Error::DecompressionError(_)))
+}
+
+/// Unpacks wrapped bytes and knows how many of them it has not read yet.
+trait Unpacker: Read {
+    fn left(&self) -> usize;
+}
+
+impl Unpacker for flate2::bufread::MultiGzDecoder<&[u8]> {
+    fn left(&self) -> usize {
+        self.get_ref().len()
+    }
+}
+
+impl<'a> Unpacker for zstd::stream::read::Decoder<'_, &'a [u8]> {
+    fn left(&self) -> usize {
+        self.get_ref().len()
+    }
+}
+
+fn unpacker<'a>(wrapping: &str, bytes: &'a [u8]) -> std::io::Result<Box<dyn Unpacker + 'a>> {
+    Ok(match wrapping {
+        "gzip" => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
+        "zstd" => Box::new(zstd::stream::read::Decoder::with_buffer(bytes)?),
+        _ => Box::new(Lz4Members(Some(lz4_flex::frame::FrameDecoder::new(bytes)))),
+    })
 }
 
 /// Up to `most` of the first bytes that a file with this head holds, unpacked as far as the head goes; the head
 /// itself, if it is not wrapped.
 #[must_use]
 pub fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
-    let source: Box<dyn Read + '_> = match wrapping(&head) {
-        None => return head,
-        Some("gzip") => Box::new(flate2::bufread::MultiGzDecoder::new(&head[..])),
-        Some("zstd") => match zstd::stream::read::Decoder::with_buffer(&head[..]) {
-            Ok(source) => Box::new(source),
-            Err(_) => return Vec::new(),
-        },
-        Some(_) => Box::new(Lz4Members(Some(lz4_flex::frame::FrameDecoder::new(&head)))),
+    let Some(wrapping) = wrapping(&head) else {
+        return head;
+    };
+    let Ok(source) = unpacker(wrapping, &head) else {
+        return Vec::new();
     };
     let mut plain = Vec::new();
     // The end of the head is (mostly) an error: what came before it counts.
@@ -184,7 +255,7 @@ pub fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
 /// lz4 frames one after the other.
 struct Lz4Members<'a>(Option<lz4_flex::frame::FrameDecoder<&'a [u8]>>);
 
-impl Lz4Members<'_> {
+impl Unpacker for Lz4Members<'_> {
     fn left(&self) -> usize {
         self.0.as_ref().map_or(0, |frame| frame.get_ref().len())
     }
@@ -206,44 +277,45 @@ impl Read for Lz4Members<'_> {
     }
 }
 
-fn read_all<R: Read>(
-    source: &mut R,
-    left: impl Fn(&R) -> usize,
+/// Unpacks until the end or until that fails.
+fn read_all(
+    source: &mut dyn Unpacker,
+    plain: &mut Vec<u8>,
     wrapped: &[u8],
     job: &Job,
-) -> Result<Vec<u8>, ReadError> {
+) -> Result<Option<std::io::Error>, ReadError> {
     let limit = (wrapped.len() as u64)
         .saturating_mul(MAX_FILE_RATIO)
         .clamp(FREE_FILE_BYTES, MAX_FILE_BYTES);
-    let mut plain = Vec::new();
     let mut before = wrapped.len();
-    let mut limited = std::io::BufReader::with_capacity(1 << 20, source);
+    let mut buffer = vec![0; 1 << 20];
     loop {
         job.check()?;
-        let piece = limited.fill_buf().map_err(|error| ReadError {
-            at: Location::Byte((wrapped.len() - before) as u64),
-            item: "compressed file",
-            problem: Problem::Compression(error.to_string()),
-        })?;
+        let piece = match source.read(&mut buffer) {
+            Ok(count) => &buffer[..count],
+            Err(error) => {
+                job.advance(before as u64);
+                return Ok(Some(error));
+            }
+        };
         if piece.is_empty() {
             job.advance(before as u64);
-            return Ok(plain);
+            return Ok(None);
         }
-        let count = piece.len();
-        if plain.len() as u64 + count as u64 > limit {
+        let size = plain.len() as u64 + piece.len() as u64;
+        if size > limit {
             return Err(ReadError::at_byte(
                 0,
                 "compressed file",
                 Problem::TooLarge {
                     field: "unpacked size",
-                    value: plain.len() as u64 + count as u64,
+                    value: size,
                     max: limit,
                 },
             ));
         }
         plain.extend_from_slice(piece);
-        limited.consume(count);
-        let now = left(limited.get_ref());
+        let now = source.left();
         job.advance(before.saturating_sub(now) as u64);
         before = now;
     }
@@ -276,17 +348,88 @@ mod tests {
             let mut file = pack(first);
             file.extend(pack(second));
             let job = Job::default();
-            assert!(unwrap_file(&file, &job).unwrap().unwrap() == text);
+            let whole = unwrap_file(&file, &job).unwrap().unwrap();
+            assert!(whole.plain == text && whole.stopped.is_none());
             assert_eq!(job.progress().0, file.len() as u64);
             file.truncate(file.len() - 20);
             assert!(unwrapped_head(file.clone(), 5000) == text[..5000]);
-            file.truncate(file.len() - 20);
-            assert!(unwrap_file(&file, &job).is_err());
             job.cancel();
             assert!(unwrap_file(&file, &job).is_err());
         }
         assert_eq!(unwrap_file(b"plain", &Job::default()), Ok(None));
         assert_eq!(unwrapped_head(b"plain".to_vec(), 3), b"plain");
+    }
+
+    /// Text that packs to a tenth or so, and not into one run.
+    fn lines(count: u32) -> Vec<u8> {
+        (0..count)
+            .flat_map(|i| {
+                format!("{} line {i} of {}\n", i.wrapping_mul(2_654_435_761), i % 97).into_bytes()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn cut_files_are_unpacked_as_far_as_they_go() {
+        let text = lines(40_000);
+        for pack in [gzip, lz4, |bytes: &[u8]| {
+            zstd::encode_all(bytes, 1).unwrap()
+        }] {
+            let mut file = pack(&text[..700_000]);
+            file.extend(pack(&text[700_000..]));
+            let mut before = 0;
+            for tenths in 4..10 {
+                let cut = file.len() * tenths / 10;
+                let got = unwrap_file(&file[..cut], &Job::default()).unwrap().unwrap();
+                assert!(text.starts_with(&got.plain), "{cut}");
+                // zstd has blocks of up to 128 KB, which can be unpacked only whole.
+                assert!(
+                    got.plain.len() + 140_000 > text.len() * tenths / 10,
+                    "{cut}"
+                );
+                assert!(got.plain.len() >= before);
+                before = got.plain.len();
+                let stopped = got.stopped.unwrap();
+                assert_eq!(stopped.at, cut as u64);
+                assert!(stopped.words.contains("too early"), "{}", stopped.words);
+            }
+            for short in 1..12 {
+                let cut = file.len() - short;
+                let got = unwrap_file(&file[..cut], &Job::default()).unwrap().unwrap();
+                assert!(text.starts_with(&got.plain), "{short}");
+                assert_eq!(got.stopped.unwrap().at, cut as u64, "{short}");
+            }
+            for cut in 4..12 {
+                assert!(unwrap_file(&file[..cut], &Job::default()).is_err(), "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_unpacked_up_to_the_damage() {
+        let text = lines(40_000);
+        let checked_lz4 = |bytes: &[u8]| {
+            let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+            let mut packer = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
+            packer.write_all(bytes).unwrap();
+            packer.finish().unwrap()
+        };
+        for pack in [gzip, checked_lz4, |bytes: &[u8]| {
+            let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            packer.include_checksum(true).unwrap();
+            packer.write_all(bytes).unwrap();
+            packer.finish().unwrap()
+        }] {
+            let mut file = pack(&text);
+            let at = file.len() * 2 / 3;
+            file[at..at + 300].fill(0xff);
+            let got = unwrap_file(&file, &Job::default()).unwrap().unwrap();
+            let same = text.iter().zip(&got.plain).take_while(|(a, b)| a == b);
+            assert!(same.count() + 140_000 > text.len() * 2 / 3);
+            let stopped = got.stopped.unwrap();
+            assert!(stopped.at + 20_000 > at as u64, "{stopped:?} {at}");
+            assert!(stopped.words.contains("damaged"), "{stopped:?}");
+        }
     }
 
     #[test]

@@ -225,6 +225,12 @@ fn load_opened(
                 .to_owned()
         });
     }
+    for stopped in sources.iter().filter_map(|source| source.stopped.as_ref()) {
+        let at = Location::Byte(stopped.at);
+        diagnostics.note("unpacking_stopped", Severity::DataLoss, at, || {
+            stopped.words.clone()
+        });
+    }
     let built = std::mem::take(&mut trace.diagnostics);
     trace.diagnostics = reader.diagnostics();
     trace.diagnostics.merge(diagnostics);
@@ -270,7 +276,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
         })
 }
 
-/// Opens a file's head only: for what needs no tables (`report`).
+/// Opens a file's head only: for what needs no tables (`report`). With it, in words, what could not be unpacked.
 ///
 /// # Errors
 /// If nothing of it can be shown.
@@ -278,13 +284,14 @@ pub fn open_reader_only(
     path: &Path,
     reading: Reading,
     job: &Job,
-) -> Result<Box<dyn Reader>, LoadError> {
+) -> Result<(BoxedReader, Option<String>), LoadError> {
     let fail = |error| LoadError {
         path: path.to_path_buf(),
         error,
     };
     let source = source::read(path, job).map_err(fail)?;
-    reading.open(source.input, job).map_err(fail)
+    let reader = reading.open(source.input, job).map_err(fail)?;
+    Ok((reader, source.stopped.map(|stopped| stopped.words)))
 }
 
 /// How much of a file detection looks at.

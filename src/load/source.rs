@@ -9,7 +9,8 @@ use std::time::SystemTime;
 
 use super::guard::GuardedMap;
 use crate::base::{Job, Problem, ReadError};
-use crate::formats::{Input, compression};
+use crate::formats::Input;
+use crate::formats::compression::{self, Stopped, Unwrapped};
 
 /// Files from this size on are mapped; smaller ones are read.
 const MAP_FROM_BYTES: u64 = 1 << 20;
@@ -21,6 +22,8 @@ pub struct Source {
     pub input: Input,
     /// Size on disk.
     pub file_bytes: u64,
+    /// Where a wrapped file could be unpacked no further, if it was not whole.
+    pub stopped: Option<Stopped>,
     map: Option<Arc<GuardedMap>>,
     before: Option<(File, u64, Option<SystemTime>)>,
 }
@@ -64,7 +67,7 @@ fn io_error(error: &std::io::Error) -> ReadError {
 /// Opens `path` (`-` is standard input) and unpacks what is wrapped in gzip, zstd or lz4.
 ///
 /// # Errors
-/// In words for the user: no such file, a folder, no permission, damaged compression.
+/// In words for the user: no such file, a folder, no permission, nothing that could be unpacked.
 pub fn read(path: &Path, job: &Job) -> Result<Source, ReadError> {
     let file_name = path
         .file_name()
@@ -77,10 +80,11 @@ pub fn read(path: &Path, job: &Job) -> Result<Source, ReadError> {
             .read_to_end(&mut bytes)
             .map_err(|error| io_error(&error))?;
         let file_bytes = bytes.len() as u64;
-        let input = unwrapped(Input::from_vec(bytes, "standard input"), job)?;
+        let (input, stopped) = unwrapped(Input::from_vec(bytes, "standard input"), job)?;
         return Ok(Source {
             input,
             file_bytes,
+            stopped,
             map: None,
             before: None,
         });
@@ -96,28 +100,32 @@ pub fn read(path: &Path, job: &Job) -> Result<Source, ReadError> {
         file.read_to_end(&mut bytes)
             .map_err(|error| io_error(&error))?;
         let file_bytes = bytes.len() as u64;
-        let input = unwrapped(Input::from_vec(bytes, &file_name), job)?;
+        let (input, stopped) = unwrapped(Input::from_vec(bytes, &file_name), job)?;
         return Ok(Source {
             input,
             file_bytes,
+            stopped,
             map: None,
             before: None,
         });
     }
     let map = Arc::new(GuardedMap::new(&file).map_err(|error| io_error(&error))?);
-    let input = unwrapped(Input::new(Arc::new(Mapped(map.clone())), file_name), job)?;
+    let (input, stopped) = unwrapped(Input::new(Arc::new(Mapped(map.clone())), file_name), job)?;
     let before = Some((file, metadata.len(), metadata.modified().ok()));
     Ok(Source {
         input,
         file_bytes: metadata.len(),
+        stopped,
         map: Some(map),
         before,
     })
 }
 
-fn unwrapped(input: Input, job: &Job) -> Result<Input, ReadError> {
+fn unwrapped(input: Input, job: &Job) -> Result<(Input, Option<Stopped>), ReadError> {
     match compression::unwrap_file(input.bytes(), job)? {
-        Some(bytes) => Ok(Input::from_vec(bytes, &input.file_name)),
-        None => Ok(input),
+        Some(Unwrapped { plain, stopped }) => {
+            Ok((Input::from_vec(plain, &input.file_name), stopped))
+        }
+        None => Ok((input, None)),
     }
 }
