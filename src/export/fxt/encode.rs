@@ -8,7 +8,7 @@ use super::flows::{FlowMark, FlowStepSort};
 use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
-use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, TextRef, ThreadKoids};
+use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, ThreadKoids};
 use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
@@ -45,6 +45,8 @@ pub struct Source<'a> {
     pub shift: i64,
     /// How counters are called.
     pub counter_names: &'a [CounterName],
+    /// Whether all of them are chosen.
+    pub has_all_counters: bool,
     /// A thread of each process.
     pub thread_of_process: &'a [ThreadId],
 }
@@ -104,6 +106,8 @@ pub struct Encoder<'a, 't> {
     field_names: FieldNames<'a>,
     /// The event at hand as its own FXT file has it, instead of `fields`.
     own: Option<(SourceEvent<'a>, EventRef)>,
+    /// The counter event that was written last, with all its values.
+    last_counter: u32,
     /// What that file's string indices are here.
     pub source_names: SourceNames<'a>,
     /// Finds events quickly that lie near each other.
@@ -129,6 +133,7 @@ impl<'a, 't> Encoder<'a, 't> {
             fields: Vec::new(),
             field_names: FieldNames::new(),
             own: None,
+            last_counter: u32::MAX,
             source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
         }
@@ -187,6 +192,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::End | What::AsyncEnd => item.slice.finish,
             What::Instant => item.row,
             What::Flow => self.source.flows.get(item.row as usize)?.event.0,
+            What::Sample => *self.source.trace.counters.events.get(item.row as usize)?,
             _ => u32::MAX,
         };
         (event != u32::MAX).then_some(EventId(event))
@@ -613,15 +619,88 @@ impl<'a, 't> Encoder<'a, 't> {
         } else {
             ArgValue::Double(value)
         };
+        let at = (item.time, thread);
+        if source.fxt.is_some() && self.own_sample(item, at, &value).is_some() {
+            return;
+        }
+        let event = counters.events[item.row as usize];
+        let category = match event {
+            u32::MAX => StringId::EMPTY,
+            event => self.names_of(EventId(event)).0,
+        };
+        let category = self.name_text(category);
         let args = [Arg::new(name.argument.as_str(), value)];
         let head = Head {
             event_type: EventType::Counter,
             time: self.ticks(item.time),
             thread,
-            category: TextRef::EMPTY,
+            category: self.records.name(&category),
             name: self.records.name(&name.event),
         };
         self.records.event(head, &args, Some(name.id));
+    }
+
+    /// A sample by what its event is called in the FXT file that it is of. With all of its values, whose items follow
+    /// each other; one by one where some are not chosen or it was before the range. `None`: nothing was written.
+    fn own_sample(
+        &mut self,
+        item: &Item,
+        at: (i64, ThreadKoids),
+        value: &ArgValue<'_>,
+    ) -> Option<()> {
+        let source = self.source;
+        let counters = &source.trace.counters;
+        let id = *counters.events.get(item.row as usize)?;
+        if id == u32::MAX {
+            return None;
+        }
+        let event = self.event_ref(EventId(id));
+        let is_whole = source.has_all_counters && event.time.0 == item.time;
+        if is_whole && self.last_counter == id {
+            return Some(());
+        }
+        let (category, name) = self.names_of(EventId(id));
+        self.read(event);
+        let counter_id = match &self.own {
+            Some((own, _)) => own.counter_id(),
+            None => record_word(&self.fields, "counter id"),
+        }?;
+        let name_text = self.name_text(name);
+        let track = self.name_text(counters.tracks.get(item.of as usize)?.name);
+        let argument = argument_of(&track, &name_text, counter_id)?;
+        if is_whole {
+            self.last_counter = id;
+            self.event(
+                EventType::Counter,
+                at,
+                (category, name),
+                &[],
+                Some(counter_id),
+            );
+        } else {
+            self.read_nothing();
+            let args = [Arg::new(argument, value.clone())];
+            self.event(
+                EventType::Counter,
+                at,
+                (category, name),
+                &args,
+                Some(counter_id),
+            );
+        }
+        Some(())
+    }
+
+    /// Category and name of an event's kind.
+    fn names_of(&self, id: EventId) -> (StringId, StringId) {
+        let kind = self
+            .source
+            .trace
+            .kinds
+            .get(usize::from(self.events.kind(id).0));
+        kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
+            (kind.category, kind.name)
+        })
     }
 
     fn log(&mut self, item: &Item) {
@@ -672,6 +751,19 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 }
 
+/// The argument of a counter event that a track is of: readers join `event:argument:id`.
+fn argument_of<'t>(track: &'t str, event: &'t str, id: u64) -> Option<&'t str> {
+    let rest = track.strip_prefix(event)?;
+    let rest = match id {
+        0 => rest,
+        id => rest.strip_suffix(&format!(":{id}"))?,
+    };
+    match rest {
+        "" => Some(event),
+        rest => rest.strip_prefix(':'),
+    }
+}
+
 /// The word for a scope that is not the thread's.
 fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
     let field = fields
@@ -687,6 +779,15 @@ fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_argument_is_what_the_event_leaves_of_the_track() {
+        assert_eq!(argument_of("A::B:v:7", "A::B", 7), Some("v"));
+        assert_eq!(argument_of("A::B:v", "A", 0), Some(":B:v"));
+        assert_eq!(argument_of("load", "load", 0), Some("load"));
+        assert_eq!(argument_of("load:3", "load", 3), Some("load"));
+        assert_eq!(argument_of("counter", "load", 0), None);
+    }
 
     #[test]
     fn counter_names_come_back_as_they_were() {

@@ -10,7 +10,8 @@
 //!   unfinished ones are begins without an end, unless the range ends before the trace does: then they are cut there
 //!   and say `never_ended`. Whatever else the range cuts says in `really_began_ns` and `really_ended_ns` when it did.
 //! - **Instants, slices, flows** carry the fields of their events as typed arguments; see `args` for more than 15.
-//! - **Counters** start with the value they have; the track's name is `event:argument`.
+//! - **Counters** start with the value they have. Those of FXT files keep their events, with all arguments; of others
+//!   the track's name is `event:argument`.
 //! - **Flows** are told in `flows`, **asynchronous slices** in `asyncs`.
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
 //!   when the range starts is switched to there, one that runs when it ends is switched from: in a state that is not
@@ -138,6 +139,8 @@ fn write_with(
         async_ids: &async_ids,
         shift,
         counter_names: &counter_names,
+        has_all_counters: (0..trace.counters.tracks.len() as u32)
+            .all(|track| chosen.has_counter(CounterTrackId(track))),
         thread_of_process: &thread_of_process,
     };
     let tables = FixedTables::new(

@@ -430,6 +430,59 @@ fn blobs_keep_sort_name_and_category_however_small() {
 }
 
 #[test]
+fn counters_keep_name_category_id_and_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    for (time, most) in [(5, u64::MAX), (8, (1 << 53) + 1)] {
+        let base = head(EventType::Counter, time, 100);
+        let (category, name) = (out.name("memory"), out.name("A::B"));
+        let args = [
+            Arg::new("v", ArgValue::UInt64(most)),
+            Arg::new("is_full", ArgValue::Bool(true)),
+            Arg::new("w", ArgValue::UInt32(4_000_000_000)),
+        ];
+        let place = Head {
+            category,
+            name,
+            ..base
+        };
+        out.event(place, &args, Some(7));
+    }
+    let path = folder.path().join("counters.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.count_of("counter samples"), 2);
+    let all = |loaded: &LoadedTrace| {
+        let ids = 0..loaded.trace.events.len() as u32;
+        let described = ids.map(|id| {
+            let event = EventRef::from(loaded.trace.events.get(EventId(id)));
+            let detail = loaded.reader.describe(event);
+            (event.time, detail.category, detail.name, detail.fields)
+        });
+        described.collect::<Vec<_>>()
+    };
+    assert_eq!(all(&again), all(&source));
+    // From between the events on: there each value by itself, under the same name.
+    for (from, count) in [(5, 2), (6, 3)] {
+        let span = TimeSpan::new(Timestamp(from), Timestamp(9));
+        let (again, summary) = cut(folder.path(), &source, &Selection::range(span));
+        assert_eq!(summary.count_of("counter samples"), count);
+        let names = |loaded: &LoadedTrace| {
+            let tracks = loaded.trace.counters.tracks.iter();
+            let mut names: Vec<String> = tracks
+                .map(|track| loaded.trace.text(track.name).into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&again), ["A::B:v:7", "A::B:w:7"]);
+    }
+}
+
+#[test]
 fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
     struct Full;
     impl Write for Full {

@@ -151,6 +151,12 @@ impl<'a> SourceEvent<'a> {
         self.behind.filter(|_| asyncs.contains(&self.event_type))
     }
 
+    /// The id of a counter event.
+    #[must_use]
+    pub fn counter_id(&self) -> Option<u64> {
+        (self.event_type == Sort::Counter as u64).then(|| self.behind.unwrap_or(0))
+    }
+
     /// The scope of a point.
     #[must_use]
     pub fn scope(&self) -> Option<u64> {
