@@ -499,3 +499,29 @@ fn switches_and_wakeups_make_runs_and_states_and_idle_is_nobody() {
     );
     assert!(trace.threads.iter().skip(1).all(|thread| thread.tid != 0));
 }
+
+#[test]
+fn a_file_without_magic_record_opens_when_it_is_said_to_be_fxt() {
+    use threadline::load::reading::{Reading, format_named};
+    use threadline::load::together::open_as;
+    let name = u64::from_le_bytes(*b"only\0\0\0\0");
+    let words = [4 | 5 << 4 | 0x8004 << 48, 5, 10, 11, name];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let swapped: Vec<u8> = words[..4]
+        .iter()
+        .flat_map(|word| word.to_be_bytes())
+        .chain(*b"only\0\0\0\0")
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.fxt");
+    for bytes in [bytes, swapped] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(open(&path, &Job::default()).is_err());
+        let reading = Reading {
+            format: Some(format_named("fxt").unwrap().name),
+            ..Reading::default()
+        };
+        let loaded = open_as(&[path.clone()], reading, &[], &[], &Job::default(), None).unwrap();
+        assert_eq!(loaded.trace.events.len(), 1);
+    }
+}

@@ -90,7 +90,7 @@ struct FxtReader {
 impl FxtReader {
     fn open(input: Input, job: &Job) -> Result<FxtReader, ReadError> {
         let head = input.bytes();
-        let (endian, magic) = sniff::order_of(head.get(..1 << 16).unwrap_or(head))
+        let (endian, magic) = sniff::likely_order_of(head.get(..1 << 16).unwrap_or(head))
             .ok_or_else(|| ReadError::at_byte(0, "FXT magic record", Problem::BadMagic))?;
         let scan = match endian {
             Endian::Little => scan::scan::<Little>(input.bytes(), job)?,
