@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::flows::flows_ui;
+use super::lanes::columns;
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
 use super::text::elided_name;
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
-use crate::gui::pane::Scene;
+use crate::gui::pane::{Scene, TraceKey};
 use crate::query::Item;
 use crate::view::Action;
 use crate::view::rows::RowKind;
@@ -27,6 +28,11 @@ impl Timeline {
         });
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
+        self.kept.begin((
+            TraceKey::of(draw.scene.loaded),
+            draw.scale.span().duration(),
+            columns(ui.ctx(), rect.width()),
+        ));
         self.labels.clear();
         self.told.clear();
         self.edge = None;

@@ -21,6 +21,12 @@ use std::sync::Arc;
 /// How near the pointer must be to an edge to be drawn to it.
 const SNAP_POINTS: f32 = 10.0;
 
+/// How many columns a lane of this width is gathered into. On a fine screen these are points: what is thinner than that
+/// nobody can tell apart.
+pub(super) fn columns(ctx: &egui::Context, width: f32) -> u32 {
+    (width * ctx.pixels_per_point().min(1.0)).ceil() as u32
+}
+
 impl Timeline {
     /// Draws a lane within `area`; `pointer` is where the pointer may hit something.
     pub(super) fn lane(
@@ -34,12 +40,16 @@ impl Timeline {
         let (kind, area) = lane;
         let (scene, scale) = (draw.scene, &draw.scale);
         let (trace, index) = (&scene.loaded.trace, &scene.loaded.index);
-        // On a fine screen what is thin is gathered by the point: finer than that nobody can tell it apart.
-        let fineness = painter.ctx().pixels_per_point().min(1.0);
-        let pixels = (area.width() * fineness).ceil() as u32;
+        let pixels = columns(painter.ctx(), area.width());
         let span = scale.span();
-        let blocks = &mut self.blocks;
-        match kind {
+        if let LaneKind::Counter(counter) = kind {
+            visible::counter(trace, index, counter, span, pixels, &mut self.steps);
+            let hit = counter_hit(draw, counter, area, pointer);
+            let steps = &self.steps;
+            paint_counter(mesh, painter, area, scale, scene, counter, steps);
+            return hit;
+        }
+        let list = |span, pixels, blocks: &mut Vec<Block>| match kind {
             LaneKind::Runs(cpu) => visible::runs(trace, index, cpu, span, pixels, blocks),
             LaneKind::States(thread) => visible::states(trace, index, thread, span, pixels, blocks),
             LaneKind::Slices(row) => match trace.slices.rows.get(row as usize) {
@@ -49,14 +59,9 @@ impl Timeline {
             LaneKind::Instants(track) => {
                 visible::instants(trace, index, track, span, pixels, blocks)
             }
-            LaneKind::Counter(counter) => {
-                visible::counter(trace, index, counter, span, pixels, &mut self.steps);
-                let hit = counter_hit(draw, counter, area, pointer);
-                let steps = &self.steps;
-                paint_counter(mesh, painter, area, scale, scene, counter, steps);
-                return hit;
-            }
-        }
+            LaneKind::Counter(_) => blocks.clear(),
+        };
+        let blocks = self.kept.list(kind, span, pixels, list);
         let mut colors = LaneColors::new(scene, kind);
         let mut bars = Bars::new(mesh, area);
         let mut hit: Option<(f32, Hit)> = None;
@@ -68,7 +73,7 @@ impl Timeline {
             let pixel = (f64::from(x * pixels_per_point) + 4096.5) as i32 - 4096;
             pixel as f32 * point
         };
-        for block in &self.blocks {
+        for block in blocks {
             let left =
                 (area.left() + scale.x_from_time(Timestamp(block.start))).max(area.left() - 1.0);
             let right =

@@ -14,6 +14,7 @@ mod header_rename;
 mod headers;
 mod input;
 mod item_menu;
+mod kept;
 mod lanes;
 mod migrations;
 mod overlays;
@@ -55,7 +56,7 @@ const MAX_NODES: usize = 2_000;
 /// Scratch of the timeline.
 #[derive(Default)]
 pub struct Timeline {
-    blocks: Vec<Block>,
+    kept: kept::KeptLists,
     /// What each section is painted with; a frame takes the room that the one before it made.
     meshes: Vec<Arc<Mesh>>,
     steps: Vec<CounterStep>,
