@@ -3,7 +3,7 @@
 use super::forms::Form;
 use super::items::{Item, Items, What};
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, TrackId};
+use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, TrackId};
 
 impl<'a> Items<'a> {
     /// What lasts over the range's start, outermost first; their time is the start.
@@ -52,6 +52,7 @@ impl<'a> Items<'a> {
                 items.push(at_start(What::Sample, index, number as u32));
             }
         }
+        items.extend(self.waiting_at_start());
         for cpu in 0..trace.cpus.len() as u32 {
             let range = trace.runs.on(CpuId(cpu));
             let found = trace.runs.overlapping(range, span);
@@ -73,6 +74,42 @@ impl<'a> Items<'a> {
                 && trace.states.states[index].is_ready()
             {
                 items.push(at_start(What::Wakeup, index, thread as u32));
+            }
+        }
+        items
+    }
+
+    /// Switches that take those who wait at the range's start off a CPU, before anybody runs there.
+    fn waiting_at_start(&self) -> Vec<Item> {
+        let (trace, span) = (self.trace, self.chosen.span);
+        let has_runs = |cpu: &u32| self.chosen.has_runs_of(CpuId(*cpu));
+        let Some(cpu) = (0..trace.cpus.len() as u32).find(has_runs) else {
+            return Vec::new();
+        };
+        let mut items = Vec::new();
+        for (thread, range) in trace.states.of_thread.iter().enumerate() {
+            if range.is_empty() || !self.chosen.has_thread(ThreadId(thread as u32)) {
+                continue;
+            }
+            let found = trace.states.overlapping(range.clone(), span);
+            let index = found.start as usize;
+            if found.is_empty() || trace.states.starts[index] >= span.start.0 {
+                continue;
+            }
+            let state = trace.states.states[index];
+            // Who has just been created was not switched from yet; the dead do not wait.
+            let is_waiting = !state.is_ready()
+                && !matches!(
+                    state,
+                    ThreadState::Running | ThreadState::Created | ThreadState::Dead
+                );
+            if is_waiting {
+                items.push(Item::new(
+                    What::SwitchOff,
+                    (span.start.0, 0),
+                    found.start,
+                    cpu,
+                ));
             }
         }
         items

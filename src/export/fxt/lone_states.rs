@@ -1,7 +1,8 @@
 //! States that a switch brought to a thread of which no run is known.
 //!
 //! The first switch of a CPU takes off a thread that nobody saw coming, and where switches were lost a switch may
-//! take off another thread than the one that ran. The runs do not know of these threads; their states do.
+//! take off another thread than the one that ran, or one that ran elsewhere. The runs do not know of these switches; the
+//! threads' states do.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -28,15 +29,20 @@ impl LoneStates {
                 trace.kind_name(kind).contains("switch")
             })
             .collect();
-        let of_thread = |range: &std::ops::Range<u32>| {
+        let of_thread = |(thread, range): (usize, &std::ops::Range<u32>)| {
             let events = trace.events.cursor();
             let mut found = Vec::new();
+            let runs = trace.runs.of(ThreadId(thread as u32)).iter();
+            let mut run_ends: Vec<i64> = runs.map(|&run| trace.runs.ends[run as usize]).collect();
+            // They are in order but where switches were lost.
+            run_ends.sort_unstable();
             for index in range.start as usize..range.end as usize {
                 let is_left = states.states[index] != ThreadState::Running
                     && states.partners[index] == u32::MAX
                     && states.events[index] != u32::MAX;
                 let follows_a_run = index > range.start as usize
-                    && states.states[index - 1] == ThreadState::Running;
+                    && states.states[index - 1] == ThreadState::Running
+                    && run_ends.binary_search(&states.starts[index]).is_ok();
                 if !is_left || follows_a_run {
                     continue;
                 }
@@ -47,7 +53,7 @@ impl LoneStates {
             }
             found
         };
-        let found = states.of_thread.par_iter().map(of_thread);
+        let found = states.of_thread.par_iter().enumerate().map(of_thread);
         let rows: Vec<(u32, u32)> = found.flatten_iter().collect();
         let mut events = Bits::new(trace.events.len());
         for &(event, _) in &rows {

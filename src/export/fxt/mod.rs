@@ -17,8 +17,8 @@
 //!   when the range starts is switched to there, one that runs when it ends is switched from: in a state that is not
 //!   known, if it ran on.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
-//!   states have the number of the nearest, and their letters in an argument `outgoing_state`. FXT cannot say what
-//!   a thread waits for before it first wakes or runs.
+//!   states have the number of the nearest, and their letters in an argument `outgoing_state`. Who waits
+//!   when the range starts is switched from there to idle, in its state.
 //! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
 //! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages over 32 KB go on in
 //!   the next record, names over 32 KB are cut, which the summary counts.

@@ -39,6 +39,10 @@ impl Encoder<'_, '_> {
             What::SwitchTo if runs.starts[index] < item.time => {
                 Some(("really_began_ns", runs.starts[index]))
             }
+            What::SwitchOff => {
+                let start = self.source.trace.states.get(StateId(item.row)).start.0;
+                (start < item.time).then_some(("really_began_ns", start))
+            }
             What::SwitchAtEnd if runs.ends[index] != item.time && runs.ends[index] != i64::MAX => {
                 Some(("really_ended_ns", runs.ends[index]))
             }

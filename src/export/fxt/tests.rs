@@ -11,7 +11,7 @@ use crate::event::Field;
 use crate::export::{self, Overwrite, Selection};
 use crate::load::open;
 use crate::trace::flows::FlowPoint;
-use crate::trace::{Flow, Flows, SliceId};
+use crate::trace::{Flow, Flows, SliceId, ThreadState};
 
 pub(super) fn tables() -> FixedTables {
     FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
@@ -480,6 +480,69 @@ fn counters_keep_name_category_id_and_arguments() {
         };
         assert_eq!(names(&again), ["A::B:v:7", "A::B:w:7"]);
     }
+}
+
+/// Thread, state, start and end of all states.
+fn states(loaded: &LoadedTrace) -> Vec<(u64, ThreadState, i64, i64)> {
+    let (trace, mut found) = (&loaded.trace, Vec::new());
+    for (thread, range) in trace.states.of_thread.iter().enumerate() {
+        for row in range.start as usize..range.end as usize {
+            let states = &trace.states;
+            let tid = trace.threads[thread].tid;
+            found.push((
+                tid,
+                states.states[row],
+                states.starts[row],
+                states.ends[row],
+            ));
+        }
+    }
+    found
+}
+
+#[test]
+fn who_waits_at_the_start_waits_in_the_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    let side = |koid| Side::Thread { koid, weight: 5 };
+    out.context_switch((100, 0), Side::Idle, (1, ""), side(7), None);
+    out.context_switch((200, 0), side(7), (3, ""), side(8), None);
+    out.context_switch((300, 0), side(8), (3, "D"), side(9), None);
+    out.context_switch((900, 0), side(9), (1, ""), side(7), None);
+    let path = folder.path().join("waits.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let span = TimeSpan::new(Timestamp(400), Timestamp(950));
+    let (again, _) = cut(folder.path(), &source, &Selection::range(span));
+    let told = states(&again);
+    for (tid, state, until) in [
+        (7, ThreadState::Sleeping, 900),
+        (8, ThreadState::Uninterruptible, i64::MAX),
+        (9, ThreadState::Running, 900),
+    ] {
+        assert!(told.contains(&(tid, state, 400, until)), "{told:?}");
+    }
+    assert_eq!(again.trace.runs.len(), 2);
+    assert!(again.trace.diagnostics.rows().is_empty());
+}
+
+#[test]
+fn a_thread_is_taken_off_a_cpu_where_it_was_not_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    let side = |koid| Side::Thread { koid, weight: 5 };
+    out.context_switch((40, 0), Side::Idle, (1, ""), side(2), None);
+    out.context_switch((60, 1), side(2), (3, ""), side(3), None);
+    let path = folder.path().join("elsewhere.fxt");
+    std::fs::write(&path, out.finish().0).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert!(states(&source).contains(&(2, ThreadState::Sleeping, 60, i64::MAX)));
+    assert_eq!(states(&again), states(&source));
 }
 
 #[test]
