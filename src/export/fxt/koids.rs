@@ -25,8 +25,10 @@ pub struct Koids {
     processes: Vec<u64>,
     threads: Vec<ThreadKoids>,
     cpus: Vec<u64>,
-    /// How many processes and threads did not get their own number.
+    /// How many processes and threads did not get their own number, as another has it.
     pub artificial_count: u64,
+    /// How many had number 0, which is none, and got one.
+    pub unnumbered_count: u64,
     /// Threads that were scheduled and share their number with one that was not: they must be named last.
     pub named_last: Vec<ThreadId>,
 }
@@ -47,7 +49,7 @@ impl Koids {
             if pids.insert(process.pid) {
                 koids.processes.push(process.pid);
             } else {
-                koids.artificial_count += 1;
+                koids.count(process.pid);
                 koids.processes.push(artificial(process.pid));
             }
         }
@@ -65,7 +67,9 @@ impl Koids {
                 None => (false, false),
             };
             if is_clash || !pairs.insert((process, thread.tid)) {
-                koids.artificial_count += u64::from(index > 0);
+                if index > 0 {
+                    koids.count(thread.tid);
+                }
                 let koid = artificial(thread.tid);
                 pairs.insert((process, koid));
                 koids.threads.push((process, koid));
@@ -93,6 +97,38 @@ impl Koids {
             .map(|cpu| ARTIFICIAL | (CPU_BASE + u64::from(cpu.number) % 0x00ff_ffff))
             .collect();
         koids
+    }
+
+    /// Counts one that cannot have its `number`.
+    fn count(&mut self, number: u64) {
+        if number == 0 {
+            self.unnumbered_count += 1;
+        } else {
+            self.artificial_count += 1;
+        }
+    }
+
+    /// What the user is told of artificial numbers, if there is something to tell.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        match self.artificial_count {
+            0 => {}
+            1 => notes.push(
+                "1 process or thread has an artificial number, as another has its own".to_owned(),
+            ),
+            count => notes.push(format!(
+                "{count} processes and threads have artificial numbers, as others have their own"
+            )),
+        }
+        match self.unnumbered_count {
+            0 => {}
+            1 => notes.push("1 process or thread without a number got one".to_owned()),
+            count => notes.push(format!(
+                "{count} processes and threads without a number got one each"
+            )),
+        }
+        notes
     }
 
     /// A thread's koids; the machine's for nobody.
@@ -186,7 +222,7 @@ mod tests {
                 seen: (Timestamp(0), Timestamp(0)),
             });
         }
-        let koids = Koids::new(&trace);
+        let mut koids = Koids::new(&trace);
         let second = koids.process(ProcessId(1));
         assert_eq!(koids.process(ProcessId(0)), 7);
         assert_eq!((second & 0xffff_ffff, second >> 63), (7, 1));
@@ -197,5 +233,12 @@ mod tests {
         assert_ne!(koids.thread(ThreadId(4)).1, 8);
         assert_eq!(koids.thread(ThreadId::NONE), Koids::MACHINE);
         assert_eq!(koids.artificial_count, 2);
+        assert_eq!(koids.unnumbered_count, 0);
+        koids.count(0);
+        let said = [
+            "2 processes and threads have artificial numbers, as others have their own",
+            "1 process or thread without a number got one",
+        ];
+        assert_eq!(koids.notes(), said);
     }
 }

@@ -194,12 +194,7 @@ fn write_with(
             format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
         summary.notes.push(note);
     }
-    if koids.artificial_count > 0 {
-        summary.notes.push(format!(
-            "{} processes and threads whose number was used again have artificial numbers",
-            koids.artificial_count
-        ));
-    }
+    summary.notes.extend(koids.notes());
     if flow_marks.renamed_count > 0 {
         summary.notes.push(format!(
             "{} flows have artificial ids",
