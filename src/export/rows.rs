@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::base::StringId;
+use crate::base::strings::text_of;
 use crate::trace::Trace;
 
 /// A value in a table.
@@ -16,21 +17,16 @@ pub enum Cell {
     Float(f64),
     /// Text.
     Text(String),
-    /// Bytes that are not UTF-8: as they are in TSV and CSV, as lone surrogates in JSON.
-    Bytes(Vec<u8>),
 }
 
 impl Cell {
-    /// A name or text of a trace, exactly.
+    /// A name or text of a trace; bytes that are not UTF-8 are `\xNN`, as everywhere.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Cell {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Cell::Text(text.to_owned()),
-            Err(_) => Cell::Bytes(bytes.to_vec()),
-        }
+        Cell::Text(text_of(bytes).into_owned())
     }
 
-    /// A string of a trace, exactly.
+    /// A string of a trace.
     #[must_use]
     pub fn of_string(trace: &Trace, id: StringId) -> Cell {
         Cell::of_bytes(trace.strings.bytes(id))
@@ -197,18 +193,6 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
                 .replace('\r', "\\r");
             out.write_all(escaped.as_bytes())
         }
-        Cell::Bytes(bytes) => {
-            for &byte in bytes {
-                match byte {
-                    b'\\' => out.write_all(b"\\\\")?,
-                    b'\t' => out.write_all(b"\\t")?,
-                    b'\n' => out.write_all(b"\\n")?,
-                    b'\r' => out.write_all(b"\\r")?,
-                    other => out.write_all(&[other])?,
-                }
-            }
-            Ok(())
-        }
     }
 }
 
@@ -221,16 +205,6 @@ fn write_csv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
             write!(out, "\"{}\"", text.replace('"', "\"\""))
         }
         Cell::Text(text) => out.write_all(text.as_bytes()),
-        Cell::Bytes(bytes) => {
-            out.write_all(b"\"")?;
-            for &byte in bytes {
-                if byte == b'"' {
-                    out.write_all(b"\"")?;
-                }
-                out.write_all(&[byte])?;
-            }
-            out.write_all(b"\"")
-        }
     }
 }
 
@@ -241,7 +215,6 @@ fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Float(value) if value.is_finite() => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "\"{value}\""),
         Cell::Text(text) => Ok(serde_json::to_writer(out, text)?),
-        Cell::Bytes(bytes) => write_json_text(out, bytes),
     }
 }
 
@@ -332,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_kept() {
+    fn bytes_that_are_not_utf8_are_escaped() {
         let cell = Cell::of_bytes(b"a\xff\"\t\xe4b");
         let of = |format| {
             let mut out = Vec::new();
@@ -341,11 +314,11 @@ mod tests {
             rows.finish().unwrap();
             out
         };
-        assert_eq!(of(RowFormat::Tsv), b"n\na\xff\"\\t\xe4b\n");
-        assert_eq!(of(RowFormat::Csv), b"n\r\n\"a\xff\"\"\t\xe4b\"\r\n");
+        assert_eq!(of(RowFormat::Tsv), b"n\na\\\\xff\"\\t\\\\xe4b\n");
+        assert_eq!(of(RowFormat::Csv), b"n\r\n\"a\\xff\"\"\t\\xe4b\"\r\n");
         assert_eq!(
             of(RowFormat::Json),
-            b"[\n{\"n\":\"a\\udcff\\\"\\t\\udce4b\"}\n]\n"
+            b"[\n{\"n\":\"a\\\\xff\\\"\\t\\\\xe4b\"}\n]\n"
         );
     }
 }
