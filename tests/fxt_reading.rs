@@ -521,7 +521,15 @@ fn a_file_without_magic_record_opens_when_it_is_said_to_be_fxt() {
             format: Some(format_named("fxt").unwrap().name),
             ..Reading::default()
         };
-        let loaded = open_as(&[path.clone()], reading, &[], &[], &Job::default(), None).unwrap();
+        let loaded = open_as(
+            std::slice::from_ref(&path),
+            reading,
+            &[],
+            &[],
+            &Job::default(),
+            None,
+        )
+        .unwrap();
         assert_eq!(loaded.trace.events.len(), 1);
     }
 }

@@ -120,13 +120,13 @@ fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u
     let distance = u16::from_le_bytes(*block.get(next..)?.first_chunk::<2>()?);
     next += 2;
     let count = 4 + length_at(block, &mut next, token & 15)?;
-    let mut from = plain.len().checked_sub(usize::from(distance))?;
+    let from = plain.len().checked_sub(usize::from(distance))?;
     if distance == 0 || count > limit.saturating_sub(plain.len()) {
         return None;
     }
-    for _ in 0..count {
-        plain.push(*plain.get(from)?);
-        from += 1;
+    // What is copied may be part of the copy.
+    for place in from..from + count {
+        plain.push(*plain.get(place)?);
     }
     *at = next;
     Some(())

@@ -222,7 +222,7 @@ impl Unpacker for flate2::bufread::MultiGzDecoder<&[u8]> {
     }
 }
 
-impl<'a> Unpacker for zstd::stream::read::Decoder<'_, &'a [u8]> {
+impl Unpacker for zstd::stream::read::Decoder<'_, &[u8]> {
     fn left(&self) -> usize {
         self.get_ref().len()
     }
