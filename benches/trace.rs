@@ -55,7 +55,7 @@ fn main() {
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn bulk_pass(bencher: Bencher) {
     let job = Job::default();
-    let reader =
+    let (reader, _) =
         open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
     let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
     bencher
@@ -100,7 +100,7 @@ fn describe_events(bencher: Bencher) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn report(bencher: Bencher) {
     let job = Job::default();
-    let reader =
+    let (reader, _) =
         open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
     let Some(tool) = reader.report() else { return };
     bencher
