@@ -135,10 +135,19 @@ struct Span {
 
 /// The commands of a line: itself, those of a boot parameter, or what a shell's `echo` would write.
 fn commands(line: &str) -> Vec<Span> {
-    if let Some(found) = line.find(BOOT) {
-        let start = found + BOOT.len();
+    // Of several the kernel keeps the last.
+    if let Some(found) = line.rfind(BOOT) {
+        let given = found + BOOT.len();
+        // A value in quotes, or as far as the parameter goes.
+        let is_quoted = line.get(given..).unwrap_or("").starts_with('"');
+        let start = given + usize::from(is_quoted);
         let rest = line.get(start..).unwrap_or("");
-        let length = rest.find([' ', '\t', '"', '\'']).unwrap_or(rest.len());
+        let length = if is_quoted {
+            rest.find('"')
+        } else {
+            rest.find([' ', '\t', '"', '\''])
+        };
+        let length = length.unwrap_or(rest.len());
         let mut at = start;
         let mut spans = Vec::new();
         for part in rest.get(..length).unwrap_or("").split(';') {

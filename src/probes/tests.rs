@@ -386,6 +386,14 @@ fn texts_are_recognised() {
         b"p:myprobe do_sys_open dfd=%ax\nr:back do_sys_open $retval\n"
     ));
     assert!(sniff(b"# mine\n\np vfs_read\n"));
+    for line in [
+        "quiet kprobe_event=\"p,vfs_read,arg1=%di;p:b,vfs_write\" ro",
+        "kprobe_event=p,vfs_open kprobe_event=p,vfs_read,arg1=%di;p:b,vfs_write",
+    ] {
+        let probes: Vec<_> = parse(line).standing().map(ToString::to_string).collect();
+        assert_eq!(probes.len(), 2, "{line}: {probes:?}");
+        assert!(probes[1].contains("vfs_write"), "{probes:?}");
+    }
     assert!(sniff(b"BOOT_IMAGE=/vmlinuz kprobe_event=p,vfs_read ro\n"));
     assert!(sniff(b"p:a f\np:b f %nothing\n"), "one line may be wrong");
     assert!(

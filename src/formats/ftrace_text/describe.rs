@@ -72,7 +72,18 @@ pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
     detail
 }
 
+/// A field by its text. Quotes say that it is a string, as those of probes are; they are none of it.
 fn field(name: &str, text: &[u8]) -> Field {
+    let inner = text.strip_prefix(b"\"");
+    if let Some(inner) = inner.and_then(|text| text.strip_suffix(b"\"")) {
+        let shown = String::from_utf8_lossy(inner).into_owned();
+        return Field {
+            name: name.to_owned(),
+            type_name: String::new(),
+            value: Value::Text(shown.clone()),
+            shown,
+        };
+    }
     let shown = String::from_utf8_lossy(text).into_owned();
     let value = if let Some(digits) = shown.strip_prefix("0x") {
         u64::from_str_radix(digits, 16).ok().map(Value::Pointer)

@@ -232,3 +232,36 @@ fn a_function_whose_entry_lies_behind_its_first_instruction_is_paired() {
     assert_eq!(label(0).key, label(2).key);
     assert_ne!(label(0).key, label(1).key);
 }
+
+#[test]
+fn the_quotes_of_a_string_are_none_of_it() {
+    let (reader, parts) = open(concat!(
+        "  cat-12 [000] d..1. 1.000001: e1: (foo+0x0/0x100) s=\"ab c=d\" n=\"12\" p=3\n",
+        "  cat-12 [000] d..1. 1.000002: e1: (foo+0x0/0x100) s=\"\" n=\"x p=4\n",
+    ));
+    let shown = |event: u32| -> Vec<(String, String)> {
+        let fields = describe(&reader, &parts[0], event).fields;
+        let wanted = fields
+            .into_iter()
+            .filter(|field| ["s", "n", "p"].contains(&field.name.as_str()));
+        wanted.map(|field| (field.name, field.shown)).collect()
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(
+        shown(0),
+        [pair("s", "ab c=d"), pair("n", "12"), pair("p", "3")]
+    );
+    let fields = describe(&reader, &parts[0], 0).fields;
+    let number = fields
+        .iter()
+        .find(|field| field.name == "n")
+        .map(|field| field.value.clone());
+    assert_eq!(number, Some(crate::event::Value::Text("12".to_owned())));
+    // A quote without its partner is kept as it stands.
+    assert!(shown(1).contains(&pair("s", "")));
+    assert!(
+        shown(1)
+            .iter()
+            .any(|(name, value)| name == "n" && value.starts_with('"'))
+    );
+}
