@@ -13,7 +13,7 @@ use crate::event::{ThreadKey, Ties};
 
 use super::ticks::TickScale;
 
-/// Index of a provider's entry in [`Tables::providers`]; 0 is the implicit one.
+/// Index of a provider's entry in `Tables::providers`; 0 is the implicit one.
 pub type ProviderSlot = u32;
 
 /// What one provider registered, from one announcement to the next.
