@@ -19,20 +19,6 @@ fn tab(window: &Window, name: &str) -> egui::Rect {
         .rect()
 }
 
-fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
-    window.hover_at(from);
-    window.run_steps(2);
-    window.drag_at(from);
-    window.run_steps(2);
-    for step in 1..=4 {
-        window.hover_at(from + (until - from) * (step as f32 / 4.0));
-        window.run_steps(2);
-    }
-    window.drop_at(until);
-    window.run_steps(4);
-    settle(window);
-}
-
 fn parts(tile: &Option<Tile>) -> &[(f32, Tile)] {
     match tile {
         Some(Tile::Row(parts) | Tile::Column(parts)) => parts,

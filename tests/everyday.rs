@@ -17,10 +17,6 @@ fn titles(window: &Window) -> Vec<String> {
     rows.iter().map(|row| row.title.to_string()).collect()
 }
 
-fn canvas(window: &Window) -> egui::Rect {
-    window.get_by_label("Timeline").rect()
-}
-
 /// Puts the pointer on a track.
 fn point_at(window: &mut Window, title: &str) {
     let state = window.state().state();
@@ -30,19 +26,6 @@ fn point_at(window: &mut Window, title: &str) {
     let at = egui::pos2(canvas(window).left() + 3.0, y);
     window.hover_at(at);
     window.run_steps(3);
-}
-
-fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
-    window.hover_at(from);
-    window.run_steps(2);
-    window.drag_at(from);
-    window.run_steps(2);
-    for step in 1..=4 {
-        window.hover_at(from + (until - from) * (step as f32 / 4.0));
-        window.run_steps(2);
-    }
-    window.drop_at(until);
-    settle(window);
 }
 
 /// What the next frames put on the clipboard.

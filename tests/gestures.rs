@@ -12,12 +12,8 @@ use threadline::query::Item;
 use threadline::trace::{FlowId, SliceId};
 use threadline::view::{Action, Direction, Finder, Marker, locate};
 
-fn canvas(window: &Window) -> egui::Rect {
-    window.get_by_label("Timeline").rect()
-}
-
 /// A drag with these keys and this button held.
-fn drag(
+fn drag_with(
     window: &mut Window,
     (from, until): (egui::Pos2, egui::Pos2),
     button: PointerButton,
@@ -51,7 +47,7 @@ fn drags_select_zoom_and_pan() {
     let at = |x: f32| egui::pos2(area.left() + x, area.bottom() - 40.0);
     let primary = PointerButton::Primary;
     // Ctrl: zoom to the range, nothing stays selected.
-    drag(
+    drag_with(
         &mut window,
         (at(200.0), at(400.0)),
         primary,
@@ -62,7 +58,7 @@ fn drags_select_zoom_and_pan() {
     assert!((share - 200.0 / area.width()).abs() < 0.03, "{share}");
     assert_eq!(window.state().state().range, None);
     // Shift: pan.
-    drag(
+    drag_with(
         &mut window,
         (at(300.0), at(200.0)),
         primary,
@@ -74,7 +70,7 @@ fn drags_select_zoom_and_pan() {
     // The middle button: pan over both axes.
     let up = egui::vec2(0.0, -60.0);
     let middle = PointerButton::Middle;
-    drag(
+    drag_with(
         &mut window,
         (at(200.0), at(300.0) + up),
         middle,
@@ -166,7 +162,7 @@ fn m_marks_the_selection_and_markers_snap_in_the_ruler() {
     act(&mut window, Action::Mark(Marker::B, shown.end));
     let near = |x: f32| egui::pos2(x + 4.0, ruler);
     let until = near(x(span.start));
-    drag(
+    drag_with(
         &mut window,
         (from, until),
         PointerButton::Primary,
@@ -176,7 +172,7 @@ fn m_marks_the_selection_and_markers_snap_in_the_ruler() {
     // With Alt it stays where the pointer is.
     let from = egui::pos2(x(span.start), ruler);
     let until = near(x(span.end));
-    drag(
+    drag_with(
         &mut window,
         (from, until),
         PointerButton::Primary,
@@ -283,7 +279,7 @@ fn markers_and_flags_snap_to_slices_in_the_ruler_unless_alt_is_held() {
     let primary = PointerButton::Primary;
     act(&mut window, Action::Mark(Marker::B, middle));
     let from = at(x_of(&window, middle));
-    drag(
+    drag_with(
         &mut window,
         (from, at(start + 4.0)),
         primary,
@@ -293,7 +289,7 @@ fn markers_and_flags_snap_to_slices_in_the_ruler_unless_alt_is_held() {
     // Held over a track it is drawn to that track's slices.
     act(&mut window, Action::Mark(Marker::B, middle));
     let alone = at(end - 4.0);
-    drag(&mut window, (from, alone), primary, Modifiers::ALT);
+    drag_with(&mut window, (from, alone), primary, Modifiers::ALT);
     let mark = window.state().state().marks[1].unwrap();
     assert!(mark != slice.end && (x_of(&window, mark) - alone.x).abs() < 2.0);
     act(&mut window, Action::ClearMarks);
@@ -301,7 +297,7 @@ fn markers_and_flags_snap_to_slices_in_the_ruler_unless_alt_is_held() {
     act(&mut window, Action::Flag(Flagging::Add(middle)));
     act(&mut window, Action::Flag(Flagging::Note(0, "here".into())));
     let cloth = from + egui::vec2(4.0, 0.0);
-    drag(
+    drag_with(
         &mut window,
         (cloth, at(end - 4.0)),
         primary,
@@ -311,7 +307,7 @@ fn markers_and_flags_snap_to_slices_in_the_ruler_unless_alt_is_held() {
     assert_eq!((flags[0].time, &*flags[0].note), (slice.end, "here"));
     let cloth = at(end + 4.0);
     let until = at(start + 5.0);
-    drag(&mut window, (cloth, until), primary, Modifiers::ALT);
+    drag_with(&mut window, (cloth, until), primary, Modifiers::ALT);
     let time = window.state().state().flags[0].time;
     assert!(time != slice.start && (x_of(&window, time) - until.x).abs() < 2.0);
 }
@@ -333,19 +329,19 @@ fn ranges_begin_and_end_at_the_edges_they_are_drawn_to() {
     let primary = PointerButton::Primary;
     // Over the slice's own track: from near its start to near its end.
     let there = (at(start + 3.0), at(end - 3.0));
-    drag(&mut window, there, primary, Modifiers::NONE);
+    drag_with(&mut window, there, primary, Modifiers::NONE);
     assert_eq!(window.state().state().range, Some(slice));
     act(&mut window, Action::Deselect);
-    drag(&mut window, there, primary, Modifiers::ALT);
+    drag_with(&mut window, there, primary, Modifiers::ALT);
     let range = window.state().state().range.unwrap();
     assert!(range.start > slice.start && range.end < slice.end);
     // An end that is dragged snaps too.
     let near = at(x_of(&window, range.end));
-    drag(&mut window, (near, at(end - 2.0)), primary, Modifiers::NONE);
+    drag_with(&mut window, (near, at(end - 2.0)), primary, Modifiers::NONE);
     assert_eq!(window.state().state().range.unwrap().end, slice.end);
     // The range to zoom to.
     act(&mut window, Action::Deselect);
-    drag(&mut window, there, primary, Modifiers::COMMAND);
+    drag_with(&mut window, there, primary, Modifiers::COMMAND);
     assert_eq!(window.state().state().span, slice);
 }
 

@@ -33,17 +33,6 @@ fn click(window: &mut Window, at: egui::Pos2, modifiers: egui::Modifiers) {
     settle(window);
 }
 
-fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
-    window.hover_at(from);
-    window.run_steps(2);
-    window.drag_at(from);
-    window.run_steps(2);
-    for step in 1..=4 {
-        window.hover_at(from + (until - from) * (step as f32 / 4.0));
-        window.run_steps(2);
-    }
-}
-
 fn titles(window: &Window) -> Vec<String> {
     let rows = window.state().state().rows.all();
     rows.iter().map(|row| row.title.to_string()).collect()
@@ -119,7 +108,7 @@ fn a_track_is_dragged_into_a_group_and_out_of_it() {
     let group = grouped(&mut window);
     let from = header(&window, "CPU 1").center();
     let until = header(&window, "rcu_preempt").center() + egui::vec2(0.0, 4.0);
-    drag(&mut window, from, until);
+    drag_and_hold(&mut window, from, until);
     window.snapshot("track-into-group");
     window.drop_at(until);
     settle(&mut window);
@@ -129,7 +118,7 @@ fn a_track_is_dragged_into_a_group_and_out_of_it() {
     // Within the group: to its top.
     let from = header(&window, "CPU 1").center();
     let until = header(&window, "CPU 2").center() - egui::vec2(0.0, 6.0);
-    drag(&mut window, from, until);
+    drag_and_hold(&mut window, from, until);
     window.drop_at(until);
     settle(&mut window);
     let shown = titles(&window);
@@ -137,7 +126,7 @@ fn a_track_is_dragged_into_a_group_and_out_of_it() {
     // And out: to where it lies by nature.
     let from = header(&window, "CPU 2").center();
     let until = header(&window, "CPU 0").center();
-    drag(&mut window, from, until);
+    drag_and_hold(&mut window, from, until);
     window.drop_at(until);
     settle(&mut window);
     let state = window.state().state();
@@ -191,7 +180,7 @@ fn a_track_is_made_higher_by_its_lower_edge_and_by_keys() {
     let area = header(&window, "CPU 3");
     let edge = area.center_bottom() - egui::vec2(0.0, 1.0);
     let until = edge + egui::vec2(0.0, 30.0);
-    drag(&mut window, edge, until);
+    drag_and_hold(&mut window, edge, until);
     window.drop_at(until);
     settle(&mut window);
     let after = row(&window, "CPU 3").height;

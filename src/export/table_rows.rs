@@ -343,6 +343,15 @@ pub(super) fn states(
     Ok(())
 }
 
+/// Whether a life, of which either end may not be known, meets `span`.
+fn lives_in(
+    span: TimeSpan,
+    trace: &Trace,
+    (start, end): (Option<Timestamp>, Option<Timestamp>),
+) -> bool {
+    meets(span, start.unwrap_or(trace.span.start), until(end))
+}
+
 pub(super) fn processes(
     loaded: &LoadedTrace,
     chosen: &Chosen<'_>,
@@ -352,11 +361,7 @@ pub(super) fn processes(
     let span = chosen.span;
     for (id, process) in trace.processes.iter().enumerate() {
         if !chosen.has_process(ProcessId(id as u32))
-            || !meets(
-                span,
-                process.start.unwrap_or(trace.span.start),
-                until(process.end),
-            )
+            || !lives_in(span, trace, (process.start, process.end))
         {
             continue;
         }
@@ -387,11 +392,7 @@ pub(super) fn threads(
     let span = chosen.span;
     for (id, thread) in trace.threads.iter().enumerate().skip(1) {
         if !chosen.has_thread(ThreadId(id as u32))
-            || !meets(
-                span,
-                thread.start.unwrap_or(trace.span.start),
-                until(thread.end),
-            )
+            || !lives_in(span, trace, (thread.start, thread.end))
         {
             continue;
         }

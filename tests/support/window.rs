@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, TestRenderer};
 use threadline::base::Job;
 use threadline::gui::app::App;
@@ -126,6 +127,31 @@ pub fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
 
 pub fn visible(window: &Window) -> i64 {
     window.state().state().span.duration().0
+}
+
+/// Where the timeline is.
+pub fn canvas(window: &Window) -> egui::Rect {
+    window.get_by_label("Timeline").rect()
+}
+
+/// Presses the button at one place and takes the pointer to another, where it stays pressed.
+pub fn drag_and_hold(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
+    window.hover_at(from);
+    window.run_steps(2);
+    window.drag_at(from);
+    window.run_steps(2);
+    for step in 1..=4 {
+        window.hover_at(from + (until - from) * (step as f32 / 4.0));
+        window.run_steps(2);
+    }
+}
+
+/// The same, and lets go there.
+pub fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
+    drag_and_hold(window, from, until);
+    window.drop_at(until);
+    window.run_steps(4);
+    settle(window);
 }
 
 /// A file as the desktop hands it to a window.

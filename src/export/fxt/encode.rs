@@ -11,7 +11,7 @@ use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, ThreadKoids};
 use super::source_args::SourceNames;
 use crate::base::StringId;
-use crate::event::{FieldRef, ValueRef};
+use crate::event::{FieldRef, KindId, ValueRef};
 use crate::export::Chosen;
 use crate::formats::fxt::{FxtSource, SourceEvent};
 use crate::formats::{EventRef, Reader};
@@ -489,14 +489,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let source = self.source;
         let id = EventId(item.row);
         let event = self.events.get(id);
-        let kind = source
-            .trace
-            .kinds
-            .get(usize::from(event.row.kind.0))
-            .copied();
-        let (category, name) = kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
-            (kind.category, kind.name)
-        });
+        let (category, name) = self.names_of(event.row.kind);
         let owner = self.events.thread(id);
         let (thread, async_id) = match source
             .trace
@@ -626,7 +619,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let event = counters.events[item.row as usize];
         let category = match event {
             u32::MAX => StringId::EMPTY,
-            event => self.names_of(EventId(event)).0,
+            event => self.names_of(self.events.kind(EventId(event))).0,
         };
         let category = self.name_text(category);
         let args = [Arg::new(name.argument.as_str(), value)];
@@ -659,7 +652,7 @@ impl<'a, 't> Encoder<'a, 't> {
         if is_whole && self.last_counter == id {
             return Some(());
         }
-        let (category, name) = self.names_of(EventId(id));
+        let (category, name) = self.names_of(event.kind);
         self.read(event);
         let counter_id = match &self.own {
             Some((own, _)) => own.counter_id(),
@@ -668,36 +661,22 @@ impl<'a, 't> Encoder<'a, 't> {
         let name_text = self.name_text(name);
         let track = self.name_text(counters.tracks.get(item.of as usize)?.name);
         let argument = argument_of(&track, &name_text, counter_id)?;
-        if is_whole {
+        let one = [Arg::new(argument, value.clone())];
+        let args = if is_whole {
             self.last_counter = id;
-            self.event(
-                EventType::Counter,
-                at,
-                (category, name),
-                &[],
-                Some(counter_id),
-            );
+            &[][..]
         } else {
             self.read_nothing();
-            let args = [Arg::new(argument, value.clone())];
-            self.event(
-                EventType::Counter,
-                at,
-                (category, name),
-                &args,
-                Some(counter_id),
-            );
-        }
+            &one[..]
+        };
+        let names = (category, name);
+        self.event(EventType::Counter, at, names, args, Some(counter_id));
         Some(())
     }
 
-    /// Category and name of an event's kind.
-    fn names_of(&self, id: EventId) -> (StringId, StringId) {
-        let kind = self
-            .source
-            .trace
-            .kinds
-            .get(usize::from(self.events.kind(id).0));
+    /// Category and name of a kind.
+    fn names_of(&self, kind: KindId) -> (StringId, StringId) {
+        let kind = self.source.trace.kinds.get(usize::from(kind.0));
         kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
             (kind.category, kind.name)
         })
@@ -732,12 +711,8 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let event = self.events.get(mark.event);
         let row = event.row;
-        let kind = source.trace.kinds.get(usize::from(row.kind.0)).copied();
-        let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
-        let name = mark
-            .name
-            .or(kind.map(|kind| kind.name))
-            .unwrap_or(StringId::EMPTY);
+        let (category, name) = self.names_of(row.kind);
+        let name = mark.name.unwrap_or(name);
         let thread = source.koids.thread(mark.thread);
         self.read(event.into());
         let real = row.time.0.saturating_add(source.shift);
