@@ -6,6 +6,7 @@ pub mod etrace;
 pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
+pub mod latency_flags;
 pub mod syscall_text;
 pub mod text_kinds;
 pub mod tracedat;

@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::{Value, pairs};
 use crate::formats::Reader;
+use crate::formats::latency_flags::{HARDIRQ, NMI, SOFTIRQ};
 use crate::query::Item;
 use crate::query::item::{event_ref, title};
 use crate::trace::{
@@ -23,7 +24,7 @@ pub const MAX_HOPS: usize = 256;
 const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
 
 /// In `common_flags`: a hardware interrupt, or a softirq.
-const INTERRUPT_FLAGS: u64 = 0x08 | 0x10;
+const INTERRUPT_FLAGS: u64 = HARDIRQ | SOFTIRQ | NMI;
 
 /// Why a thread waited.
 #[derive(Clone, Debug, PartialEq)]
@@ -322,13 +323,6 @@ impl Walk<'_> {
     fn is_in_interrupt(&self, id: EventId) -> bool {
         match self.reader.value(event_ref(self.trace, id), "common_flags") {
             Some(Value::UInt(flags)) => flags & INTERRUPT_FLAGS != 0,
-            // The third letter of the latency columns: `d.h2.`
-            Some(Value::Text(letters)) => {
-                matches!(
-                    letters.as_bytes().get(2),
-                    Some(b'h' | b'H' | b's' | b'z' | b'Z')
-                )
-            }
             _ => false,
         }
     }

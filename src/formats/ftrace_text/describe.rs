@@ -1,8 +1,10 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
 use super::fields::{Probe, TracerText, end_state, pairs, probe, switch, tracer_text, wakeup};
-use super::graph;
-use super::line::{Body, Plain, classify, plain, split_prefix};
+use super::flags::{Flags, Legend};
+use super::graph::{self, GraphLine};
+use super::line::{Body, Plain, classify, plain};
+use super::prefix::{Prefix, split_prefix};
 use crate::base::lines::lines;
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
@@ -14,7 +16,7 @@ const MOST_TEXT: usize = 1 << 20;
 
 /// See the module's text.
 #[must_use]
-pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
+pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) -> EventDetail {
     let (category, name) = kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,
@@ -34,14 +36,13 @@ pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
         Some(prefix) => {
             detail.cpu = Some(prefix.cpu);
             detail.thread_name = String::from_utf8_lossy(prefix.comm).into_owned();
-            if !prefix.flags.is_empty() {
-                detail.fields.push(field("common_flags", prefix.flags));
-            }
+            detail.fields = column_fields(&prefix, legend);
             prefix.body
         }
         None => match graph::split_line(bytes) {
             Some(found) => {
                 detail.cpu = Some(found.cpu);
+                detail.fields = graph_column_fields(&found, legend);
                 match graph::step(found.rest).map(|found| found.step) {
                     Some(graph::Step::Comment(text)) => text,
                     _ => found.rest,
@@ -70,6 +71,45 @@ pub fn describe(text: &[u8], kinds: &Kinds, event: EventRef) -> EventDetail {
     }
     detail.stack = stack_behind(rest);
     detail
+}
+
+/// What the columns say, under the names of a binary trace's fields.
+#[must_use]
+pub fn column_fields(prefix: &Prefix<'_>, legend: &Legend) -> Vec<Field> {
+    let mut fields: Vec<Field> = legend.read(prefix.flags).fields().collect();
+    fields.push(pid_field(prefix.pid));
+    if !prefix.instance.is_empty() {
+        fields.push(field("instance", prefix.instance));
+    }
+    fields
+}
+
+fn graph_column_fields(line: &GraphLine<'_>, legend: &Legend) -> Vec<Field> {
+    let mut fields: Vec<Field> = legend.read(Flags::Letters(line.flags)).fields().collect();
+    fields.extend(line.task.map(|(_, pid)| pid_field(pid)));
+    fields
+}
+
+fn pid_field(pid: u32) -> Field {
+    Field {
+        name: "common_pid".to_owned(),
+        type_name: "int".to_owned(),
+        value: Value::Int(i64::from(pid)),
+        shown: String::new(),
+    }
+}
+
+/// One field of the columns, without reading the rest of the line; `None` if there is none of that name.
+#[must_use]
+pub fn column_value(text: &[u8], legend: &Legend, event: EventRef, name: &str) -> Option<Value> {
+    let start = usize::try_from(event.place).ok()?;
+    let line = lines(text.get(start..)?, 1, 0).next()?;
+    let fields = match split_prefix(line.bytes) {
+        Some(prefix) => column_fields(&prefix, legend),
+        None => graph_column_fields(&graph::split_line(line.bytes)?, legend),
+    };
+    let field = fields.into_iter().find(|field| field.name == name)?;
+    Some(field.value)
 }
 
 /// A field by its text. Quotes say that it is a string, as those of probes are; they are none of it.

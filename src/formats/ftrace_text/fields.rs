@@ -1,6 +1,6 @@
 //! The fields in an event's text: `name=value` pairs, and the fixed forms of some events.
 
-use super::line::pid_of;
+use super::prefix::pid_of;
 use crate::event::EndState;
 
 /// A value in `text` by name: `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` begins.

@@ -8,7 +8,8 @@
 //!
 //! trace-cmd prints the part from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
-use super::line::digits;
+use super::flags::is_flags;
+use super::prefix::{digits, pid_of};
 
 /// What a graph line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +116,8 @@ pub struct GraphLine<'a> {
     pub cpu: u32,
     /// The thread, if the column is there.
     pub task: Option<(&'a [u8], u32)>,
+    /// The latency flags; empty if the column is not there.
+    pub flags: &'a [u8],
     /// From the duration on.
     pub rest: &'a [u8],
 }
@@ -135,7 +138,7 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
         return None;
     }
     let mut rest = line.get(close + 1..)?;
-    let mut task = None;
+    let (mut task, mut flags) = (None, &rest[..0]);
     for _ in 0..3 {
         let Some(bar) = memchr::memchr(b'|', rest) else {
             break;
@@ -151,7 +154,9 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
             (length == number.len()).then_some(pid)
         });
         if let (Some(dash), Some(pid)) = (dash, pid) {
-            task = Some((column.get(..dash)?, u32::try_from(pid).ok()?));
+            task = Some((column.get(..dash)?, pid_of(pid)?));
+        } else if is_flags(column) {
+            flags = column;
         }
         rest = rest.get(bar + 1..)?;
     }
@@ -159,6 +164,7 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
         time,
         cpu: cpu as u32,
         task,
+        flags,
         rest,
     })
 }
@@ -170,6 +176,7 @@ pub fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
         time: None,
         cpu: 0,
         task: None,
+        flags: &[],
         rest: line,
     })
 }

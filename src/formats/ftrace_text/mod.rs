@@ -19,8 +19,10 @@
 mod describe;
 mod emit;
 mod fields;
+mod flags;
 mod graph;
 mod line;
+mod prefix;
 mod recipe;
 mod sniff;
 mod with_etrace;
@@ -36,12 +38,15 @@ use crate::base::{Diagnostics, Job, Nanos, ReadError, Severity, TimeSpan, Timest
 use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
+    Value,
 };
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use emit::{Emitter, Last, Layout};
-use line::{Body, Plain, classify, plain, split_prefix};
+use flags::Legend;
+use line::{Body, Plain, classify, plain};
+use prefix::{digits, split_prefix};
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -90,6 +95,8 @@ struct FtraceReader {
     lanes: Vec<Lane>,
     parts: Vec<Part>,
     layout: Layout,
+    /// What the letters of the flags mean.
+    legend: Legend,
     /// Whether lines of the build tracer are among the others.
     has_etrace: bool,
     /// What columns called pids, with the block that said it.
@@ -141,7 +148,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
             now.thread = prefix.pid;
             summary.first = summary.first.or(Some(now));
             summary.last = Some(now);
-            summary.is_raw |= prefix.is_raw;
+            summary.is_raw |= prefix.is_raw();
             summary.has_etrace |= with_etrace::is_call(prefix.body);
         } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
             see(cpu);
@@ -239,6 +246,7 @@ impl FtraceReader {
                 }
             }
         }
+        let legend = Legend::of(head);
         let info = TraceInfo {
             format: if layout == Layout::Graph {
                 "ftrace text (function_graph)".to_owned()
@@ -261,6 +269,7 @@ impl FtraceReader {
             lanes,
             parts,
             layout,
+            legend,
             has_etrace,
             names: Mutex::new(FxHashMap::default()),
         })
@@ -302,7 +311,7 @@ fn cpu_count(head: &[u8]) -> Option<u32> {
             let at = memchr::memmem::find(line, b"#P:")?;
             line.get(at + 3..)
         })?;
-        let count = line::digits(number)?.0;
+        let count = digits(number)?.0;
         u32::try_from(count)
             .ok()
             .filter(|count| (1..=8192).contains(count))
@@ -450,7 +459,16 @@ impl Reader for FtraceReader {
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(self.input.bytes(), &self.kinds, event)
+        describe::describe(self.input.bytes(), &self.kinds, &self.legend, event)
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        if name.starts_with("common_") {
+            return describe::column_value(self.input.bytes(), &self.legend, event, name);
+        }
+        let fields = self.describe(event).fields;
+        let field = fields.into_iter().find(|field| field.name == name)?;
+        Some(field.value)
     }
 
     fn memory_bytes(&self) -> u64 {

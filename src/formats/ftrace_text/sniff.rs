@@ -1,7 +1,8 @@
 //! Whether text is ftrace's, trace-cmd's or that of the function graph tracer.
 
-use super::line::{Plain, plain, split_prefix};
-use super::{graph, line};
+use super::graph;
+use super::line::{Plain, plain};
+use super::prefix::{digits, split_prefix};
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 
@@ -65,7 +66,7 @@ fn is_graph_line(bytes: &[u8]) -> bool {
 
 /// `0: upid,cpu,sec,nsec!Tag|...`: another format's lines.
 fn is_etrace(bytes: &[u8]) -> bool {
-    let Some((_, length)) = line::digits(bytes) else {
+    let Some((_, length)) = digits(bytes) else {
         return false;
     };
     let rest = bytes.get(length..).unwrap_or(&[]);

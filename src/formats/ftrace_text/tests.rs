@@ -38,10 +38,22 @@ fn a_seed_kprobe_pair_has_equal_keys_and_its_functions_name() {
     assert_eq!(lane.strings.bytes(labels[0].name), b"do_sys_open");
     let detail = describe(&reader, lane, 1);
     assert_eq!(detail.name, "myretprobe");
-    assert_eq!(detail.fields[1].text(), "do_sys_open");
-    assert_eq!(detail.fields[2].name, "__probe_ret_ip");
-    assert_eq!(detail.fields[2].text(), "sys_openat+0xc/0xe");
-    assert_eq!(detail.fields[3].name, "$retval");
+    let fields: Vec<_> = detail
+        .fields
+        .iter()
+        .map(|it| (&*it.name, it.text()))
+        .collect();
+    let of_columns = ["common_flags", "common_preempt_count", "common_pid"];
+    assert_eq!(
+        fields.iter().map(|it| it.0).take(3).collect::<Vec<_>>(),
+        of_columns
+    );
+    assert_eq!(fields[3], ("__probe_func", "do_sys_open".to_owned()));
+    assert_eq!(
+        fields[4],
+        ("__probe_ret_ip", "sys_openat+0xc/0xe".to_owned())
+    );
+    assert_eq!(fields[5].0, "$retval");
 }
 
 #[test]

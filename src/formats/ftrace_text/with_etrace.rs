@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::line::split_prefix;
+use super::prefix::split_prefix;
 use super::{Block, FtraceReader};
 use crate::base::lines::lines;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};

@@ -9,6 +9,7 @@ use super::print_fmt::printf::push_hex;
 use super::print_fmt::{Lookup, Scope};
 use crate::base::{Endian, Timestamp};
 use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
+use crate::formats::latency_flags;
 
 /// Most elements of an array that are shown.
 const MAX_ELEMENTS: usize = 4096;
@@ -292,7 +293,7 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         return state_text(kind.state_letters(), number);
     }
     if field.name == "common_flags" {
-        return flags_text(number);
+        return latency_flags::words(number);
     }
     let mut out = Vec::new();
     if kind.print_fmt().push_named(&mut out, scope, index) {
@@ -332,24 +333,6 @@ fn state_text(letters: &[u8], state: u64) -> String {
     } else {
         set.join("|")
     }
-}
-
-/// `common_flags` in words.
-fn flags_text(flags: u64) -> String {
-    const WORDS: [(u64, &str); 7] = [
-        (0x01, "interrupts off"),
-        (0x04, "needs rescheduling"),
-        (0x08, "in hardirq"),
-        (0x10, "in softirq"),
-        (0x20, "preempt needs rescheduling"),
-        (0x40, "in NMI"),
-        (0x80, "softirqs off"),
-    ];
-    let set = WORDS
-        .iter()
-        .filter(|(mask, _)| flags & mask != 0)
-        .map(|(_, word)| *word);
-    set.collect::<Vec<_>>().join(", ")
 }
 
 /// The frames of a stack event, innermost first.

@@ -5,8 +5,10 @@ use super::{Emitter, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
 use crate::event::{Complete, Label, MarkOp, Role, ThreadKey};
+use crate::formats::ftrace_text::flags::Flags;
 use crate::formats::ftrace_text::graph::{self, Step};
-use crate::formats::ftrace_text::line::{Body, Prefix, classify, split_prefix};
+use crate::formats::ftrace_text::line::{Body, classify};
+use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
 
 impl<'a> Emitter<'a> {
     /// A function graph step in trace-cmd's text.
@@ -118,13 +120,15 @@ impl<'a> Emitter<'a> {
             }) => {
                 // Events stand in comments: they mean what they mean elsewhere.
                 let prefix = Prefix {
+                    instance: &[],
                     comm: b"<...>",
                     pid: thread.0,
-                    tgid: None,
+                    group: Group::NoColumn,
                     cpu: found.cpu,
-                    flags: &[],
+                    flags: Flags::Letters(found.flags),
                     time,
-                    is_raw: false,
+                    precision: Some(6),
+                    step: &[],
                     body: text,
                 };
                 match classify(text) {

@@ -14,7 +14,7 @@ use crate::formats::atrace;
 use crate::formats::ftrace_text::fields::{
     Probe, entry_offset, field, first_word, function_of, number, pid, raw_syscall,
 };
-use crate::formats::ftrace_text::line::Prefix;
+use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::system_of;
 
 impl<'a> Emitter<'a> {

@@ -12,7 +12,8 @@ mod scheduling;
 use rustc_hash::FxHashMap;
 
 use super::fields::{probe, tracer_text};
-use super::line::{Body, Plain, Prefix, classify, plain, split_prefix};
+use super::line::{Body, Plain, classify, plain};
+use super::prefix::{Group, Prefix, split_prefix};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
@@ -61,7 +62,7 @@ impl Last {
     #[inline]
     pub fn spread(&mut self, line: &Prefix<'_>) -> i64 {
         let written = line.time;
-        if written == self.written && !line.is_raw && written % 1000 == 0 {
+        if written == self.written && !line.is_raw() && written % 1000 == 0 {
             self.steps = (self.steps + 1).min(MOST_STEPS);
         } else {
             self.written = written;
@@ -292,14 +293,11 @@ impl<'a> Emitter<'a> {
         if prefix.comm != b"<...>" && prefix.pid != 0 {
             self.seen_names.insert(prefix.pid, prefix.comm);
         }
-        if let Some(tgid) = prefix.tgid.filter(|&tgid| tgid != 0 && prefix.pid != 0) {
-            self.live(
-                now,
-                Life::Member {
-                    thread: ThreadKey(prefix.pid),
-                    leader: ThreadKey(tgid),
-                },
-            );
+        if let Group::Is(leader @ 1..) = prefix.group
+            && prefix.pid != 0
+        {
+            let (thread, leader) = (ThreadKey(prefix.pid), ThreadKey(leader));
+            self.live(now, Life::Member { thread, leader });
         }
     }
 

@@ -7,7 +7,7 @@ use crate::event::{ForkSort, Life, LifeRow, Role, Switch, ThreadKey, Wakeup, Wak
 use crate::formats::ftrace_text::fields::{
     TracerText, end_state, field, first_word, pid, switch, wakeup,
 };
-use crate::formats::ftrace_text::line::Prefix;
+use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
 
 const CLONE_THREAD: u64 = 0x10000;

@@ -1,0 +1,362 @@
+//! The latency flags of a line: letters in, `common_flags` and `common_preempt_count` as a binary trace has them out.
+//!
+//! ```text
+//! d N h 2 1
+//! | | | | migrate-disable depth, hex
+//! | | | preempt depth, hex
+//! | | h hardirq, s softirq, H both, z NMI, Z NMI in a hardirq
+//! | N n p B b L l: need-resched, preempt-need-resched, lazily
+//! d irqs off, b softirqs off, D both, X unknown
+//! ```
+//!
+//! The letters are those of the kernel's `trace_print_lat_fmt`. A header's legend (`# _-----=> irqs-off`) tells
+//! where a kernel has other columns; real-time kernels have had up to eight.
+
+use crate::base::lines::lines;
+use crate::event::{Field, Value};
+use crate::formats::latency_flags::{
+    BH_OFF, HARDIRQ, IRQS_OFF, LAZY, NEED_RESCHED, NMI, PREEMPT_RESCHED, SOFTIRQ, words,
+};
+
+/// The column of flags as it stands in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flags<'a> {
+    /// Letters, or `-0x5` of `trace-cmd report -R`; empty if the column is not there.
+    Letters(&'a [u8]),
+    /// Numbers, as the verbose latency format has them.
+    Numbers {
+        /// The bits.
+        flags: u64,
+        /// The preempt depth.
+        depth: u64,
+    },
+}
+
+/// Who wrote a text: their letters differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writer {
+    /// The kernel.
+    #[default]
+    Kernel,
+    /// trace-cmd: it has one letter for all kinds of rescheduling.
+    TraceCmd,
+}
+
+/// What a column of flags says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    IrqsOff,
+    NeedResched,
+    LazyResched,
+    Interrupt,
+    PreemptDepth,
+    LazyDepth,
+    MigrateDisable,
+    LockDepth,
+}
+
+/// The columns of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Legend {
+    writer: Writer,
+    columns: Vec<Column>,
+}
+
+/// What the flags of a line say, under the names of a binary trace's fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// `common_flags`.
+    pub flags: Option<u64>,
+    /// `common_preempt_count`: the low four bits are the preempt depth, the others the migrate-disable depth.
+    pub preempt_count: Option<u64>,
+    /// `common_migrate_disable`, where a real-time kernel counts it by itself.
+    pub migrate_disable: Option<u64>,
+    /// `common_preempt_lazy_count` of real-time kernels.
+    pub preempt_lazy_count: Option<u64>,
+    /// `common_lock_depth` of old kernels.
+    pub lock_depth: Option<u64>,
+}
+
+impl Said {
+    /// What is said, as the fields of a binary trace's event.
+    pub fn fields(self) -> impl Iterator<Item = Field> {
+        let rows = [
+            ("common_flags", self.flags),
+            ("common_preempt_count", self.preempt_count),
+            ("common_migrate_disable", self.migrate_disable),
+            ("common_preempt_lazy_count", self.preempt_lazy_count),
+            ("common_lock_depth", self.lock_depth),
+        ];
+        rows.into_iter().filter_map(|(name, value)| {
+            let value = value?;
+            Some(Field {
+                name: name.to_owned(),
+                type_name: "unsigned char".to_owned(),
+                value: Value::UInt(value),
+                shown: match name {
+                    "common_flags" => words(value),
+                    _ => String::new(),
+                },
+            })
+        })
+    }
+}
+
+/// Whether a text can be a column of flags.
+#[must_use]
+pub fn is_flags(text: &[u8]) -> bool {
+    let [irqs, resched, third, rest @ ..] = text else {
+        return false;
+    };
+    let is_interrupt = |byte: &u8| b".hHszZ".contains(byte);
+    b".dDbX".contains(irqs)
+        && b".NnpBbLl".contains(resched)
+        && (is_interrupt(third)
+            || (b".lL".contains(third) && rest.first().is_some_and(is_interrupt)))
+        && (1..=6).contains(&rest.len())
+        && rest
+            .iter()
+            .all(|byte| *byte == b'.' || byte.is_ascii_hexdigit() || is_interrupt(byte))
+}
+
+impl Legend {
+    /// The legend in the head of a file, or what a kernel without one prints.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Legend {
+        let mut columns = Vec::new();
+        let mut writer = None;
+        for line in lines(head, 1, 0) {
+            let Some(comment) = line.bytes.strip_prefix(b"#") else {
+                if line.bytes.trim_ascii_start().starts_with(b"cpus=")
+                    || line.bytes.starts_with(b"version = ")
+                {
+                    writer = writer.or(Some(Writer::TraceCmd));
+                }
+                continue;
+            };
+            writer = writer.or(Some(Writer::Kernel));
+            if let Some(at) = memchr::memmem::find(comment, b"=> ") {
+                columns.extend(comment.get(at + 3..).and_then(column_of));
+            }
+        }
+        // Without a legend of its own, or if several tracers' are in the file.
+        let is_whole = columns.first() == Some(&Column::IrqsOff)
+            && columns.iter().filter(|it| **it == Column::IrqsOff).count() == 1;
+        if !is_whole {
+            columns.clear();
+        }
+        Legend {
+            writer: writer.unwrap_or_default(),
+            columns,
+        }
+    }
+
+    /// The columns of flags that are so many letters long.
+    fn columns(&self, length: usize) -> &[Column] {
+        use Column::{
+            Interrupt, IrqsOff, LazyDepth, LazyResched, MigrateDisable, NeedResched, PreemptDepth,
+        };
+        const USUAL: &[Column] = &[
+            IrqsOff,
+            NeedResched,
+            Interrupt,
+            PreemptDepth,
+            MigrateDisable,
+        ];
+        const REAL_TIME: &[Column] = &[
+            IrqsOff,
+            NeedResched,
+            LazyResched,
+            Interrupt,
+            PreemptDepth,
+            LazyDepth,
+            MigrateDisable,
+        ];
+        match self.columns.len() {
+            0 if length < 7 => USUAL,
+            0 => REAL_TIME,
+            _ => &self.columns,
+        }
+    }
+
+    /// What the flags of a line say.
+    #[must_use]
+    pub fn read(&self, flags: Flags<'_>) -> Said {
+        let letters = match flags {
+            Flags::Numbers { flags, depth } => {
+                return Said {
+                    flags: Some(flags),
+                    preempt_count: Some(depth),
+                    ..Said::default()
+                };
+            }
+            Flags::Letters(letters) => letters,
+        };
+        if letters.is_empty() {
+            return Said::default();
+        }
+        let number = letters.strip_prefix(b"-").unwrap_or(letters);
+        if let Some(number) = number.strip_prefix(b"0x") {
+            return Said {
+                flags: hex(number),
+                ..Said::default()
+            };
+        }
+        let columns = self.columns(letters.len());
+        let is_real_time = columns.contains(&Column::LazyDepth);
+        let mut said = Said::default();
+        let mut bits = 0;
+        for (at, column) in columns.iter().enumerate() {
+            let Some(letter) = letters.get(at).copied() else {
+                break;
+            };
+            let depth = || match (column, at + 1 == columns.len()) {
+                // Old kernels print the whole count in the last column.
+                (Column::PreemptDepth, true) => letters.get(at..).and_then(hex),
+                _ => hex(&[letter]),
+            };
+            match column {
+                Column::IrqsOff => bits |= irqs_bits(letter),
+                Column::NeedResched => bits |= resched_bits(letter, self.writer),
+                Column::LazyResched => bits |= if letter == b'.' { 0 } else { LAZY },
+                Column::Interrupt => bits |= interrupt_bits(letter),
+                Column::PreemptDepth => said.preempt_count = Some(depth().unwrap_or(0)),
+                Column::LazyDepth => said.preempt_lazy_count = Some(depth().unwrap_or(0)),
+                Column::MigrateDisable if is_real_time => {
+                    said.migrate_disable = Some(depth().unwrap_or(0));
+                }
+                Column::MigrateDisable => {
+                    let count = said.preempt_count.unwrap_or(0);
+                    said.preempt_count = Some(count | (depth().unwrap_or(0) << 4));
+                }
+                Column::LockDepth => said.lock_depth = depth(),
+            }
+        }
+        said.flags = Some(bits);
+        said
+    }
+}
+
+/// `irqs-off/BH-disabled` and the like.
+fn column_of(words: &[u8]) -> Option<Column> {
+    let has = |word: &[u8]| memchr::memmem::find(words, word).is_some();
+    Some(if has(b"irqs-off") {
+        Column::IrqsOff
+    } else if has(b"need-resched") {
+        match has(b"lazy") {
+            true => Column::LazyResched,
+            false => Column::NeedResched,
+        }
+    } else if has(b"hardirq") {
+        Column::Interrupt
+    } else if has(b"preempt-lazy") {
+        Column::LazyDepth
+    } else if has(b"preempt-depth") {
+        Column::PreemptDepth
+    } else if has(b"migrate-disable") {
+        Column::MigrateDisable
+    } else if has(b"lock-depth") {
+        Column::LockDepth
+    } else {
+        return None;
+    })
+}
+
+fn irqs_bits(letter: u8) -> u64 {
+    match letter {
+        b'd' => IRQS_OFF,
+        b'b' => BH_OFF,
+        b'D' => IRQS_OFF | BH_OFF,
+        b'X' => LAZY,
+        _ => 0,
+    }
+}
+
+fn resched_bits(letter: u8, writer: Writer) -> u64 {
+    match (letter, writer) {
+        (b'N', Writer::TraceCmd) | (b'n', _) => NEED_RESCHED,
+        (b'N', Writer::Kernel) => NEED_RESCHED | PREEMPT_RESCHED,
+        (b'p', _) => PREEMPT_RESCHED,
+        (b'B', _) => NEED_RESCHED | LAZY | PREEMPT_RESCHED,
+        (b'b', _) => NEED_RESCHED | LAZY,
+        (b'L', _) => LAZY | PREEMPT_RESCHED,
+        (b'l', _) => LAZY,
+        _ => 0,
+    }
+}
+
+fn interrupt_bits(letter: u8) -> u64 {
+    match letter {
+        b'h' => HARDIRQ,
+        b's' => SOFTIRQ,
+        b'H' => HARDIRQ | SOFTIRQ,
+        b'z' => NMI,
+        b'Z' => NMI | HARDIRQ,
+        _ => 0,
+    }
+}
+
+fn hex(text: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(head: &str, letters: &str) -> (Option<u64>, Option<u64>) {
+        let said = Legend::of(head.as_bytes()).read(Flags::Letters(letters.as_bytes()));
+        (said.flags, said.preempt_count)
+    }
+
+    #[test]
+    fn every_letter_of_the_kernel_is_its_bit() {
+        for (letters, flags, count) in [
+            (".....", 0, 0),
+            ("d..2.", 0x01, 2),
+            ("dNs1.", 0x35, 1),
+            ("DNh21", 0xad, 0x12),
+            ("b.H.3", 0x98, 0x30),
+            ("XpZ..", 0x62 | 0x08, 0),
+            (".nz..", 0x44, 0),
+            (".B...", 0x26, 0),
+            (".b...", 0x06, 0),
+            (".L...", 0x22, 0),
+            (".l...", 0x02, 0),
+            ("d.h1", 0x09, 1),
+            ("...a.", 0, 10),
+        ] {
+            assert_eq!(said("", letters), (Some(flags), Some(count)), "{letters}");
+        }
+        assert_eq!(said("", ""), (None, None));
+        assert_eq!(said("", "-0x15"), (Some(0x15), None));
+        // trace-cmd has one letter for need-resched.
+        assert_eq!(said("cpus=2\n", "dN.1."), (Some(0x05), Some(1)));
+        assert_eq!(said("# tracer: nop\n", "dN.1."), (Some(0x25), Some(1)));
+        let verbose = Flags::Numbers {
+            flags: 37,
+            depth: 2,
+        };
+        let verbose = Legend::of(b"").read(verbose);
+        assert_eq!((verbose.flags, verbose.preempt_count), (Some(37), Some(2)));
+    }
+
+    #[test]
+    fn a_legend_says_what_the_columns_are() {
+        let old = "#  _-----=> irqs-off\n# / _----=> need-resched\n#| / _---=> hardirq/softirq\n#|| / _--=> preempt-depth\n#||| /     delay\n";
+        assert_eq!(said(old, "d.h12"), (Some(0x09), Some(0x12)));
+        let real_time = "#  _-------=> irqs-off\n# / _------=> need-resched\n#| / _-----=> need-resched_lazy\n#|| / _----=> hardirq/softirq\n#||| / _---=> preempt-depth\n#|||| / _--=> preempt-lazy-depth\n#||||| / _-=> migrate-disable\n";
+        for head in [real_time, ""] {
+            let found = Legend::of(head.as_bytes()).read(Flags::Letters(b"dNLh123"));
+            assert_eq!((found.flags, found.preempt_count), (Some(0x2f), Some(1)));
+            assert_eq!(
+                (found.preempt_lazy_count, found.migrate_disable),
+                (Some(2), Some(3))
+            );
+        }
+        assert!(
+            is_flags(b"d..2.") && is_flags(b"dn.h5..") && is_flags(b"DNh21") && is_flags(b"....")
+        );
+        assert!(!is_flags(b"hello") && !is_flags(b"d..") && !is_flags(b"12345"));
+    }
+}

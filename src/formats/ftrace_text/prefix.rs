@@ -1,0 +1,534 @@
+//! The columns at the start of a line: who, where, when.
+//!
+//! ```text
+//! comm-pid [(tgid)] [cpu] [(tgid)] [flags] seconds.micros: body    trace, trace_pipe, trace-cmd report
+//! comm-pid  cpu flags micros"us"mark: body                         latency format
+//! comm-pid  cpu flags seconds.micros: body                         trace-cmd report -l
+//! comm pid cpu flags depth number [raw] 1.234ms (+0.001ms): body   latency format, verbose
+//! instance: or file: before any of them                            trace-cmd report of several buffers or files
+//! [   12.345678] or <4>[   12.345678] before any of them           a dump on the console
+//! ```
+//!
+//! Columns are found from the right: a name may hold spaces, dashes and brackets. A clock that counts prints a
+//! number in place of seconds, and trace-cmd puts no space before it.
+
+use super::fields::find_short;
+use super::flags::{Flags, is_flags};
+
+/// The columns of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix<'a> {
+    /// The buffer or file that it is of; empty if there is only one.
+    pub instance: &'a [u8],
+    /// The thread's name, `<...>` if it was not known.
+    pub comm: &'a [u8],
+    /// Its pid.
+    pub pid: u32,
+    /// Its process.
+    pub group: Group,
+    /// The CPU.
+    pub cpu: u32,
+    /// The latency flags.
+    pub flags: Flags<'a>,
+    /// ns, or the clock's own number.
+    pub time: i64,
+    /// Digits behind the point of the time; `None`: it has no point, it is a counter's number.
+    pub precision: Option<u8>,
+    /// What `trace-cmd report --ts-diff` puts behind the time: `(+24)`; empty if it is not there.
+    pub step: &'a [u8],
+    /// What follows.
+    pub body: &'a [u8],
+}
+
+/// The column of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// There is none.
+    NoColumn,
+    /// `(-------)`.
+    Unknown,
+    /// The process.
+    Is(u32),
+}
+
+impl Prefix<'_> {
+    /// Whether the time is a counter's number.
+    #[must_use]
+    #[inline]
+    pub fn is_raw(&self) -> bool {
+        self.precision.is_none()
+    }
+}
+
+/// The kernel's limit: pids are smaller.
+const MOST_PID: u32 = 1 << 22;
+/// CPUs have smaller numbers.
+pub const MOST_CPU: u32 = 8192;
+/// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
+const LEAST_FLAGS: usize = 4;
+/// The column of flags is not longer.
+const MOST_FLAGS: usize = 12;
+/// Columns end before this many bytes.
+const MOST_PREFIX: usize = 256;
+/// Names are padded to this width, in the latency format to [`SHORT_NAME`]: behind an instance's name comes at
+/// least that much.
+const WIDE_NAME: usize = 15;
+const SHORT_NAME: usize = 8;
+
+/// A whole number at the start of `text`, and how many digits it has.
+#[must_use]
+#[inline]
+pub fn digits(text: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0_u64;
+    let mut at = 0;
+    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
+        value = value
+            .checked_mul(10)?
+            .checked_add(u64::from(digit - b'0'))?;
+        at += 1;
+    }
+    (at > 0).then_some((value, at))
+}
+
+/// A text that is a whole number and nothing else.
+fn whole(text: &[u8]) -> Option<u64> {
+    let (value, length) = digits(text)?;
+    (length == text.len()).then_some(value)
+}
+
+/// Takes the columns off a line.
+#[must_use]
+#[inline]
+pub fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let line = without_console_time(line);
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'[', head.get(from..)?) {
+        let open = from + found;
+        if let Some(prefix) = prefix_at(line, open) {
+            return Some(prefix);
+        }
+        from = open + 1;
+    }
+    latency_prefix(line)
+        .or_else(|| columns_prefix(line))
+        .or_else(|| verbose_prefix(line))
+}
+
+/// A line of a dump without what the console puts before it, and without the zeros of a file that was not
+/// written to its end.
+#[inline]
+#[must_use]
+pub fn without_console_time(line: &[u8]) -> &[u8] {
+    if !matches!(line.first(), Some(b'[' | b'<' | 0)) {
+        return line;
+    }
+    let zeros = line.iter().take_while(|byte| **byte == 0).count();
+    let line = line.get(zeros..).unwrap_or(line);
+    let stamp = || {
+        let mut rest = line;
+        if let Some(level) = rest.strip_prefix(b"<") {
+            rest = level.get(digits(level)?.1..)?.strip_prefix(b">")?;
+        }
+        let inner = rest.strip_prefix(b"[")?.trim_ascii_start();
+        let (_, length) = digits(inner)?;
+        let inner = inner.get(length..)?.strip_prefix(b".")?;
+        let rest = inner.get(digits(inner)?.1..)?.strip_prefix(b"]")?;
+        // The thread or CPU that printed it, where the kernel says so.
+        match rest.trim_ascii_start().strip_prefix(b"[") {
+            Some(caller) => {
+                let caller = caller.trim_ascii_start();
+                let number = caller.strip_prefix(b"T").or(caller.strip_prefix(b"C"))?;
+                number.get(digits(number)?.1..)?.strip_prefix(b"]")
+            }
+            None => Some(rest),
+        }
+    };
+    stamp().unwrap_or(line)
+}
+
+/// What stands behind a line's time: the step of `trace-cmd report --ts-diff`, and the body.
+#[inline]
+fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
+    let body = after.strip_prefix(b" ").unwrap_or(after);
+    let with_step = || {
+        let inner = body.strip_prefix(b"(+")?;
+        let (_, length) = digits(inner)?;
+        let rest = inner.get(length..)?.strip_prefix(b")")?;
+        Some((body.get(..length + 3)?, rest.trim_ascii_start()))
+    };
+    with_step().unwrap_or((&[], body))
+}
+
+fn cpu_of(number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&cpu| cpu < MOST_CPU)
+}
+
+#[inline]
+fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
+    let (cpu, length) = digits(line.get(open + 1..)?)?;
+    let after = line.get(open + 1 + length..)?.strip_prefix(b"]")?;
+    let cpu = cpu_of(cpu)?;
+    let Task {
+        instance,
+        comm,
+        pid,
+        mut group,
+    } = task(line.get(..open)?, WIDE_NAME)?;
+    let mut after = after.trim_ascii_start();
+    // Between 4.13 and 5.8 the process stood behind the CPU.
+    if let Some(inner) = after.strip_prefix(b"(") {
+        let close = memchr::memchr(b')', inner.get(..MOST_FLAGS).unwrap_or(inner))?;
+        group = group_of(inner.get(..close)?)?;
+        after = inner.get(close + 1..)?.trim_ascii_start();
+    }
+    let (flags, time, length, after) = match time(after) {
+        Some((time, length)) => (&after[..0], time, length, after),
+        None => flags_and_time(after)?,
+    };
+    let (step, body) = body_behind(after.get(length..)?);
+    Some(Prefix {
+        instance,
+        comm,
+        pid,
+        group,
+        cpu,
+        flags: Flags::Letters(flags),
+        time: time.ns,
+        precision: time.precision,
+        step,
+        body,
+    })
+}
+
+/// `d..2.    12.345678:`, or with a counter's number `d..2.4631252878692:`: flags, time, the length of what it
+/// was read from, and that.
+#[inline]
+fn flags_and_time(text: &[u8]) -> Option<(&[u8], Time, usize, &[u8])> {
+    let near = text.get(..=MOST_FLAGS).unwrap_or(text);
+    if let Some(end) = memchr::memchr(b' ', near) {
+        let after = text.get(end..)?.trim_ascii_start();
+        if let Some((time, length)) = time(after) {
+            return Some((text.get(..end)?, time, length, after));
+        }
+    }
+    // Five letters, of which the last two may be digits.
+    let (flags, after) = text.split_at_checked(5)?;
+    let (time, length) = time(after)?;
+    is_flags(flags).then_some((flags, time, length, after))
+}
+
+/// `comm-pid` or `comm-pid (tgid)`, padded, perhaps behind an instance's name.
+struct Task<'a> {
+    instance: &'a [u8],
+    comm: &'a [u8],
+    pid: u32,
+    group: Group,
+}
+
+/// Reads it; behind an instance's name `width` bytes of a name are left, or blanks.
+fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
+    let mut text = text.trim_ascii_end();
+    let mut group = Group::NoColumn;
+    if let Some(inner) = text.strip_suffix(b")") {
+        let open = memchr::memrchr(b'(', inner)?;
+        group = group_of(inner.get(open + 1..)?)?;
+        text = inner.get(..open)?.trim_ascii_end();
+    }
+    let dash = memchr::memrchr(b'-', text)?;
+    let pid = whole(text.get(dash + 1..)?)?;
+    let mut comm = text.get(..dash)?;
+    let mut instance = &comm[..0];
+    // `instance:      comm`, as trace-cmd prints several instances.
+    if let Some(colon) = find_short(comm, b": ") {
+        let name = comm.get(colon + 2..)?;
+        let before = comm.get(..colon)?.trim_ascii_start();
+        if (name.first() == Some(&b' ') || name.len() >= width) && !before.is_empty() {
+            (instance, comm) = (before, name);
+        }
+    }
+    Some(Task {
+        instance,
+        comm: comm.trim_ascii_start(),
+        pid: pid_of(pid)?,
+        group,
+    })
+}
+
+/// What stands between the parentheses of the process.
+fn group_of(text: &[u8]) -> Option<Group> {
+    let text = text.trim_ascii();
+    match whole(text) {
+        Some(number) => Some(pid_of(number).map_or(Group::Unknown, Group::Is)),
+        None => text.iter().all(|b| *b == b'-').then_some(Group::Unknown),
+    }
+}
+
+/// A number as a pid, if the kernel can have such.
+#[must_use]
+pub fn pid_of(number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&pid| pid < MOST_PID)
+}
+
+/// A time as it is written.
+#[derive(Clone, Copy)]
+struct Time {
+    ns: i64,
+    precision: Option<u8>,
+}
+
+/// `seconds.fraction:` or `number:` at the start of `text`: the time, and its length.
+#[inline]
+fn time(text: &[u8]) -> Option<(Time, usize)> {
+    let (whole, length) = digits(text)?;
+    let whole = i64::try_from(whole).ok()?;
+    match text.get(length)? {
+        b':' => {
+            let time = Time {
+                ns: whole,
+                precision: None,
+            };
+            Some((time, length + 1))
+        }
+        b'.' => {
+            let mut ns = 0_i64;
+            let mut scale = 100_000_000;
+            let mut at = length + 1;
+            while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
+                ns += i64::from(digit - b'0') * scale;
+                scale /= 10;
+                at += 1;
+            }
+            if at == length + 1 || text.get(at) != Some(&b':') {
+                return None;
+            }
+            let time = Time {
+                ns: whole.checked_mul(1_000_000_000)?.checked_add(ns)?,
+                precision: Some(u8::try_from(at - length - 1).ok()?.min(9)),
+            };
+            Some((time, at + 1))
+        }
+        _ => None,
+    }
+}
+
+/// `  <idle>-0         1dn.h5..    3us!: body`.
+fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let mut from = 0;
+    loop {
+        let us = from + memchr::memmem::find(head.get(from..)?, b"us")?;
+        if let Some(prefix) = latency_at(line, us) {
+            return Some(prefix);
+        }
+        from = us + 2;
+    }
+}
+
+fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
+    let after = line.get(us + 2..)?;
+    let body = match after {
+        [b':', b' ', body @ ..] | [_, b':', b' ', body @ ..] => body,
+        _ => return None,
+    };
+    let before = line.get(..us)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let micros = whole(before.get(space + 1..)?)?;
+    let time = Time {
+        ns: i64::try_from(micros).ok()?.checked_mul(1000)?,
+        precision: Some(6),
+    };
+    with_task(before.get(..space)?, time, body)
+}
+
+/// The columns `comm-pid  cpu flags` of the latency format, and what stands behind them.
+fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<'a>> {
+    let before = before.trim_ascii_end();
+    let space = memchr::memrchr(b' ', before)?;
+    let column = before.get(space + 1..)?;
+    let (cpu, length) = digits(column)?;
+    let cpu = cpu_of(cpu)?;
+    let Task {
+        instance,
+        comm,
+        pid,
+        group,
+    } = task(before.get(..space)?, SHORT_NAME)?;
+    Some(Prefix {
+        instance,
+        comm,
+        pid,
+        group,
+        cpu,
+        flags: Flags::Letters(column.get(length..)?),
+        time: time.ns,
+        precision: time.precision,
+        step: &[],
+        body,
+    })
+}
+
+/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it, and the latency format of a
+/// clock that counts: `  mix.sh-291     0d..2.        1234: body`.
+fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let mut from = 0;
+    loop {
+        let colon = from + memchr::memmem::find(head.get(from..)?, b": ")?;
+        if let Some(prefix) = columns_at(line, colon) {
+            return Some(prefix);
+        }
+        // An instance's name may stand at the line's start: its colon is not the time's.
+        from = colon + 2;
+    }
+}
+
+fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
+    let before = line.get(..colon)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let word = line.get(space + 1..=colon)?;
+    let (columns, time, length) = match time(word) {
+        Some((time, length)) => (before.get(..space)?, time, length),
+        None => {
+            // No space before a counter's number: `1d..2.4631252878692:`.
+            let cpu = digits(word)?.1;
+            let (found, length) = time(word.get(cpu + 5..)?)?;
+            let columns = before.get(..space + 1 + cpu + 5)?;
+            (columns, found, length + cpu + 5)
+        }
+    };
+    if length != word.len() {
+        return None;
+    }
+    let (step, body) = body_behind(line.get(colon + 1..)?);
+    let prefix = with_task(columns, time, body)?;
+    let Flags::Letters(letters) = prefix.flags else {
+        return None;
+    };
+    let is_hex = letters.starts_with(b"-0x");
+    let is_sure = match prefix.precision {
+        Some(_) => is_hex || letters.len() >= LEAST_FLAGS,
+        None => is_hex || is_flags(letters),
+    };
+    is_sure.then_some(Prefix { step, ..prefix })
+}
+
+/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a clock that
+/// counts `... [0000000058eddd44] 130 (+1): body`.
+fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let step = memchr::memmem::find(head, b" (+")?;
+    let end = step + memchr::memmem::find(head.get(step..)?, b"): ")?;
+    let before = line.get(..step)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let number = before.get(space + 1..)?;
+    let time = match number.strip_suffix(b"ms") {
+        Some(number) => {
+            let (millis, length) = digits(number)?;
+            let (micros, rest) = digits(number.get(length..)?.strip_prefix(b".")?)?;
+            let micros = millis.checked_mul(1000)?.checked_add(micros)?;
+            let ns = i64::try_from(micros).ok()?.checked_mul(1000)?;
+            let time = Time {
+                ns,
+                precision: Some(6),
+            };
+            (rest == 3).then_some(time)?
+        }
+        None => Time {
+            ns: i64::try_from(whole(number)?).ok()?,
+            precision: None,
+        },
+    };
+    // From the right: raw time, number, depth, flags, CPU, pid; what is left is the name.
+    let mut left = before.get(..space)?.trim_ascii_end();
+    let mut word = || {
+        let at = memchr::memrchr(b' ', left)?;
+        let word = left.get(at + 1..)?;
+        left = left.get(..at)?.trim_ascii_end();
+        Some(word)
+    };
+    word()?.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let (_number, depth) = (word()?, word()?);
+    let depth = u64::from_str_radix(std::str::from_utf8(depth).ok()?, 16).ok()?;
+    let flags = whole(word()?)?;
+    let cpu = cpu_of(whole(word()?)?)?;
+    let pid = pid_of(whole(word()?)?)?;
+    Some(Prefix {
+        instance: &[],
+        comm: left.trim_ascii_start(),
+        pid,
+        group: Group::NoColumn,
+        cpu,
+        flags: Flags::Numbers { flags, depth },
+        time: time.ns,
+        precision: time.precision,
+        step: &[],
+        body: line.get(end + "): ".len()..)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> Prefix<'_> {
+        split_prefix(line.as_bytes()).unwrap_or_else(|| panic!("{line}"))
+    }
+
+    #[test]
+    fn columns_of_all_writers() {
+        let line = split("            bash-96      [001] .....    69.626109: myprobe: (f+0x0/0x1)");
+        assert_eq!((line.comm, line.pid, line.cpu), (&b"bash"[..], 96, 1));
+        assert_eq!(line.time, 69_626_109_000);
+        assert_eq!(
+            (line.flags, line.body),
+            (Flags::Letters(b"....."), &b"myprobe: (f+0x0/0x1)"[..])
+        );
+        let tgid = split("  my prog-9 [x]-1234  (   77) [012] d.h1.  1.000001: a: b");
+        assert_eq!((tgid.comm, tgid.pid), (&b"my prog-9 [x]"[..], 1234));
+        assert_eq!((tgid.group, tgid.cpu), (Group::Is(77), 12));
+        let unknown = split("  <...>-12  (-------) [000] d....  1.5: a: b");
+        assert_eq!(
+            (unknown.group, unknown.time),
+            (Group::Unknown, 1_500_000_000)
+        );
+        let report = split("          <idle>-0     [001]    64.608890070: sched_switch:         x");
+        assert_eq!(
+            (report.flags, report.time),
+            (Flags::Letters(b""), 64_608_890_070)
+        );
+        let tsc = split("   mix.sh-22 [001]4631252878692: sched_switch: x");
+        assert_eq!((tsc.time, tsc.is_raw()), (4_631_252_878_692, true));
+        let instance =
+            split("timers:       clang++-19-24534 [001]  2305.883414307: hrtimer_cancel: x");
+        assert_eq!((instance.comm, instance.pid), (&b"clang++-19"[..], 24534));
+        let latency =
+            split("  <idle>-0         1dn.h5..    3us!:        0:120:R   + [001]     286: 19:R x");
+        assert_eq!((latency.pid, latency.cpu, latency.time), (0, 1, 3000));
+        let report = split("        mix.sh-291     0d.h1.    46.972530078: sys_enter:   NR 288");
+        assert_eq!(
+            (report.comm, report.pid, report.cpu),
+            (&b"mix.sh"[..], 291, 0)
+        );
+        assert_eq!(
+            (report.flags, report.time),
+            (Flags::Letters(b"d.h1."), 46_972_530_078)
+        );
+        let verbose = split(
+            "            bash   24776   1 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): sys_exit: NR 14 = 0",
+        );
+        assert_eq!(
+            (verbose.comm, verbose.pid, verbose.cpu),
+            (&b"bash"[..], 24776, 1)
+        );
+        assert_eq!(
+            (verbose.time, verbose.body),
+            (10_130_000, &b"sys_exit: NR 14 = 0"[..])
+        );
+        let steps = split(" mix.sh-291   [000]    46.972530: (+24)    sys_enter:   NR 288");
+        assert_eq!(steps.body, b"sys_enter:   NR 288");
+        assert!(split_prefix(b"a-1 2x 3.4: b").is_none());
+        let worker = split("     kworker/0:1-17    [000]    64.612930323: a: b");
+        assert_eq!(worker.comm, b"kworker/0:1");
+    }
+}
