@@ -166,3 +166,140 @@ fn flags_are_fields_in_expressions() {
     let shown = detail.fields.iter().find(|it| it.name == "common_flags");
     assert_eq!(shown.unwrap().text(), "interrupts off, in hardirq");
 }
+
+#[test]
+fn the_report_of_a_report_is_the_report() {
+    let Some(folder) = corpus() else { return };
+    let mut compared = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let is_report = [".report.txt", ".report33.txt", ".report-N.txt"]
+            .iter()
+            .any(|kind| name.contains(kind));
+        // A latency report is the kernel's text; hooks stand before the number of CPUs.
+        if !is_report || name.contains("latency") || name.contains("hook") {
+            continue;
+        }
+        // The long ones say the same again, and packed ones are many.
+        if std::fs::metadata(&path).unwrap().len() > 12_000 {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let wanted = match name.ends_with(".zst") {
+            true => zstd::decode_all(&bytes[..]).unwrap(),
+            false => bytes,
+        };
+        let found = run("report", &["-t"], &path);
+        assert!(found == String::from_utf8_lossy(&wanted), "{name}");
+        compared += 1;
+    }
+    assert!(compared > 60, "{compared}");
+}
+
+#[test]
+fn what_is_in_a_line_is_in_the_report() {
+    let text = Text::new(
+        "report",
+        "# tracer: nop\n#\n\
+         \x20         sh-96      (     90) [001] d.h2.    69.626109: sys_read(fd: 3, buf: 0x7f)\n\
+         \x20         sh-96      (-------) [001] .....    69.626110: sys_read -> 0x8\n\
+         CPU:1 [LOST EVENTS]\n\
+         \x20         sh-96      (     90) [001] dNs1.    69.626111: <stack trace>\n => f\n => g\n\
+         \x20         sh-96      (     90) [002] .....    69.626112: tracing_mark_write: B|9|draw\n\
+         CPU:2 [LOST 7 EVENTS]\n\
+         \x20         sh-96      (     90) [002] ...1.    69.626113: vfs_read <-ksys_read\n\
+         what a program printed\n",
+    );
+    let report = "\
+cpus=2
+              sh-96    (     90) [001] d.h2.    69.626109: sys_enter_read:       fd: 3, buf: 0x7f
+              sh-96    (-------) [001] .....    69.626110: sys_exit_read:        0x8
+CPU:1 [EVENTS DROPPED]
+              sh-96    (     90) [001] dNs1.    69.626111: kernel_stack:         <stack trace>
+ => f
+ => g
+              sh-96    (     90) [002] .....    69.626112: print:                tracing_mark_write: B|9|draw
+CPU:2 [7 EVENTS DROPPED]
+              sh-96    (     90) [002] ...1.    69.626113: function:             vfs_read <-ksys_read
+what a program printed
+";
+    assert_eq!(text.run("report", &[]), report);
+    let only = text.run("report", &["--cpu", "1", "--no-flags", "--from", "1us"]);
+    let lines: Vec<&str> = report.lines().collect();
+    let wanted = [lines[0], lines[2], lines[3], lines[4], lines[5], lines[6]].join("\n");
+    assert_eq!(
+        only,
+        wanted.replace(" .....", "").replace(" dNs1.", "") + "\n"
+    );
+    // With a filter: the events alone, each with its stack.
+    let found = text.run("report", &["--filter", "common_flags & 16"]);
+    assert_eq!(found, lines[4..7].join("\n") + "\n");
+    // What the report says can be read again.
+    let again = Text::new("report-again", report);
+    assert_eq!(again.run("report", &["-t"]), report);
+    assert!(
+        again
+            .run("search", &["--in", "events", "common_flags == 9"])
+            .contains("sys_enter_read")
+    );
+}
+
+#[test]
+fn numbers_of_a_counting_clock_stay_numbers() {
+    let text = Text::new(
+        "counter",
+        "# tracer: nop\n#\n          sh-96      [001] d..2.         1234: a: x=1\n          sh-96      [000] .....  4631252878692: b: y=2\n",
+    );
+    let report = text.run("report", &[]);
+    assert_eq!(
+        report,
+        "cpus=2\n              sh-96    [001] d..2.        1234: a:                    x=1\n              sh-96    [000] .....4631252878692: b:                    y=2\n"
+    );
+    // As trace-cmd glues them together.
+    let again = Text::new("counter-again", &report);
+    assert_eq!(again.run("report", &[]), report);
+    let filtered = text.run("report", &["--filter", "x == 1"]);
+    assert_eq!(filtered, report.lines().nth(1).unwrap().to_owned() + "\n");
+    // The latency format has no unit where the clock has none.
+    let latency = Text::new(
+        "counter-latency",
+        "#  cmd pid\n  <idle>-0         1dn.h5..    3: a: x=1\n      sh-9         0d..2.4631252878692: b: y=2\n",
+    );
+    let report = latency.run("report", &[]);
+    assert!(
+        report.contains("[001] dn.h5..            3: a:"),
+        "{report}"
+    );
+    assert!(report.contains("[000] d..2.4631252878692: b:"), "{report}");
+}
+
+#[test]
+fn every_layout_of_trace_cmd_is_read() {
+    for (line, wanted) in [
+        (
+            "  mix.sh-20242   0d..2.  2157.149710121: (+961878) sched_wakeup_new:     mix.sh:20243 [120] CPU:001",
+            "          mix.sh-20242 [000] d..2.  2157.149710: (+961878) sched_wakeup_new:     mix.sh:20243 [120] CPU:001",
+        ),
+        (
+            "  mix.sh-20242   0-0x1  2157.149716: sched_wakeup_new:      comm=mix.sh pid=20243 prio=120 target_cpu=001",
+            "          mix.sh-20242 [000]-0x1  2157.149716: sched_wakeup_new:      comm=mix.sh pid=20243 prio=120 target_cpu=001",
+        ),
+        (
+            "          mix.sh-22053 [001]4631252923878: (+45)    sched_switch:         mix.sh:22053 [120] R ==> sh:9 [120]",
+            "          mix.sh-22053 [001]4631252923878: (+45)    sched_switch:         mix.sh:22053 [120] R ==> sh:9 [120]",
+        ),
+        (
+            "trace-cm-22033   1d..2.4631252923878: sched_switch:         trace-cmd:22033 [120] S ==> mix.sh:22054 [120]",
+            "        trace-cm-22033 [001] d..2.4631252923878: sched_switch:         trace-cmd:22033 [120] S ==> mix.sh:22054 [120]",
+        ),
+        (
+            "a.dat:           mix.sh-20242 [000]  2157.148748: x: y=1",
+            "a.dat:           mix.sh-20242 [000]  2157.148748: x:                    y=1",
+        ),
+    ] {
+        let text = Text::new("layouts", format!("cpus=2\n{line}\n"));
+        assert_eq!(text.run("report", &[]), format!("cpus=2\n{wanted}\n"));
+        assert_eq!(text.load().trace.diagnostics.count_of("unknown_line"), 0);
+    }
+}

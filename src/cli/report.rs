@@ -12,11 +12,14 @@ use super::command::{
 use super::search::{parse, usage};
 use crate::base::time::TimeArg;
 use crate::base::{Job, TimeSpan, Timestamp};
+use crate::event::part::ClockUnit;
 use crate::formats::ReportOptions;
+use crate::formats::format::Wrote;
 use crate::load::{LoadedTrace, open, open_reader_only};
 use crate::query::Item;
 use crate::query::details::describe;
 use crate::query::expression::Matcher;
+use crate::query::item::event_ref;
 use crate::trace::ThreadId;
 
 /// This command's row.
@@ -62,7 +65,7 @@ pub const COMMAND: Command = Command {
                     .value_name("EXPR")
                     .help(
                         "Only events that this text, /regex/ or expression means (see search); \
-                         lines then have no latency-flags column",
+                         lines of a trace.dat then have no latency-flags column",
                     )
                     .allow_hyphen_values(true),
             )
@@ -149,8 +152,14 @@ fn write_events(
         {
             continue;
         }
-        let detail = describe(trace, loaded.reader.as_ref(), id);
+        let reader = loaded.reader.as_ref();
+        let detail = describe(trace, reader, id);
         if !options.cpus.is_empty() && !detail.cpu.is_some_and(|cpu| options.cpus.contains(&cpu)) {
+            continue;
+        }
+        if let Some(tool) = reader.report()
+            && tool.write_event(event_ref(trace, id), options, out)? == Wrote::Line
+        {
             continue;
         }
         let thread = trace.events.thread(id);
@@ -163,7 +172,9 @@ fn write_events(
             .cpu
             .map_or_else(|| "---".to_owned(), |cpu| format!("{cpu:03}"));
         let tid = trace.thread(thread).tid;
-        let stamp = if options.has_full_times {
+        let stamp = if trace.info.clock_unit != ClockUnit::Nanoseconds {
+            time.0.to_string()
+        } else if options.has_full_times {
             time.to_string()
         } else {
             let micros = (time.0 + 500).div_euclid(1000);

@@ -245,6 +245,15 @@ pub struct ReportOptions {
     pub until: Option<Timestamp>,
 }
 
+/// What a report did with one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    /// Its line.
+    Line,
+    /// Nothing: it prints whole traces only.
+    Nothing,
+}
+
 /// Prints a whole trace as its reference tool does.
 pub trait Report {
     /// Writes all of it; stops early with an error of kind `Interrupted` if the job is cancelled.
@@ -257,4 +266,17 @@ pub trait Report {
         out: &mut dyn std::io::Write,
         job: &Job,
     ) -> std::io::Result<()>;
+
+    /// Writes one event as [`Report::write`] does, if it can do that for one alone; else says so.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write_event(
+        &self,
+        _event: EventRef,
+        _options: &ReportOptions,
+        _out: &mut dyn std::io::Write,
+    ) -> std::io::Result<Wrote> {
+        Ok(Wrote::Nothing)
+    }
 }

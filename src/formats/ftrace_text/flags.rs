@@ -78,6 +78,46 @@ pub struct Said {
 }
 
 impl Said {
+    /// The column of flags as the kernel prints it.
+    #[must_use]
+    pub fn letters(self) -> Vec<u8> {
+        let flags = self.flags.unwrap_or(0);
+        let count = self.preempt_count.unwrap_or(0);
+        let has = |bits: u64| flags & bits == bits;
+        let depth = |depth: u64| match depth {
+            0 => b'.',
+            _ => char::from_digit(depth as u32 & 15, 16).map_or(b'.', |digit| digit as u8),
+        };
+        vec![
+            match (has(IRQS_OFF), has(BH_OFF)) {
+                (true, true) => b'D',
+                (true, false) => b'd',
+                (false, true) => b'b',
+                (false, false) => b'.',
+            },
+            match (has(NEED_RESCHED), has(LAZY), has(PREEMPT_RESCHED)) {
+                (true, true, true) => b'B',
+                (true, false, true) => b'N',
+                (false, true, true) => b'L',
+                (true, true, false) => b'b',
+                (true, false, false) => b'n',
+                (false, false, true) => b'p',
+                (false, true, false) => b'l',
+                (false, false, false) => b'.',
+            },
+            match (has(NMI), has(HARDIRQ), has(SOFTIRQ)) {
+                (true, true, _) => b'Z',
+                (true, false, _) => b'z',
+                (false, true, true) => b'H',
+                (false, true, false) => b'h',
+                (false, false, true) => b's',
+                (false, false, false) => b'.',
+            },
+            depth(count & 15),
+            depth(count >> 4 & 15),
+        ]
+    }
+
     /// What is said, as the fields of a binary trace's event.
     pub fn fields(self) -> impl Iterator<Item = Field> {
         let rows = [

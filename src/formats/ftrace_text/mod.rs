@@ -24,6 +24,7 @@ mod graph;
 mod line;
 mod prefix;
 mod recipe;
+mod report;
 mod sniff;
 mod with_etrace;
 
@@ -41,12 +42,13 @@ use crate::event::{
     Value,
 };
 use crate::formats::text_kinds::Kinds;
-use crate::formats::{EventRef, Format, Input, Reader};
+use crate::formats::{EventRef, Format, Input, Reader, Report};
 
 use emit::{Emitter, Last, Layout};
 use flags::Legend;
 use line::{Body, Plain, classify, plain};
 use prefix::{digits, split_prefix};
+use report::Shape;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -99,6 +101,8 @@ struct FtraceReader {
     legend: Legend,
     /// Whether lines of the build tracer are among the others.
     has_etrace: bool,
+    /// What its report looks like.
+    shape: Shape,
     /// What columns called pids, with the block that said it.
     names: Mutex<FxHashMap<u32, (usize, Vec<u8>)>>,
 }
@@ -112,6 +116,7 @@ struct Summary {
     last: Option<Last>,
     is_raw: bool,
     has_etrace: bool,
+    shape: Shape,
 }
 
 fn summarize(text: &[u8], layout: Layout) -> Summary {
@@ -130,6 +135,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
         };
         if let Some(found) = graph_line {
             see(found.cpu);
+            summary.shape.has_graph_columns |= found.time.is_some() && found.task.is_some();
             if let (Some(time), None) = (found.time, summary.first) {
                 summary.first = Some(Last {
                     time,
@@ -150,6 +156,9 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
             summary.last = Some(now);
             summary.is_raw |= prefix.is_raw();
             summary.has_etrace |= with_etrace::is_call(prefix.body);
+            summary.shape.has_steps |= !prefix.step.is_empty();
+            let width = &mut summary.shape.instance_width;
+            *width = (*width).max(prefix.instance.len());
         } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
             see(cpu);
         }
@@ -195,6 +204,8 @@ impl FtraceReader {
         }
         let is_raw = summaries.iter().any(|summary| summary.is_raw);
         let has_etrace = summaries.iter().any(|summary| summary.has_etrace);
+        let shapes = summaries.iter().map(|summary| summary.shape);
+        let shape = shapes.fold(Shape::default(), Shape::and);
         let first = summaries.iter().find_map(|summary| summary.first);
         let mut last = first.unwrap_or_default();
         last.thread = ThreadKey::UNKNOWN.0;
@@ -271,6 +282,7 @@ impl FtraceReader {
             layout,
             legend,
             has_etrace,
+            shape,
             names: Mutex::new(FxHashMap::default()),
         })
     }
@@ -469,6 +481,10 @@ impl Reader for FtraceReader {
         let fields = self.describe(event).fields;
         let field = fields.into_iter().find(|field| field.name == name)?;
         Some(field.value)
+    }
+
+    fn report(&self) -> Option<&dyn Report> {
+        Some(self)
     }
 
     fn memory_bytes(&self) -> u64 {

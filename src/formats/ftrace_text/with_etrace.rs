@@ -13,11 +13,11 @@ use crate::base::lines::lines;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{
-    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo,
+    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo, Value,
 };
 use crate::formats::etrace::{Found, Lines, parse_line};
 use crate::formats::format::BoxedReader;
-use crate::formats::{EventRef, Reader};
+use crate::formats::{EventRef, Reader, Report};
 
 /// A text with lines of etrace in it.
 #[derive(Debug)]
@@ -164,6 +164,21 @@ impl Reader for WithEtrace {
             Some(lines) => lines.describe(event),
             None => self.inner.describe(event),
         }
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        match self.own(event) {
+            Some(lines) => {
+                let fields = lines.describe(event).fields;
+                let field = fields.into_iter().find(|field| field.name == name)?;
+                Some(field.value)
+            }
+            None => self.inner.value(event, name),
+        }
+    }
+
+    fn report(&self) -> Option<&dyn Report> {
+        Some(&self.inner)
     }
 
     fn memory_bytes(&self) -> u64 {

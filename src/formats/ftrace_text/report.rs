@@ -1,0 +1,408 @@
+//! A text again as `trace-cmd report` lays it out: what stands in its lines stands in the report's.
+//!
+//! ```text
+//! instance: %16s-%-5d [(tgid)] [%03d] flags %5u.%06u: [(+step)] NAME:  padded to 20  info
+//! ```
+//!
+//! Lines keep their order. What a text has and trace-cmd has not (the process, a tracer's own forms) is kept, under
+//! the names that trace-cmd gives such events. A graph of functions without tasks or times keeps the kernel's
+//! layout, since the columns of the other cannot be filled. Comments are left out.
+
+use std::io::{Error, ErrorKind, Write};
+
+use rayon::prelude::*;
+
+use super::fields::tracer_text;
+use super::flags::Flags;
+use super::graph;
+use super::line::{Body, Plain, classify, plain};
+use super::prefix::{Group, Prefix, split_prefix};
+use super::{Block, FtraceReader, Layout};
+use crate::base::lines::lines;
+use crate::base::{Job, Timestamp};
+use crate::formats::EventRef;
+use crate::formats::format::{Report, ReportOptions, Wrote};
+
+/// What the whole file says of its lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The longest name of an instance; 0: there are none.
+    pub instance_width: usize,
+    /// Whether lines say how long after the one before they came (`--ts-diff`).
+    pub has_steps: bool,
+    /// Whether a graph's lines have columns of tasks and of times.
+    pub has_graph_columns: bool,
+}
+
+impl Shape {
+    /// What both say.
+    #[must_use]
+    pub fn and(self, other: Shape) -> Shape {
+        Shape {
+            instance_width: self.instance_width.max(other.instance_width),
+            has_steps: self.has_steps || other.has_steps,
+            has_graph_columns: self.has_graph_columns || other.has_graph_columns,
+        }
+    }
+}
+
+impl Report for FtraceReader {
+    fn write(
+        &self,
+        options: &ReportOptions,
+        out: &mut dyn Write,
+        job: &Job,
+    ) -> std::io::Result<()> {
+        let cpus = self.info.cpu_count.unwrap_or(self.cpus.len() as u32);
+        writeln!(out, "cpus={cpus}")?;
+        let interrupted = || Error::from(ErrorKind::Interrupted);
+        for blocks in self.blocks.chunks(rayon::current_num_threads().max(1)) {
+            let texts: Vec<Vec<u8>> = blocks
+                .par_iter()
+                .map(|block| {
+                    job.check().map_err(|_| interrupted())?;
+                    let text = self.block_text(block, options, job);
+                    job.advance(block.range.len() as u64);
+                    text
+                })
+                .collect::<std::io::Result<_>>()?;
+            for text in texts {
+                out.write_all(&text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_event(
+        &self,
+        event: EventRef,
+        options: &ReportOptions,
+        out: &mut dyn Write,
+    ) -> std::io::Result<Wrote> {
+        if event.part as usize >= self.parts.len() {
+            return Ok(Wrote::Nothing);
+        }
+        let start = usize::try_from(event.place).unwrap_or(usize::MAX);
+        let text = self.input.bytes().get(start..).unwrap_or(&[]);
+        let mut made = Vec::new();
+        for (index, line) in lines(text, 1, 0).enumerate() {
+            if index > 0 && plain(line.bytes) != Plain::Frame {
+                break;
+            }
+            self.push_line(&mut made, line.bytes, options);
+        }
+        out.write_all(&made)?;
+        Ok(Wrote::Line)
+    }
+}
+
+/// Which lines are wanted.
+struct Wanted<'a> {
+    options: &'a ReportOptions,
+    /// Whether the line before was: frames and words belong to it.
+    is_last: bool,
+}
+
+impl Wanted<'_> {
+    fn cpu(&self, cpu: u32) -> bool {
+        self.options.cpus.is_empty() || self.options.cpus.contains(&cpu)
+    }
+
+    fn time(&self, time: i64) -> bool {
+        let is_after = self.options.from.is_none_or(|from| time >= from.0);
+        is_after && self.options.until.is_none_or(|until| time < until.0)
+    }
+
+    fn event(&mut self, cpu: u32, time: i64) -> bool {
+        self.is_last = self.cpu(cpu) && self.time(time);
+        self.is_last
+    }
+}
+
+impl FtraceReader {
+    fn block_text(
+        &self,
+        block: &Block,
+        options: &ReportOptions,
+        job: &Job,
+    ) -> std::io::Result<Vec<u8>> {
+        let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
+        let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+        let mut wanted = Wanted {
+            options,
+            is_last: true,
+        };
+        if block.first_line > 1 {
+            wanted.event(block.last.cpu, block.last.time);
+        }
+        if self.layout == Layout::Graph {
+            let times = self.graph_times(options, job)?;
+            self.push_graph(&mut out, text, &times, &mut wanted);
+            return Ok(out);
+        }
+        let mut last = block.last;
+        for line in lines(text, 1, 0) {
+            let is_wanted = match split_prefix(line.bytes) {
+                Some(prefix) => wanted.event(prefix.cpu, last.spread(&prefix)),
+                None => match plain(line.bytes) {
+                    Plain::Silent => false,
+                    Plain::Frame | Plain::Text => wanted.is_last,
+                    Plain::Lost(cpu, _) => wanted.cpu(cpu) && wanted.time(last.time),
+                },
+            };
+            if is_wanted {
+                self.push_line(&mut out, line.bytes, options);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The times of a graph's lines by their places, where they are asked for and the text does not have them.
+    fn graph_times(&self, options: &ReportOptions, job: &Job) -> std::io::Result<Vec<(u64, i64)>> {
+        if options.from.is_none() && options.until.is_none() {
+            return Ok(Vec::new());
+        }
+        let columns = self
+            .read_block(0, job)
+            .map_err(|_| Error::from(ErrorKind::Interrupted))?;
+        let mut times: Vec<(u64, i64)> = columns
+            .iter()
+            .flat_map(|lane| {
+                (0..lane.events.len() as u32).map(|event| {
+                    let row = lane.events.row(event);
+                    (row.place, row.time.0)
+                })
+            })
+            .collect();
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    fn push_graph(
+        &self,
+        out: &mut Vec<u8>,
+        text: &[u8],
+        times: &[(u64, i64)],
+        wanted: &mut Wanted<'_>,
+    ) {
+        for line in lines(text, 1, 0) {
+            let time = || {
+                let at = times.partition_point(|row| row.0 < line.offset);
+                let row = times.get(at).or(times.last());
+                row.map_or(Timestamp(0), |row| Timestamp(row.1)).0
+            };
+            let cpu = match graph::split_line(line.bytes) {
+                Some(found) => Some(found.cpu),
+                None => split_prefix(line.bytes).map(|prefix| prefix.cpu),
+            };
+            let is_wanted = match (cpu, plain(line.bytes)) {
+                (Some(cpu), _) => wanted.event(cpu, time()),
+                (None, Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(time()),
+                (None, Plain::Silent) => false,
+                (None, _) => wanted.is_last,
+            };
+            if is_wanted {
+                self.push_line(out, line.bytes, wanted.options);
+            }
+        }
+    }
+
+    /// Appends a line in the report's layout.
+    fn push_line(&self, out: &mut Vec<u8>, line: &[u8], options: &ReportOptions) {
+        let graph_line = match (self.layout, self.shape.has_graph_columns) {
+            (Layout::Graph, true) => graph::split_line(line),
+            _ => None,
+        };
+        let in_graph;
+        let prefix = match graph_line.and_then(|line| Some((line, line.time?, line.task?))) {
+            Some((found, time, (comm, pid))) => {
+                in_graph = Prefix {
+                    instance: &[],
+                    comm,
+                    pid,
+                    group: Group::NoColumn,
+                    cpu: found.cpu,
+                    flags: Flags::Letters(found.flags),
+                    time,
+                    precision: Some(6),
+                    step: &[],
+                    body: found.rest,
+                };
+                Some(in_graph)
+            }
+            None => split_prefix(line),
+        };
+        match (prefix, plain(line)) {
+            (Some(prefix), _) => {
+                self.push_columns(out, &prefix, options);
+                match graph_line {
+                    Some(found) => push_step(out, found.rest),
+                    None => push_body(out, prefix.body),
+                }
+            }
+            (None, Plain::Lost(cpu, count)) => {
+                let name = memchr::memmem::find(line, b": CPU:")
+                    .and_then(|at| line.get(..at + 2))
+                    .unwrap_or(&[]);
+                out.extend_from_slice(name);
+                let count = count.map(|count| format!("{count} ")).unwrap_or_default();
+                out.extend_from_slice(format!("CPU:{cpu} [{count}EVENTS DROPPED]").as_bytes());
+            }
+            (None, _) => out.extend_from_slice(line),
+        }
+        out.push(b'\n');
+    }
+
+    fn push_columns(&self, out: &mut Vec<u8>, prefix: &Prefix<'_>, options: &ReportOptions) {
+        let width = self.shape.instance_width;
+        if width > 0 {
+            let name = prefix.instance;
+            push_padding(out, width, name.len());
+            out.extend_from_slice(name);
+            out.extend_from_slice(if name.is_empty() { b"  " } else { b": " });
+        }
+        push_padding(out, 16, prefix.comm.len());
+        out.extend_from_slice(prefix.comm);
+        out.extend_from_slice(format!("-{:<5} ", prefix.pid).as_bytes());
+        match prefix.group {
+            Group::NoColumn => {}
+            Group::Unknown => out.extend_from_slice(b"(-------) "),
+            Group::Is(tgid) => out.extend_from_slice(format!("({tgid:>7}) ").as_bytes()),
+        }
+        out.extend_from_slice(format!("[{:03}]", prefix.cpu).as_bytes());
+        let letters = if options.has_no_flags {
+            Vec::new()
+        } else {
+            self.letters(prefix.flags, options)
+        };
+        if !letters.is_empty() && !letters.starts_with(b"-") {
+            out.push(b' ');
+        }
+        out.extend_from_slice(&letters);
+        push_time(out, prefix, letters.len(), options);
+        out.extend_from_slice(b": ");
+        if self.shape.has_steps {
+            out.extend_from_slice(prefix.step);
+            push_padding(out, 8, prefix.step.len());
+            out.push(b' ');
+        }
+    }
+
+    /// The column of flags.
+    fn letters(&self, flags: Flags<'_>, options: &ReportOptions) -> Vec<u8> {
+        let said = self.legend.read(flags);
+        match (flags, said.flags) {
+            (_, Some(bits)) if options.is_raw => format!("-{bits:#x}").into_bytes(),
+            (Flags::Letters(letters), _) => letters.to_vec(),
+            (Flags::Numbers { .. }, _) => said.letters(),
+        }
+    }
+}
+
+fn push_padding(out: &mut Vec<u8>, width: usize, length: usize) {
+    out.resize(out.len() + width.saturating_sub(length), b' ');
+}
+
+/// The time as precisely as it is written, or to microseconds.
+fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, options: &ReportOptions) {
+    let Some(precision) = prefix.precision else {
+        // trace-cmd puts no space before it: five letters can be told from what follows, others cannot.
+        if !matches!(flag_letters, 0 | 5) {
+            out.push(b' ');
+        }
+        out.extend_from_slice(format!("{:>12}", prefix.time).as_bytes());
+        return;
+    };
+    let digits = match options.has_full_times {
+        true => precision.max(6),
+        false => 6,
+    };
+    let unit = 10_i64.pow(9 - u32::from(digits.min(9)));
+    let steps = prefix.time.saturating_add(unit / 2).div_euclid(unit);
+    let second = 1_000_000_000 / unit;
+    let (whole, part) = (steps.div_euclid(second), steps.rem_euclid(second));
+    let width = usize::from(digits);
+    out.extend_from_slice(format!(" {whole:>5}.{part:0width$}").as_bytes());
+}
+
+fn push_name(out: &mut Vec<u8>, name: &[&[u8]]) {
+    let length: usize = name.iter().map(|part| part.len()).sum();
+    for part in name {
+        out.extend_from_slice(part);
+    }
+    out.extend_from_slice(b": ");
+    push_padding(out, 20, length);
+}
+
+/// What stands behind `name: ` and its padding: it may begin with blanks of its own (a function's depth).
+fn as_it_stands<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let rest = body.trim_ascii_start().strip_prefix(name)?;
+    let rest = rest.strip_prefix(b": ")?;
+    let padding = 20_usize.saturating_sub(name.len());
+    let is_padded = rest.iter().take(padding).all(|byte| *byte == b' ');
+    match is_padded {
+        true => rest.get(padding..),
+        false => Some(rest),
+    }
+}
+
+/// The name of the event and what it says.
+fn push_body(out: &mut Vec<u8>, body: &[u8]) {
+    let text = body.trim_ascii();
+    match classify(body) {
+        Body::Event(name, info) if name.starts_with(b"tracing_mark_write") => {
+            push_name(out, &[b"print"]);
+            out.extend_from_slice(b"tracing_mark_write: ");
+            out.extend_from_slice(info);
+        }
+        Body::Event(name, info) => {
+            push_name(out, &[name]);
+            out.extend_from_slice(as_it_stands(body, name).unwrap_or(info));
+        }
+        Body::SysEnter(name, arguments) => {
+            push_name(out, &[b"sys_enter_", name]);
+            out.extend_from_slice(arguments);
+        }
+        Body::SysExit(name, result) => {
+            push_name(out, &[b"sys_exit_", name]);
+            out.extend_from_slice(result);
+        }
+        Body::Function(..) => {
+            push_name(out, &[b"function"]);
+            out.extend_from_slice(text);
+        }
+        Body::Stack(_) => {
+            let name: &[u8] = match text.starts_with(b"<user") {
+                true => b"user_stack",
+                false => b"kernel_stack",
+            };
+            push_name(out, &[name]);
+            out.extend_from_slice(text);
+        }
+        Body::Text => {
+            match tracer_text(body) {
+                Some(found) if found.is_wakeup => push_name(out, &[b"wakeup"]),
+                Some(_) => push_name(out, &[b"context_switch"]),
+                None => {}
+            }
+            out.extend_from_slice(text);
+        }
+    }
+}
+
+/// A step of a graph.
+fn push_step(out: &mut Vec<u8>, rest: &[u8]) {
+    let found = graph::step(rest).or_else(|| graph::step_without_duration(rest));
+    match found.map(|found| found.step) {
+        Some(graph::Step::Comment(text)) => push_body(out, text),
+        Some(graph::Step::Leave(..)) => {
+            push_name(out, &[b"funcgraph_exit"]);
+            out.extend_from_slice(rest.trim_ascii_end());
+        }
+        Some(_) => {
+            push_name(out, &[b"funcgraph_entry"]);
+            out.extend_from_slice(rest.trim_ascii_end());
+        }
+        None => out.extend_from_slice(rest.trim_ascii()),
+    }
+}
