@@ -6,8 +6,13 @@ mod support;
 
 use egui::Role;
 use egui_kittest::kittest::Queryable as _;
+use std::sync::Arc;
 use support::*;
+use threadline::base::Job;
+use threadline::load::Reading;
+use threadline::load::together::open_together;
 use threadline::view::Action;
+use threadline::view::ruler::TimeFormat;
 
 /// Seconds since 1970 of 2026-11-21 at midnight.
 const MIDNIGHT_S: i64 = 1_795_219_200;
@@ -54,7 +59,42 @@ fn a_typed_date_becomes_the_first_day() {
         .info
         .wall_clock_zero_ns;
     assert_eq!(midnight, Some(MIDNIGHT_S * 1_000_000_000));
-    assert!(window.query_by_label("set").is_some());
+    assert!(
+        window
+            .query_by_label_contains("2026-11-21 10:00:00.000000000 to 2026-11-21 10:00:02")
+            .is_some()
+    );
+    // The ruler and all times show that day's wall clock from now on.
+    let format = window.state().state().time_format;
+    assert_eq!(format, TimeFormat::WallClock);
+}
+
+#[test]
+fn a_date_is_for_all_files_of_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [7, 8].map(|pid| folder.path().join(format!("ff.{pid}")));
+    for path in &paths {
+        std::fs::write(
+            path,
+            "10:00:00.5 getppid() = 1\n10:00:02.5 exit_group(0) = ?\n",
+        )
+        .unwrap();
+    }
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let mut window = empty_window();
+    window.state_mut().show(Arc::new(loaded));
+    let ctx = window.ctx.clone();
+    let reading = Reading {
+        midnight_ns: Some(MIDNIGHT_S * 1_000_000_000),
+        ..Reading::default()
+    };
+    window.state_mut().act(&ctx, Action::ReadAgain(reading));
+    settle(&mut window);
+    let trace = &window.state().loaded().unwrap().trace;
+    assert_eq!(trace.info.format, "strace, 2 files of -ff");
+    assert_eq!(trace.processes.len(), 2);
+    let wall = trace.info.wall_clock(trace.span.start);
+    assert_eq!(wall.as_deref(), Some("2026-11-21 10:00:00.500000000"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The ground that every other module stands on: time, checked byte reading, errors with a place,
+//! The ground that every other module stands on: time, dates, checked byte reading, errors with a place,
 //! diagnostics, jobs that can be cancelled, rows put in order, and interned strings. Knows no trace and no format.
 
 pub mod allocator;
+pub mod calendar;
 pub mod cursor;
 pub mod diagnostic;
 pub mod error;

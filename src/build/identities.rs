@@ -360,14 +360,21 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, B
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
     known.reserve(count);
     for told in lives {
-        let Life::Fork {
-            parent,
-            child,
-            sort,
-            name,
-        } = told.life
-        else {
-            continue;
+        let (parent, child, sort, name) = match told.life {
+            Life::Fork {
+                parent,
+                child,
+                sort,
+                name,
+            } => (parent, child, sort, name),
+            Life::Exit { thread, .. } => {
+                // Whoever is made with this key after that is another one, however soon.
+                if let Some(known) = known.get_mut(&thread.0) {
+                    known.last = usize::MAX;
+                }
+                continue;
+            }
+            _ => continue,
         };
         let child = born_as(*child, told.time, &aliases, seen, &known);
         let birth = Birth {
@@ -587,10 +594,15 @@ impl People {
                     signal,
                 } => {
                     let index = at(self, *thread);
+                    let (key, map) = (*thread, &self.map);
                     let Some(thread) = self.threads.get_mut(index) else {
                         continue;
                     };
                     thread.end = Some(told.time);
+                    if map.at(key, thread.seen.1).0 as usize != index {
+                        // That was the birth of the next one with this key.
+                        thread.seen.1 = told.time;
+                    }
                     let id = ThreadId(index as u32);
                     if let Some(process) = thread
                         .process

@@ -102,7 +102,7 @@ pub fn reading_arguments(command: clap::Command) -> clap::Command {
             Arg::new("date")
                 .long("date")
                 .value_name("YYYY-MM-DD")
-                .help("The first day of a text whose times have no date")
+                .help("The first day of a text whose times have no date; with +02:00 behind it where they are not UTC")
                 .global(true)
                 .value_parser(|date: &str| {
                     midnight_of(date)
@@ -220,6 +220,10 @@ pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
         return Err(CliError::Input(error.to_string()));
     }
     warn_of_losses(&loaded);
+    if matches.contains_id("date") && !loaded.has_given_day() {
+        let words = "--date changes nothing: no file here has times of day without a date";
+        let _unwritable = writeln!(std::io::stderr(), "threadline: {words}");
+    }
     Ok(loaded)
 }
 

@@ -79,6 +79,8 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
         "path": loaded.path.to_string_lossy(),
         "file_bytes": loaded.file_bytes,
         "clock": trace.info.clock,
+        "wall_clock_start": trace.info.wall_clock(trace.span.start),
+        "wall_clock_end": trace.info.wall_clock(trace.span.end),
         "sources": sources,
         "start_ns": trace.span.start.0,
         "end_ns": trace.span.end.0,
@@ -130,6 +132,9 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     row("span", span_text(trace.span, trace.info.clock_unit))?;
     if !trace.info.clock.is_empty() {
         row("clock", trace.info.clock.clone())?;
+    }
+    if let Some(wall) = trace.info.wall_clock_of(trace.span) {
+        row("wall clock", wall)?;
     }
     let counts = [
         ("events", trace.events.len()),

@@ -15,7 +15,8 @@ use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::formats::ReportOptions;
 use crate::formats::format::Wrote;
-use crate::load::{LoadedTrace, open, open_reader_only};
+use crate::load::together::open_as;
+use crate::load::{LoadedTrace, open_reader_only};
 use crate::query::Item;
 use crate::query::details::describe;
 use crate::query::expression::Matcher;
@@ -116,7 +117,17 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         return Ok(());
     }
     drop(reader);
-    let loaded = with_progress("reading", &job, || open(&path, &job)).map_err(fail)?;
+    let loaded = with_progress("reading", &job, || {
+        open_as(
+            std::slice::from_ref(&path),
+            reading(matches),
+            &[],
+            &[],
+            &job,
+            None,
+        )
+    })
+    .map_err(fail)?;
     warn_of_losses(&loaded);
     let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
     let matcher = filter

@@ -21,4 +21,4 @@ pub use keys::{
     Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, ThreadEntry, ThreadKey,
 };
 pub use lane::*;
-pub use part::{Coarse, Lane, Part, TraceInfo};
+pub use part::{Coarse, FirstDay, Lane, Part, TraceInfo};

@@ -1,5 +1,6 @@
 //! How a file is cut for reading in parallel, and what is known before its events are read.
 
+use crate::base::calendar::wall_text;
 use crate::base::{TimeSpan, Timestamp};
 
 /// What can be read independently and is in time order by itself, or nearly so: one CPU's ring buffer,
@@ -44,6 +45,18 @@ pub enum ClockUnit {
     Lines,
 }
 
+/// Who says what day the times are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FirstDay {
+    /// The file, or its times are not of a day at all.
+    #[default]
+    OfFile,
+    /// Nobody: the file has times of day only.
+    Unknown,
+    /// The user.
+    Given,
+}
+
 /// What the file says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceInfo {
@@ -55,6 +68,8 @@ pub struct TraceInfo {
     pub clock_unit: ClockUnit,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, where the file tells.
     pub wall_clock_zero_ns: Option<i64>,
+    /// Who says what day that is.
+    pub first_day: FirstDay,
     /// The recording's own number, by which others may name it.
     pub trace_id: Option<u64>,
     /// The number of the recording to whose clock this one's times were shifted (a guest's host).
@@ -63,4 +78,21 @@ pub struct TraceInfo {
     pub cpu_count: Option<u32>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
+}
+
+impl TraceInfo {
+    /// What a wall clock showed (UTC) at a time of this clock, where that is known.
+    #[must_use]
+    pub fn wall_clock(&self, time: Timestamp) -> Option<String> {
+        let zero = self.wall_clock_zero_ns?;
+        (self.clock_unit == ClockUnit::Nanoseconds)
+            .then(|| wall_text(i128::from(time.0) + i128::from(zero)))
+    }
+
+    /// The wall clock from the first to the last time of `span`.
+    #[must_use]
+    pub fn wall_clock_of(&self, span: TimeSpan) -> Option<String> {
+        let (start, end) = (self.wall_clock(span.start)?, self.wall_clock(span.end)?);
+        Some(format!("{start} to {end} (UTC)"))
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::base::StringId;
+use crate::base::calendar::wall_text;
 use crate::base::strings::text_of;
 use crate::trace::Trace;
 
@@ -98,6 +99,14 @@ pub struct RowWriter<'a> {
     format: RowFormat,
     columns: &'a [&'a str],
     count: u64,
+    wall_clock: Option<WallClock>,
+}
+
+/// How the last column follows from another one.
+#[derive(Clone, Copy, Debug)]
+struct WallClock {
+    time: usize,
+    zero_ns: i64,
 }
 
 impl<'a> RowWriter<'a> {
@@ -120,7 +129,13 @@ impl<'a> RowWriter<'a> {
             format,
             columns,
             count: 0,
+            wall_clock: None,
         })
+    }
+
+    /// From now on the last column is the wall clock at the time in column `time`, which rows do not give.
+    pub fn add_wall_clock(&mut self, time: usize, zero_ns: i64) {
+        self.wall_clock = Some(WallClock { time, zero_ns });
     }
 
     /// Writes a row; its cells stand in the order of the columns.
@@ -128,6 +143,18 @@ impl<'a> RowWriter<'a> {
     /// # Errors
     /// Those of `out`.
     pub fn row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
+        let Some(WallClock { time, zero_ns }) = self.wall_clock else {
+            return self.write_row(cells);
+        };
+        let mut cells = cells.to_vec();
+        cells.push(match cells.get(time) {
+            Some(Cell::Int(ns)) => wall_text(ns + i128::from(zero_ns)).into(),
+            _ => Cell::None,
+        });
+        self.write_row(&cells)
+    }
+
+    fn write_row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
         match self.format {
             RowFormat::Tsv => {
                 for (i, cell) in cells.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! The trace's tables as rows of cells: what `table` prints, and what the exporters `csv` and `json` write.
 //!
 //! Names and leading columns are a contract that scripts rely on; columns are only ever added at the end. Times are
-//! in ns on the trace's own clock, things that reach out of the range are told whole.
+//! in ns on the trace's own clock, things that reach out of the range are told whole. Where the user gave times of
+//! day their date, a last column says what a wall clock showed.
 
 use std::io::Write;
 
@@ -43,11 +44,28 @@ impl Table {
         format: RowFormat,
         out: &mut dyn Write,
     ) -> std::io::Result<u64> {
-        let mut rows = RowWriter::new(out, format, self.columns)?;
+        let time = self
+            .columns
+            .iter()
+            .position(|name| TIME_COLUMNS.contains(name));
+        let info = &loaded.trace.info;
+        let (Some(time), Some(zero_ns), true) =
+            (time, info.wall_clock_zero_ns, loaded.has_given_day())
+        else {
+            let mut rows = RowWriter::new(out, format, self.columns)?;
+            (self.write)(loaded, chosen, &mut rows)?;
+            return rows.finish();
+        };
+        let columns: Vec<&str> = self.columns.iter().copied().chain(["wall_clock"]).collect();
+        let mut rows = RowWriter::new(out, format, &columns)?;
+        rows.add_wall_clock(time, zero_ns);
         (self.write)(loaded, chosen, &mut rows)?;
         rows.finish()
     }
 }
+
+/// The first of these is what the wall clock is told of, where the user gave times of day their date.
+const TIME_COLUMNS: &[&str] = &["ts", "start", "from_ts"];
 
 /// The table of that name.
 #[must_use]

@@ -5,7 +5,7 @@ use super::app::App;
 use super::notices::Mood;
 use crate::load::LoadedTrace;
 use crate::load::background::Request;
-use crate::load::together::members_of;
+use crate::load::together::files_of;
 use crate::view::Session;
 use crate::view::saved::WindowPlace;
 use crate::view::session::ENDING;
@@ -55,6 +55,7 @@ impl App {
             }
             Ok(read) => {
                 let mut request = Request::open(read.traces_near(&session));
+                request.reading.midnight_ns = read.midnight_ns;
                 if read.offsets.len() == request.paths.len() {
                     request.fixed.clone_from(&read.offsets);
                 }
@@ -98,15 +99,23 @@ impl App {
     }
 
     fn session_kept_of(&self, loaded: &Arc<LoadedTrace>) -> Option<Session> {
+        self.session_kept(&loaded.paths())
+    }
+
+    /// What is kept of these traces.
+    pub(super) fn session_kept(&self, traces: &[PathBuf]) -> Option<Session> {
         let folder = self.keeping.folder.as_ref()?;
-        let path = Session::path_in(folder, &traces_of(loaded));
+        let path = Session::path_in(folder, traces);
         path.exists().then(|| Session::read(&path).ok())?
     }
 
     fn session(&self) -> Option<Session> {
         let loaded = self.loaded.as_ref()?;
-        let offsets = members_of(loaded).1;
-        Some(self.state.session(traces_of(loaded), offsets))
+        let (traces, offsets) = files_of(loaded);
+        Some(Session {
+            midnight_ns: loaded.reading.midnight_ns,
+            ..self.state.session(traces, offsets)
+        })
     }
 
     /// Writes the session of the trace that is shown, if there is something to keep and it is new.
@@ -172,9 +181,4 @@ impl App {
         self.keep_session();
         self.save_now();
     }
-}
-
-fn traces_of(loaded: &Arc<LoadedTrace>) -> Vec<PathBuf> {
-    let members = members_of(loaded).0;
-    members.iter().map(|member| member.path.clone()).collect()
 }

@@ -13,13 +13,13 @@ use super::notices::Mood;
 use crate::base::Nanos;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::definitions::ALONE;
-use crate::load::together::members_of;
+use crate::load::together::{files_of, members_of};
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
 use crate::view::Action;
 use crate::view::action::Purpose;
-use crate::view::ruler;
+use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
 
@@ -41,6 +41,9 @@ impl App {
         if reading == Reading::default() {
             return self.open_paths(ctx, paths);
         }
+        if reading.midnight_ns.is_some() {
+            self.act(ctx, Action::SetTimeFormat(TimeFormat::WallClock));
+        }
         let request = Request {
             reading,
             ..Request::open(paths)
@@ -60,12 +63,19 @@ impl App {
     /// Puts files beside what is shown, on the same axis.
     pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let (already, fixed) = self.members();
+        // The day that was given holds for files that come later, too; their format is their own.
+        let shown = self.loaded.as_ref();
+        let reading = Reading {
+            midnight_ns: shown.and_then(|loaded| loaded.reading.midnight_ns),
+            format: None,
+        };
         self.load(
             ctx,
             Request {
                 paths,
                 already,
                 fixed,
+                reading,
                 ..Request::default()
             },
         );
@@ -121,8 +131,10 @@ impl App {
 
     /// Reads the files that are shown again, in another way.
     pub(super) fn read_again(&mut self, ctx: &egui::Context, reading: Reading) {
-        let (members, fixed) = self.members();
-        let paths = members.iter().map(|member| member.path.clone()).collect();
+        let Some(loaded) = &self.loaded else {
+            return;
+        };
+        let (paths, fixed) = files_of(loaded);
         let request = Request {
             paths,
             fixed,
@@ -130,6 +142,9 @@ impl App {
             ..Request::default()
         };
         self.load(ctx, request);
+        if reading.midnight_ns.is_some() {
+            self.act(ctx, Action::SetTimeFormat(TimeFormat::WallClock));
+        }
     }
 
     /// Attaches probe definitions to what is shown.
@@ -175,6 +190,10 @@ impl App {
             beside,
             beside_fixed,
             probes: waiting.map(|attached| Arc::clone(&attached.set)),
+            reading: Reading {
+                midnight_ns: self.session_kept(&paths).and_then(|kept| kept.midnight_ns),
+                format: None,
+            },
             ..Request::open(paths)
         };
         self.load(ctx, request);

@@ -12,6 +12,7 @@ use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::{Expression, ExpressionError, Matcher};
 use crate::query::search::{Query, search};
+use crate::view::ruler::TimeFormat;
 use crate::view::{Action, Docking, ThemeChoice};
 
 /// What `render` draws.
@@ -53,6 +54,9 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, 
     theme::install(&ctx);
     app.show(Arc::new(loaded.clone()));
     app.act(&ctx, Action::SetTheme(options.theme));
+    if loaded.has_given_day() {
+        app.act(&ctx, Action::SetTimeFormat(TimeFormat::WallClock));
+    }
     app.act(&ctx, Action::Dock(Docking::ShowOnly(panes)));
     if let Some(text) = &options.select {
         let item = first_meant(loaded, text, options.span)?;

@@ -6,6 +6,7 @@ use super::theme;
 use crate::base::{Severity, TimeSpan};
 use crate::load::LoadedTrace;
 use crate::view::apply::place_of;
+use crate::view::ruler::TimeFormat;
 use crate::view::{Action, Direction, ViewState, locate, ruler};
 use egui::{RichText, Ui};
 use std::sync::Arc;
@@ -75,6 +76,10 @@ impl App {
             }
             let length = ruler::length_text(state.span.duration(), unit);
             ui.label(weak(format!("Visible {length}")));
+            if state.time_format == TimeFormat::WallClock && state.origins.unix_offset.is_some() {
+                let start = ruler::full_text(state.span.start, state.time_format, state.origins);
+                ui.label(weak(format!("from {start} UTC")));
+            }
             let tracks = state
                 .area_rows
                 .as_ref()

@@ -106,6 +106,7 @@ pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         trace: Arc::new(trace),
         reader: Arc::new(NoTrace { info }),
         path: path.to_path_buf(),
+        part_paths: Vec::new(),
         file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()),
         generation: 1,
         is_complete: true,

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity};
 use crate::build::preview::Preview;
 use crate::build::{PartColumns, build};
-use crate::event::LaneColumns;
+use crate::event::{FirstDay, LaneColumns};
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Reader, Sniff};
 use crate::index::Index;
@@ -42,6 +42,8 @@ pub struct LoadedTrace {
     pub reader: Arc<dyn Reader>,
     /// Where it came from.
     pub path: PathBuf,
+    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read with it as one.
+    pub part_paths: Vec<PathBuf>,
     /// Size of the file on disk.
     pub file_bytes: u64,
     /// Counts up as more of the file is known.
@@ -97,6 +99,24 @@ impl LoadedTrace {
     fn shared_bytes(&self) -> u64 {
         let events = |member: &Arc<LoadedTrace>| member.trace.events.memory_bytes();
         self.members.iter().map(events).sum()
+    }
+
+    /// All files that are read to have it again.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        if !self.members.is_empty() {
+            return self.members.iter().flat_map(|it| it.paths()).collect();
+        }
+        std::iter::once(&self.path)
+            .chain(&self.part_paths)
+            .cloned()
+            .collect()
+    }
+
+    /// Whether the user said what day its times are of.
+    #[must_use]
+    pub fn has_given_day(&self) -> bool {
+        self.trace.info.first_day == FirstDay::Given
     }
 
     /// Its file's name without the folder; of several, the first one's.
@@ -166,12 +186,13 @@ fn load(
     };
     let source = source::read(path, job).map_err(fail)?;
     let reader = reading.open(source.input.clone(), job).map_err(fail)?;
-    load_opened(path, reading, &[source], reader, begun, job, listener)
+    let paths = [path.to_path_buf()];
+    load_opened(&paths, reading, &[source], reader, begun, job, listener)
 }
 
-/// Reads what was opened from `sources` at `begun`.
+/// Reads what was opened from `paths`, which are `sources`, at `begun`.
 fn load_opened(
-    path: &Path,
+    paths: &[PathBuf],
     reading: Reading,
     sources: &[source::Source],
     reader: BoxedReader,
@@ -179,8 +200,9 @@ fn load_opened(
     job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
+    let path = paths.first().cloned().unwrap_or_default();
     let fail = |error| LoadError {
-        path: path.to_path_buf(),
+        path: path.clone(),
         error,
     };
     let reader: Arc<dyn Reader> = Arc::from(reader);
@@ -191,7 +213,8 @@ fn load_opened(
         trace: Arc::new(coarse),
         index: Arc::new(density),
         reader: reader.clone(),
-        path: path.to_path_buf(),
+        path: path.clone(),
+        part_paths: paths.get(1..).unwrap_or_default().to_vec(),
         file_bytes: sources.iter().map(|source| source.file_bytes).sum(),
         generation: 0,
         is_complete: false,

@@ -1,6 +1,7 @@
 //! What the user says of files that they do not say themselves: their format, and the date of times of day.
 
 use crate::base::Job;
+use crate::base::calendar::{date_text, days_since_1970};
 use crate::base::{Problem, ReadError};
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input};
@@ -61,36 +62,49 @@ pub fn format_named(word: &str) -> Option<&'static Format> {
         })
 }
 
-/// Midnight (UTC) of `YYYY-MM-DD` in ns since the Unix epoch; `None` if there is no such day.
+/// Midnight of `YYYY-MM-DD`, or of `YYYY-MM-DD+02:00` where times of day are not UTC's, in ns since the Unix epoch;
+/// `None` if there is no such day.
 #[must_use]
 pub fn midnight_of(date: &str) -> Option<i64> {
-    let mut parts = date.trim().splitn(3, '-');
-    let mut number = |digits: usize| {
-        let part = parts.next()?;
-        let is_number = part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
-        part.parse::<i64>().ok().filter(|_| is_number)
+    let (day, zone) = date.trim().split_at_checked(10)?;
+    let midnight = days_since_1970(day)?.checked_mul(86_400)?;
+    let east = zone_seconds(zone)?;
+    midnight.checked_sub(east)?.checked_mul(1_000_000_000)
+}
+
+/// A first day as people write it; one whose midnight is not UTC's with the smallest zone that fits.
+#[must_use]
+pub fn first_day_text(midnight_ns: i64) -> String {
+    let minutes = midnight_ns.div_euclid(60_000_000_000);
+    // Clocks are 12 hours behind UTC at most, and 14 ahead.
+    let behind = minutes.rem_euclid(1_440);
+    let (east, sign) = match behind {
+        0..=720 => (-behind, '-'),
+        _ => (1_440 - behind, '+'),
     };
-    let (year, month, day) = (number(4)?, number(2)?, number(2)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let longest = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if !(1..=longest).contains(&day) {
-        return None;
+    let day = date_text(i128::from(minutes + east) * 60_000_000_000);
+    match east.abs() {
+        0 => day,
+        zone => format!("{day}{sign}{:02}:{:02}", zone / 60, zone % 60),
     }
-    // Years that begin in March: the day that comes and goes is then the last one.
-    let (shifted, from_march) = match month {
-        1 | 2 => (year - 1, month + 9),
-        _ => (year, month - 3),
+}
+
+/// Seconds that the clocks of `+HH:MM` are ahead of UTC.
+fn zone_seconds(zone: &str) -> Option<i64> {
+    let (sign, clock) = match zone.as_bytes().first() {
+        None => return Some(0),
+        Some(b'Z') if zone.len() == 1 => return Some(0),
+        Some(b'+') => (1, zone.get(1..)?),
+        Some(b'-') => (-1, zone.get(1..)?),
+        Some(_) => return None,
     };
-    let leap_days = shifted / 4 - shifted / 100 + shifted / 400;
-    let days = shifted * 365 + leap_days + (153 * from_march + 2) / 5 + day - 1;
-    let since_epoch = days - 719_468;
-    since_epoch.checked_mul(86_400 * 1_000_000_000)
+    let (hours, minutes) = clock.split_once(':')?;
+    let number = |text: &str, end: i64| {
+        let is_number = text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
+        let number = text.parse::<i64>().ok().filter(|_| is_number)?;
+        (number < end).then_some(number)
+    };
+    Some(sign * (number(hours, 15)? * 3_600 + number(minutes, 60)? * 60))
 }
 
 #[cfg(test)]
@@ -104,6 +118,18 @@ mod tests {
         assert_eq!(days("2000-03-01"), Some(11_017));
         assert_eq!(days("2026-11-21"), Some(20_778));
         assert_eq!(days("2024-02-29"), Some(19_782));
+        for text in [
+            "2026-11-21",
+            "1969-12-31",
+            "2026-11-21+05:30",
+            "2026-11-21-08:00",
+        ] {
+            assert_eq!(first_day_text(midnight_of(text).unwrap()), text);
+        }
+        let zoned = |date: &str| midnight_of(date).map(|ns| ns / 1_000_000_000);
+        assert_eq!(zoned("1970-01-02Z"), Some(86_400));
+        assert_eq!(zoned("1970-01-02+02:30"), Some(86_400 - 9_000));
+        assert_eq!(zoned("1970-01-02-05:00"), Some(86_400 + 18_000));
         for wrong in [
             "",
             "2023-02-29",
@@ -112,6 +138,10 @@ mod tests {
             "21.11.2026",
             "2023-00-10",
             "9999-12-31x",
+            "2026-11-21+2",
+            "2026-11-21+02:60",
+            "2026-11-21+0200",
+            "2026-11-2é",
         ] {
             assert_eq!(days(wrong), None, "{wrong}");
         }

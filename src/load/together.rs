@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definitions::{attach, take_out};
-use super::parts;
+use super::parts::openings;
 use super::placing::{Placed, place};
-use super::{LoadError, LoadedTrace, Reading, Timings, load};
+use super::{LoadError, LoadedTrace, Reading, Timings};
 use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
 use crate::build::join::{Member, join};
 use crate::event::{
@@ -27,7 +27,7 @@ use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, Trace};
 use rustc_hash::FxHashMap;
 
-/// Opens `paths` on one axis, behind those that are `already` loaded, of which some offsets are `fixed`. The
+/// Opens `paths` on one axis, behind those that are `already` loaded; some offsets of both are `fixed`. The
 /// listener gets a trace whenever there is more to show; the last is also the answer. A file that cannot be
 /// opened is left out and named in [`LoadedTrace::left_out`].
 ///
@@ -62,18 +62,20 @@ pub fn open_as(
         }
         _ => (paths, None),
     };
-    if let ([only], [], None) = (paths, already, &probes) {
-        return load(only, reading, job, listener);
-    }
-    if already.is_empty()
-        && probes.is_none()
-        && let Some(parts) = parts::find(paths, reading, job)
-    {
-        return parts.load(job, listener);
+    let their_fixed = fixed.get(already.len()..).unwrap_or_default();
+    let openings = openings(paths, their_fixed, reading, job);
+    let is_alone = already.is_empty() && probes.is_none() && openings.len() == 1;
+    if is_alone && openings.iter().all(|(_, fixed)| fixed.is_none()) {
+        if let Some((opening, _)) = openings.into_iter().next() {
+            return opening.load(reading, job, listener);
+        }
+        return Err(nothing_named());
     }
     let mut members = already.to_vec();
+    let mut places: Vec<Option<Nanos>> = fixed.to_vec();
+    places.resize(already.len(), None);
     let mut left_out: Vec<LoadError> = Vec::new();
-    for path in paths {
+    for (opening, place) in openings {
         // What is there of the first file is shown while it is read; the others are shown when they are whole.
         let mut show_part = |loaded: LoadedTrace| {
             if let Some(publish) = listener.as_mut() {
@@ -87,32 +89,37 @@ pub fn open_as(
             true => Some(&mut show_part),
             false => None,
         };
-        match load(path, reading, job, parts) {
-            Ok(loaded) => members.push(Arc::new(loaded)),
+        match opening.load(reading, job, parts) {
+            Ok(loaded) => {
+                members.push(Arc::new(loaded));
+                places.push(place);
+            }
             Err(error) if job.is_cancelled() => return Err(error),
             Err(error) => left_out.push(error),
         }
     }
     if members.is_empty() {
-        return Err(left_out.into_iter().next().unwrap_or_else(|| {
-            let problem = Problem::Other("no file was named".to_owned());
-            LoadError {
-                path: PathBuf::new(),
-                error: ReadError::at_byte(0, "file", problem),
-            }
-        }));
+        return Err(left_out.into_iter().next().unwrap_or_else(nothing_named));
     }
     if let Some(set) = probes {
         attach_to_all(&mut members, &set);
     }
     let joined = LoadedTrace {
         left_out,
-        ..join_at(&members, &place(&members, fixed))
+        ..join_at(&members, &place(&members, &places))
     };
     if let Some(publish) = listener {
         publish(joined.clone());
     }
     Ok(joined)
+}
+
+fn nothing_named() -> LoadError {
+    let problem = Problem::Other("no file was named".to_owned());
+    LoadError {
+        path: PathBuf::new(),
+        error: ReadError::at_byte(0, "file", problem),
+    }
 }
 
 /// Attaches definitions to traces that share an axis.
@@ -134,6 +141,16 @@ pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Opti
         loaded.members.clone(),
         loaded.trace.sources.iter().map(fixed).collect(),
     )
+}
+
+/// The files that are read to have `loaded` again, and the offsets that the user gave them.
+#[must_use]
+pub fn files_of(loaded: &Arc<LoadedTrace>) -> (Vec<PathBuf>, Vec<Option<Nanos>>) {
+    let (members, fixed) = members_of(loaded);
+    let files = members.iter().zip(fixed);
+    files
+        .flat_map(|(member, fixed)| member.paths().into_iter().map(move |path| (path, fixed)))
+        .unzip()
 }
 
 /// Puts loaded traces on one axis, a place for each; one trace at its own place is that trace.
@@ -172,6 +189,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
             .first()
             .map(|it| it.path.clone())
             .unwrap_or_default(),
+        part_paths: Vec::new(),
         file_bytes: members.iter().map(|it| it.file_bytes).sum(),
         generation: members.iter().map(|it| it.generation).sum(),
         is_complete: true,

@@ -10,6 +10,7 @@
 //! ```
 
 use super::ruler::Origins;
+use crate::base::calendar::days_since_1970;
 use crate::base::time::TimeArg;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 
@@ -166,7 +167,7 @@ fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> 
     };
     const DAY: i128 = 86_400 * 1_000_000_000;
     let day_start = match date {
-        Some(date) => days_since_1970(date).map(|days| days * DAY),
+        Some(date) => days_since_1970(date).map(|days| i128::from(days) * DAY),
         None => Some((i128::from(around.middle.0) + offset).div_euclid(DAY) * DAY),
     };
     let (Some(of_day), Some(day_start)) = (of_day(), day_start) else {
@@ -177,27 +178,6 @@ fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> 
             .map(Timestamp)
             .map_err(|_| "that is more than this axis can hold".to_owned()),
     )
-}
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
-fn days_since_1970(date: &str) -> Option<i128> {
-    let mut parts = date.splitn(3, '-');
-    let mut next = || parts.next()?.parse::<i128>().ok();
-    let (year, month, day) = (next()?, next()?, next()?);
-    if !(0..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years are counted from March, so that the day of a leap year comes last.
-    let (year, month) = if month <= 2 {
-        (year - 1, month + 9)
-    } else {
-        (year, month - 3)
-    };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
 }
 
 #[cfg(test)]
@@ -269,12 +249,5 @@ mod tests {
         let error = parse_target("2026-11-18 13:24:55", &dark).unwrap_err();
         assert!(error.contains("wall clock"), "{error}");
         assert!(parse_target("1:02:03", &dark).is_ok());
-    }
-
-    #[test]
-    fn dates_count_days() {
-        assert_eq!(days_since_1970("1970-01-01"), Some(0));
-        assert_eq!(days_since_1970("2000-02-29"), Some(11_016));
-        assert_eq!(days_since_1970("2026-11-18"), Some(20_775));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Steps are 1, 2, 5 times a power of ten below a second, and what clocks use above it.
 
+use crate::base::calendar::{clock_text, wall_text};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use serde::{Deserialize, Serialize};
@@ -136,10 +137,7 @@ pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> Strin
             format!("{} s", seconds_text((time - origins.start).0, 9))
         }
         (TimeFormat::TraceClock, _) => format!("{} s", seconds_text(time.0, 9)),
-        (TimeFormat::WallClock, Some(offset)) => {
-            let unix = i128::from(time.0) + offset;
-            format!("{} {}", date_text(unix), clock_text(unix, 9))
-        }
+        (TimeFormat::WallClock, Some(offset)) => wall_text(i128::from(time.0) + offset),
     }
 }
 
@@ -264,42 +262,6 @@ fn offset_text(ns: i64, step: Nanos) -> String {
     }
 }
 
-/// `14:03:05.250` of nanoseconds since 1970, UTC.
-fn clock_text(unix_ns: i128, decimals: usize) -> String {
-    let in_day = unix_ns.rem_euclid(86_400 * i128::from(SECOND)) as i64;
-    let seconds = in_day / SECOND;
-    let text = format!(
-        "{:02}:{:02}:{:02}",
-        seconds / 3_600,
-        seconds / 60 % 60,
-        seconds % 60
-    );
-    if decimals == 0 {
-        return text;
-    }
-    let digits = format!("{:09}", in_day % SECOND);
-    format!("{text}.{}", &digits[..decimals.min(9)])
-}
-
-/// `2026-11-21` of nanoseconds since 1970, UTC (proleptic Gregorian, days counted from 1 March).
-fn date_text(unix_ns: i128) -> String {
-    let days = unix_ns.div_euclid(86_400 * i128::from(SECOND)) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + i128::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,7 +347,5 @@ mod tests {
             full_text(time, TimeFormat::WallClock, origins()),
             "2026-11-18 11:06:40.250000000"
         );
-        assert_eq!(date_text(951_782_400 * 1_000_000_000), "2000-02-29");
-        assert_eq!(date_text(-1), "1969-12-31");
     }
 }

@@ -28,6 +28,8 @@ pub struct Session {
     pub traces: Vec<PathBuf>,
     /// Where the user put them on the axis.
     pub offsets: Vec<Option<Nanos>>,
+    /// Midnight of the first day that the user gave to times of day.
+    pub midnight_ns: Option<i64>,
     /// What is seen.
     pub place: Option<Place>,
     /// The selected range.
@@ -135,6 +137,7 @@ impl ViewState {
             written_by: concat!("threadline ", env!("CARGO_PKG_VERSION")).to_owned(),
             traces,
             offsets,
+            midnight_ns: None,
             place: (self.span != self.bounds()).then(|| self.place()),
             range: self.range,
             area_rows: self.area_rows.clone(),

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{Nanos, StringId};
 use crate::event::part::ClockUnit;
-use crate::event::{EventKind, KindId, TraceInfo};
+use crate::event::{EventKind, FirstDay, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{
@@ -373,9 +373,22 @@ fn common_info(sources: &[Source]) -> TraceInfo {
         }
         _ => (first.clock.clone(), first.clock_unit),
     };
+    // The axis is nobody's own clock: what a file says of its clock holds for the axis moved by its offset.
+    let wall_clock_zero_ns = sources.iter().find_map(|source| {
+        let zero = source.info.wall_clock_zero_ns?;
+        zero.checked_sub(source.offset().0)
+    });
+    let days = sources.iter().map(|source| source.info.first_day);
+    let first_day = days
+        .clone()
+        .find(|day| *day == FirstDay::Given)
+        .or_else(|| days.clone().find(|day| *day == FirstDay::Unknown))
+        .unwrap_or_default();
     TraceInfo {
         clock,
         clock_unit,
+        wall_clock_zero_ns,
+        first_day,
         format: format!("{} files: {}", sources.len(), formats.join(", ")),
         facts: sources
             .iter()

@@ -1,14 +1,17 @@
 //! Times of lines: what stands in them becomes nanoseconds on one axis.
 //!
 //! Time of day counts from the first day's midnight, and a fall by more than twelve hours is the next day.
-//! Whole seconds (`-t`) are spread in file order: each further line of a second lies one microsecond later.
+//! Whole seconds (`-t`) are spread in file order: each further line of a second lies one microsecond behind the
+//! last one, and behind the end of its call if the line says how long that took.
 //! Relative times (`-r`) add up from the first line. Without any time a line is one unit long.
 
 use super::prefix::RawTime;
+use crate::base::calendar::{date_text, wall_text};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 const SPREAD_NS: i64 = 1_000;
-const MOST_SPREAD: u64 = 999_999;
+/// A line spread so far would be in the next second.
+const MOST_SPREAD_NS: i64 = 999_999_000;
 
 /// What the times of a text are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +40,20 @@ impl Clock {
         }
     }
 
-    /// Its name for the info pane.
+    /// Its name for people; `midnight_ns` is where the user said that the first day begins.
     #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Clock::Lines => "lines",
-            Clock::Day => "time of day (no date)",
-            Clock::DaySeconds => "time of day (no date), whole seconds",
-            Clock::Unix => "realtime",
-            Clock::Relative => "since the first line",
+    pub fn text(self, midnight_ns: Option<i64>) -> String {
+        match (self, midnight_ns.map(i128::from)) {
+            (Clock::Lines, _) => "lines".to_owned(),
+            (Clock::Day | Clock::DaySeconds, None) => "time of day (no date)".to_owned(),
+            (Clock::Day | Clock::DaySeconds, Some(ns)) if ns % i128::from(DAY_NS) == 0 => {
+                format!("time of day, first day {}", date_text(ns))
+            }
+            (Clock::Day | Clock::DaySeconds, Some(ns)) => {
+                format!("time of day, first midnight {} (UTC)", wall_text(ns))
+            }
+            (Clock::Unix, _) => "realtime".to_owned(),
+            (Clock::Relative, _) => "since the first line".to_owned(),
         }
     }
 
@@ -70,9 +78,11 @@ pub struct TimeState {
     first: Option<i64>,
     /// Midnight of the day.
     day: i64,
-    /// Line on which the last second began.
-    second_line: u64,
-    /// Whether all times so far were the same second.
+    /// How far the next line lies behind the last second, if it is of that second, too.
+    spread: i64,
+    /// The same before the first time was read.
+    lead: i64,
+    /// Whether not all times so far were the same second.
     has_changed: bool,
 }
 
@@ -114,24 +124,57 @@ impl TimeState {
                 }
                 if self.raw != Some(ns) {
                     self.has_changed |= self.raw.is_some();
-                    self.second_line = line;
+                    self.spread = 0;
                 }
                 self.first = self.first.or(Some(ns));
                 self.raw = Some(ns);
                 self.last = self.day.saturating_add(ns);
             }
         }
-        if clock == Clock::DaySeconds && self.raw.is_some() {
-            let steps = line.saturating_sub(self.second_line).min(MOST_SPREAD);
-            return self.last.saturating_add(steps.cast_signed() * SPREAD_NS);
+        if clock != Clock::DaySeconds {
+            return self.last;
         }
-        self.last
+        let spread = self.spread.min(MOST_SPREAD_NS);
+        self.spread = spread.saturating_add(SPREAD_NS);
+        if self.raw.is_none() {
+            self.lead = self.spread;
+            return self.last;
+        }
+        self.last.saturating_add(spread)
     }
 
-    /// The state after a part, from the state before it and the state that the part alone leads to (read
-    /// with line numbers of its own that start at `first_line`).
+    /// The call on the last line took so long: what follows comes behind it.
+    #[inline]
+    pub fn took(&mut self, clock: Clock, duration_ns: i64) {
+        if clock == Clock::DaySeconds {
+            self.spread = self.spread.saturating_add(duration_ns).min(MOST_SPREAD_NS);
+            if self.raw.is_none() {
+                self.lead = self.spread;
+            }
+        }
+    }
+
+    /// The time of a line before this one, where it says enough by itself.
     #[must_use]
-    pub fn after(self, clock: Clock, part: TimeState, first_line: u64) -> TimeState {
+    pub fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
+        let ns = clock.ns(time?)?;
+        match clock {
+            Clock::Unix => Some(ns),
+            Clock::Day => {
+                let today = self.day.saturating_add(ns);
+                Some(if today > self.last {
+                    today.saturating_sub(DAY_NS)
+                } else {
+                    today
+                })
+            }
+            Clock::Lines | Clock::DaySeconds | Clock::Relative => None,
+        }
+    }
+
+    /// The state after a part, from the state before it and the state that the part alone leads to.
+    #[must_use]
+    pub fn after(self, clock: Clock, part: TimeState) -> TimeState {
         match clock {
             Clock::Lines => part,
             Clock::Unix => {
@@ -146,8 +189,16 @@ impl TimeState {
                 ..self
             },
             Clock::Day | Clock::DaySeconds => {
+                let spread = |more: i64| {
+                    self.spread
+                        .saturating_add(more)
+                        .min(MOST_SPREAD_NS + SPREAD_NS)
+                };
                 let (Some(first), Some(raw)) = (part.first, part.raw) else {
-                    return self;
+                    return TimeState {
+                        spread: spread(part.spread),
+                        ..self
+                    };
                 };
                 let falls = self
                     .raw
@@ -162,11 +213,12 @@ impl TimeState {
                     raw: Some(raw),
                     first: self.first.or(part.first),
                     day,
-                    second_line: if goes_on {
-                        self.second_line
+                    spread: if goes_on {
+                        spread(part.lead.saturating_add(part.spread))
                     } else {
-                        first_line.saturating_add(part.second_line)
+                        part.spread
                     },
+                    lead: self.lead,
                     has_changed: self.has_changed || part.has_changed || !goes_on,
                 }
             }
@@ -180,23 +232,32 @@ mod tests {
 
     /// Reading in two parts gives what reading at once gives.
     fn same_in_parts(clock: Clock, times: &[Option<RawTime>]) -> Vec<i64> {
+        same_with_durations(clock, times, &[])
+    }
+
+    fn same_with_durations(clock: Clock, times: &[Option<RawTime>], took: &[i64]) -> Vec<i64> {
+        let read = |state: &mut TimeState, from: usize, to: usize| -> Vec<i64> {
+            let lines = (from..to).map(|at| {
+                let time = state.advance(clock, times[at], at as u64 + 1);
+                state.took(clock, took.get(at).copied().unwrap_or(0));
+                time
+            });
+            lines.collect()
+        };
         let first = times.iter().flatten().next().copied();
         let start = TimeState::at_start(clock, first);
-        let mut state = start;
-        let whole: Vec<i64> = (1..)
-            .zip(times)
-            .map(|(line, time)| state.advance(clock, *time, line))
-            .collect();
+        let whole = read(&mut start.clone(), 0, times.len());
         for cut in 0..=times.len() {
-            let (head, tail) = times.split_at(cut);
-            let mut alone = TimeState::default();
-            for (line, time) in (0..).zip(head) {
-                let _ = alone.advance(clock, *time, line);
-            }
-            let mut state = start.after(clock, alone, 1);
-            for (i, time) in tail.iter().enumerate() {
-                let line = (cut + i) as u64 + 1;
-                assert_eq!(state.advance(clock, *time, line), whole[cut + i], "{cut}");
+            for later in cut..=times.len() {
+                let (mut one, mut two) = (TimeState::default(), TimeState::default());
+                let _ = read(&mut one, 0, cut);
+                let _ = read(&mut two, cut, later);
+                let mut state = start.after(clock, one).after(clock, two);
+                assert_eq!(
+                    read(&mut state, later, times.len()),
+                    whole[later..],
+                    "{cut} {later}"
+                );
             }
         }
         whole
@@ -241,6 +302,21 @@ mod tests {
                 6_000_000_000,
                 6_000_001_000
             ]
+        );
+    }
+
+    #[test]
+    fn calls_of_one_second_do_not_overlap() {
+        let at = |s: i64| Some(RawTime::Day(s * 1_000_000_000, false));
+        let lines = [at(5), at(5), at(5), None, at(6), at(6), at(6)];
+        let took = [30_000, 0, 7_000, 0, 2_000_000_000, 5, 0];
+        let times = same_with_durations(Clock::DaySeconds, &lines, &took);
+        let micros: Vec<i64> = times.iter().map(|ns| ns / 1_000 - 5_000_000).collect();
+        assert_eq!(micros, [0, 31, 32, 40, 1_000_000, 1_999_999, 1_999_999]);
+        same_with_durations(
+            Clock::DaySeconds,
+            &[None, None, at(5), at(5)],
+            &[5, 0, 9, 0],
         );
     }
 

@@ -12,7 +12,7 @@ use super::clock::{Clock, TimeState};
 use super::line::{Body, attached, banner, classify, leader_after, open_end, strip_open_end};
 use super::numbers::signal_number;
 use super::prefix::{Dialect, TextLine, split_prefix};
-use super::scan::{LateFork, Owners, PartStart, Scan, is_fork};
+use super::scan::{LateFork, Owners, PartStart, Scan, is_fork, took_alone};
 use super::values::{split_call, split_duration, string_end};
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId};
@@ -55,7 +55,7 @@ pub struct Emitter<'a> {
     pub out: LaneColumns,
     time: TimeState,
     owners: Owners,
-    open: FxHashMap<u32, u64>,
+    open: FxHashMap<u32, Begun>,
     ended: FxHashSet<u32>,
     /// Whose call goes on in the next line, which the tracer broke to say something else.
     broken: Option<u32>,
@@ -66,6 +66,14 @@ pub struct Emitter<'a> {
     /// Kind and label of each call name that occurred.
     calls: FxHashMap<&'a [u8], (KindId, u32)>,
     others: FxHashMap<(&'static str, &'a [u8]), KindId>,
+}
+
+/// Where a call began.
+#[derive(Clone, Copy)]
+struct Begun {
+    place: u64,
+    /// When, if that was in this part.
+    time: Option<i64>,
 }
 
 /// The first line of a call, as the later ones need it.
@@ -112,7 +120,11 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         out: LaneColumns::new(0),
         time: part.time,
         owners: part.owners.clone(),
-        open: part.open.clone(),
+        open: part
+            .open
+            .iter()
+            .map(|(&pid, &place)| (pid, Begun { place, time: None }))
+            .collect(),
         ended: part.ended.clone(),
         broken: part.broken,
         taken_over: FxHashSet::default(),
@@ -158,6 +170,12 @@ impl<'a> Emitter<'a> {
         let time = self
             .time
             .advance(self.source.scan.clock, prefix.time, line.number);
+        let clock = self.source.scan.clock;
+        if clock == Clock::DaySeconds
+            && let Some(ns) = took_alone(&prefix)
+        {
+            self.time.took(clock, ns);
+        }
         if let Some(pid) = prefix.pid {
             self.owners.hear(pid);
         }
@@ -199,7 +217,11 @@ impl<'a> Emitter<'a> {
                     self.end(event, thread, None, None);
                 } else if is_open {
                     self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
-                    self.open.insert(thread.0, line.offset);
+                    let begun = Begun {
+                        place: line.offset,
+                        time: Some(time),
+                    };
+                    self.open.insert(thread.0, begun);
                     if is_fork(name) {
                         self.late_forks(event, thread, line.offset, text);
                     }
@@ -229,12 +251,18 @@ impl<'a> Emitter<'a> {
                     true => (self.kind(PROCESSES, name), 0),
                     false => self.call(name),
                 };
-                let event = push(self, kind);
+                let begin = match is_open {
+                    true => None,
+                    false => self.open.remove(&thread.0),
+                };
+                // Times that add up lose a little on the way: a call does not reach behind its last line.
+                let end = self.end_of(begin, text).unwrap_or(time).min(time);
+                let event = self.out.events.push(end, line.offset, kind, thread);
                 if !is_open {
                     if !is_taken_over {
                         self.out.marks.push(Mark::new(event, label, MarkOp::End));
                     }
-                    let begin = self.open.remove(&thread.0);
+                    let begin = begin.map(|begun| begun.place);
                     if acts::acts(name) {
                         self.act_on_rest(event, thread, name, text, begin);
                     }
@@ -256,14 +284,16 @@ impl<'a> Emitter<'a> {
     /// The line after one that the tracer broke: the rest of the same call.
     fn broken_rest(&mut self, line: &Line<'a>, time: i64, thread: ThreadKey) {
         let dialect = self.source.dialect;
-        let begin = self.open.get(&thread.0).copied();
+        let begun = self.open.get(&thread.0).copied();
+        let begin = begun.map(|begun| begun.place);
         let name = begin.and_then(|place| call_at(self.source.text, place, dialect));
         let Some((name, _)) = name.filter(|_| open_end(line.bytes, dialect).is_none()) else {
             return;
         };
         self.open.remove(&thread.0);
         let (kind, label) = self.call(name);
-        let event = self.out.events.push(time, line.offset, kind, thread);
+        let end = self.end_of(begun, line.bytes).unwrap_or(time);
+        let event = self.out.events.push(end, line.offset, kind, thread);
         self.out.marks.push(Mark::new(event, label, MarkOp::End));
         if acts::acts(name) {
             self.act_on_rest(event, thread, name, line.bytes, begin);
@@ -317,14 +347,31 @@ impl<'a> Emitter<'a> {
             .or_insert_with(|| kinds.intern(category, name, Role::Instant))
     }
 
+    /// How long a call on one line took, as far as that is known.
     fn whole_duration(&self, text: &[u8]) -> i64 {
-        match self.source.dialect {
-            Dialect::Strace => match split_duration(text).1 {
-                Some(ns) => ns,
-                None => i64::from(self.source.scan.clock == Clock::Lines),
-            },
-            Dialect::Minix => i64::from(self.source.scan.clock == Clock::Lines),
+        match (self.source.scan.clock, self.source.dialect) {
+            (Clock::Lines, _) => 1,
+            (_, Dialect::Strace) => split_duration(text).1.unwrap_or(0),
+            (_, Dialect::Minix) => 0,
         }
+    }
+
+    /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.
+    fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
+        let clock = self.source.scan.clock;
+        if self.source.dialect == Dialect::Minix
+            || matches!(clock, Clock::Lines | Clock::DaySeconds)
+        {
+            return None;
+        }
+        let (begun, duration_ns) = (begun?, split_duration(text).1?);
+        let begin = begun.time.or_else(|| {
+            let rest = self.source.text.get(usize::try_from(begun.place).ok()?..)?;
+            let line = lines(rest, 1, begun.place).next()?;
+            let raw = split_prefix(line.bytes, self.source.dialect).time;
+            self.time.earlier(clock, raw)
+        })?;
+        begin.checked_add(duration_ns)
     }
 
     /// Forks whose call began on this line.
@@ -415,6 +462,8 @@ impl<'a> Emitter<'a> {
                     // The pid is used again by somebody whose fork was not seen.
                     self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
                 }
+                // A child that has not run a program yet is called as its parent, with a mark.
+                let name = name.strip_suffix(b"*F").unwrap_or(name);
                 let name = self.out.strings.intern(name);
                 let thread = ThreadKey(pid);
                 self.out.lives.push(LifeRow {

@@ -33,7 +33,7 @@ use crate::base::{
 use crate::event::keys::Derive;
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, TraceInfo,
+    Coarse, Directory, EventDetail, FirstDay, Lane, LaneColumns, Part, ThreadEntry, TraceInfo,
 };
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader};
@@ -112,9 +112,14 @@ impl TextReader {
             Dialect::Strace => STRACE.name,
             Dialect::Minix => MINIX.name,
         };
+        let mut facts = vec![("lines".to_owned(), scan.line_count.to_string())];
+        if scan.clock == Clock::DaySeconds {
+            let words = "whole seconds; lines of one second are spread 1 µs apart";
+            facts.push(("times".to_owned(), words.to_owned()));
+        }
         let info = TraceInfo {
             format: name.to_owned(),
-            clock: scan.clock.text().to_owned(),
+            clock: scan.clock.text(input.midnight_ns),
             clock_unit: match scan.clock {
                 Clock::Lines => ClockUnit::Lines,
                 _ => ClockUnit::Nanoseconds,
@@ -124,8 +129,12 @@ impl TextReader {
                 Clock::Day | Clock::DaySeconds => input.midnight_ns,
                 Clock::Lines | Clock::Relative => None,
             },
-            cpu_count: None,
-            facts: vec![("lines".to_owned(), scan.line_count.to_string())],
+            first_day: match (scan.clock, input.midnight_ns) {
+                (Clock::Day | Clock::DaySeconds, None) => FirstDay::Unknown,
+                (Clock::Day | Clock::DaySeconds, Some(_)) => FirstDay::Given,
+                _ => FirstDay::OfFile,
+            },
+            facts,
             ..TraceInfo::default()
         };
         Ok(TextReader {

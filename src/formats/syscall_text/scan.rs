@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::clock::{Clock, TimeState};
 use super::line::{Body, attached, classify, open_end};
 use super::prefix::{Dialect, RawTime, TextLine, split_prefix};
-use super::values::{outcome, split_call};
+use super::values::{outcome, split_call, split_duration};
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Job, ReadError};
 use crate::event::ThreadKey;
@@ -150,6 +150,15 @@ struct Summary {
     first_pid: Option<u32>,
 }
 
+/// How long the call took that has this line for itself, so that nobody else's line was printed meanwhile.
+#[must_use]
+pub fn took_alone(line: &TextLine<'_>) -> Option<i64> {
+    match line.body.first() {
+        Some(b'<') => None,
+        _ => split_duration(line.body).1,
+    }
+}
+
 /// Whether a call makes processes or threads.
 #[must_use]
 #[inline]
@@ -210,7 +219,7 @@ pub fn scan(
     for (range, summary) in ranges.into_iter().zip(summaries) {
         now.range = range;
         parts.push(now.clone());
-        now.time = now.time.after(clock, summary.time, now.first_line);
+        now.time = now.time.after(clock, summary.time);
         now.first_line += summary.lines;
         for (parent, child) in summary.early_forks {
             let place = now.open.get(&parent).or_else(|| {
@@ -309,6 +318,11 @@ fn summarize(text: &[u8], base: u64, dialect: Dialect, clock: Clock) -> Summary 
         summary.lines += 1;
         let prefix = split_prefix(line.bytes, dialect);
         let _ = summary.time.advance(clock, prefix.time, line.number);
+        if clock == Clock::DaySeconds
+            && let Some(ns) = took_alone(&prefix)
+        {
+            summary.time.took(clock, ns);
+        }
         summary.take(&prefix, line.offset, dialect);
     }
     summary

@@ -18,8 +18,8 @@ use crate::base::{
 };
 use crate::event::syscalls::Abi;
 use crate::event::{
-    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
-    Role, ThreadEntry, ThreadKey, TraceInfo, Value,
+    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, FirstDay, KindId, Lane,
+    LaneColumns, Part, Role, ThreadEntry, ThreadKey, TraceInfo, Value,
 };
 use crate::formats::etrace::with_etrace;
 use crate::formats::format::{EventRef, Input, Reader, Report};
@@ -550,6 +550,7 @@ fn info_of(file: &TraceFile) -> TraceInfo {
         clock: file.clock().to_owned(),
         clock_unit: file.clock_unit(),
         wall_clock_zero_ns: options.date_ns.map(|_| 0),
+        first_day: FirstDay::OfFile,
         trace_id: options.trace_id,
         shifted_to: options.time_shift.as_ref().map(|shift| shift.peer),
         cpu_count: options.cpu_count,

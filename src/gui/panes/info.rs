@@ -66,6 +66,10 @@ impl Pane for InfoPane {
                     ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
                     ("clock".to_owned(), trace.info.clock.clone()),
                     (
+                        "wall clock".to_owned(),
+                        trace.info.wall_clock_of(trace.span).unwrap_or_default(),
+                    ),
+                    (
                         "events".to_owned(),
                         ruler::grouped(trace.events.len() as i64),
                     ),

@@ -2,16 +2,19 @@
 
 use egui::{ComboBox, RichText, TextEdit, Ui};
 
+use crate::event::FirstDay;
 use crate::formats::FORMATS;
 use crate::gui::pane::Scene;
 use crate::load::Reading;
-use crate::load::reading::midnight_of;
+use crate::load::reading::{first_day_text, midnight_of};
 use crate::view::Action;
 
 /// A date being typed.
 #[derive(Debug, Default)]
 pub struct ReadingRow {
     date: String,
+    /// The first day that stood in the box when it was not typed in yet.
+    shown: Option<i64>,
     problem: bool,
 }
 
@@ -44,7 +47,7 @@ impl ReadingRow {
                     ..loaded.reading
                 }));
             }
-            if loaded.trace.info.clock.contains("no date") {
+            if loaded.trace.info.first_day != FirstDay::OfFile {
                 self.date_ui(ui, scene, actions);
             }
         });
@@ -52,6 +55,11 @@ impl ReadingRow {
 
     fn date_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         ui.label(RichText::new("first day").color(scene.palette.weak));
+        let given = scene.loaded.reading.midnight_ns;
+        if self.shown != given {
+            self.shown = given;
+            self.date = given.map(first_day_text).unwrap_or_default();
+        }
         let edit = TextEdit::singleline(&mut self.date)
             .font(egui::TextStyle::Monospace)
             .hint_text("YYYY-MM-DD");
@@ -62,7 +70,9 @@ impl ReadingRow {
         let is_entered = edit.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let is_set = ui
             .button("Set")
-            .on_hover_text("The file has times of day without a date")
+            .on_hover_text(
+                "The file has times of day without a date; +02:00 behind it: they are not UTC",
+            )
             .clicked();
         if is_entered || is_set {
             let midnight = midnight_of(&self.date);

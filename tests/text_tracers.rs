@@ -1,0 +1,245 @@
+//! Texts of strace and MINIX's trace(1) as somebody meets them on the command line: what a date changes, who a reused
+//! pid is, how long calls took that were printed in pieces.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::process::{Command, Output};
+
+/// A folder with these files.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new(files: &[(&str, &str)]) -> Files {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        Files(folder)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_threadline"))
+            .current_dir(self.0.path())
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+
+    fn text(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {told}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A table as rows of named cells.
+    fn table(&self, arguments: &[&str]) -> Vec<serde_json::Value> {
+        let arguments = [&["table"], arguments, &["--format", "json"]].concat();
+        serde_json::from_str(&self.text(&arguments)).unwrap()
+    }
+
+    /// Start, length and depth of the calls of this name.
+    fn calls(&self, name: &str, arguments: &[&str]) -> Vec<(i64, Option<i64>, i64)> {
+        let rows = self.table(&[&["slices"], arguments].concat());
+        rows.iter()
+            .filter(|row| row["name"] == name && row["category"] == "syscalls")
+            .map(|row| {
+                let number = |key: &str| row[key].as_i64();
+                (
+                    number("ts").unwrap(),
+                    number("dur"),
+                    number("depth").unwrap(),
+                )
+            })
+            .collect()
+    }
+}
+
+const MIDNIGHT: &str =
+    "23:59:58.5 read(0, \"\", 1) = 0 <0.000001>\n00:00:01.5 close(0) = 0 <0.000001>\n";
+
+#[test]
+fn a_given_date_is_told_everywhere() {
+    let files = Files::new(&[
+        ("tt.strace", MIDNIGHT),
+        ("ttt.strace", "1795231677.5 getpid() = 7 <0.000001>\n"),
+    ]);
+    let date = ["--date", "2026-11-20"];
+    let info = files.text(&["info", "tt.strace", date[0], date[1]]);
+    assert!(info.contains("first day 2026-11-20"), "{info}");
+    assert!(
+        info.contains("2026-11-20 23:59:58.500000000 to 2026-11-21 00:00:01.5"),
+        "{info}"
+    );
+    let json = files.text(&["info", "--json", "tt.strace", date[0], date[1]]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["wall_clock_start"], "2026-11-20 23:59:58.500000000");
+    let rows = files.table(&["slices", "tt.strace", date[0], date[1]]);
+    assert_eq!(rows.last().unwrap()["name"], "close");
+    assert_eq!(
+        rows.last().unwrap()["wall_clock"],
+        "2026-11-21 00:00:01.500000000"
+    );
+    assert_eq!(rows.last().unwrap()["ts"], 86_401_500_000_000_i64);
+    // Local times: the wall clock is UTC.
+    let rows = files.table(&["slices", "tt.strace", "--date", "2026-11-20+02:00"]);
+    assert_eq!(
+        rows.last().unwrap()["wall_clock"],
+        "2026-11-20 22:00:01.500000000"
+    );
+    // Without a date nothing of that is there, and nothing is claimed.
+    let rows = files.table(&["slices", "tt.strace"]);
+    assert!(rows[0].get("wall_clock").is_none());
+    assert!(!files.text(&["info", "tt.strace"]).contains("wall clock"));
+    // A file that has its date says so, and that the other one is of no use.
+    let output = files.run(&["info", "ttt.strace", date[0], date[1]]);
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("wall clock       2026-11-21 03:27:57.5")
+    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--date changes nothing"));
+}
+
+#[test]
+fn a_report_reads_the_file_as_it_was_told_to() {
+    let files = Files::new(&[("a.txt", "getpid() = 7\n")]);
+    let report = files.text(&["report", "a.txt", "--read-as", "ftrace"]);
+    assert!(!report.contains("getpid:"), "{report}");
+}
+
+#[test]
+fn whole_seconds_and_microseconds_of_one_clock_go_together() {
+    let files = Files::new(&[
+        ("a.strace", "10:00:01.500000 getpid() = 7 <0.000001>\n"),
+        ("b.strace", "10:00:03 getppid() = 1 <0.000001>\n"),
+    ]);
+    let info = files.text(&["info", "--json", "a.strace", "b.strace"]);
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["sources"][1]["offset_ns"], 0);
+    let evidence = info["sources"][1]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("same clock"), "{evidence}");
+}
+
+#[test]
+fn parts_of_a_recording_stay_together_beside_another_file() {
+    let files = Files::new(&[
+        (
+            "ff.7",
+            "10:00:01.500000 clone(flags=SIGCHLD) = 8 <0.000001>\n10:00:05.000000 +++ exited with 0 +++\n",
+        ),
+        (
+            "ff.8",
+            "10:00:02.500000 exit_group(3) = ?\n10:00:02.500001 +++ exited with 3 +++\n",
+        ),
+        (
+            "other.strace",
+            "9 10:00:03.500000 getppid() = 1 <0.000001>\n",
+        ),
+    ]);
+    let all = ["ff.7", "other.strace", "ff.8"];
+    let processes = files.table(&[&["processes"], all.as_slice()].concat());
+    let row = |pid: i64| processes.iter().find(|row| row["pid"] == pid).unwrap();
+    assert_eq!(processes.len(), 3);
+    assert_eq!(row(8)["parent_id"], row(7)["id"]);
+    // One place for both parts.
+    let info = files.text(&[
+        "info",
+        "--json",
+        "ff.7",
+        "other.strace",
+        "ff.8",
+        "--offset",
+        "1=1s",
+        "--offset",
+        "3=1s",
+    ]);
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["sources"].as_array().unwrap().len(), 2);
+    assert_eq!(info["sources"][0]["offset_ns"], 1_000_000_000);
+}
+
+#[test]
+fn one_file_can_be_moved_too() {
+    let files = Files::new(&[("a.strace", "1795231677.5 getpid() = 7 <0.000001>\n")]);
+    let calls = files.calls("getpid", &["a.strace", "--offset", "1=-1795231677s"]);
+    assert_eq!(calls, [(500_000_000, Some(1_000), 1)]);
+}
+
+const REUSED: &str = "Tracing sh (pid 5)
+fork() = <..>
+    6| Tracing sh*F (pid 6)
+    6| fork() = 0
+    5|*fork() = 6
+    6| execve(\"/bin/ls\", [\"ls\"], [..(5)])
+    6| ---
+    6| Tracing ls (pid 6)
+    6| read(0, <..>
+    5| wait4(-1, <..>
+    6| Process terminated from signal SIGKILL
+    5'*wait4(-1, W_SIGNALED(SIGKILL), 0, NULL) = 6
+fork() = <..>
+    6| Tracing sh*F (pid 6)
+    6| fork() = 0
+    5|*fork() = 6
+    6| getpid() = 6
+    6| exit(0)
+    6| Process exited normally with code 0
+";
+
+#[test]
+fn a_reused_pid_is_another_process_and_what_it_was_in_ended_with_it() {
+    let files = Files::new(&[("a.minix", REUSED)]);
+    let processes = files.table(&["processes", "a.minix"]);
+    let names: Vec<_> = processes
+        .iter()
+        .map(|row| (row["pid"].as_i64().unwrap(), row["name"].as_str().unwrap()))
+        .collect();
+    assert_eq!(names, [(5, "sh"), (6, "ls"), (6, "sh")]);
+    assert_eq!(processes[1]["end"], 11);
+    assert_eq!(processes[1]["exit_signal"], 9);
+    assert_eq!(processes[2]["start"], 13);
+    assert_eq!(files.calls("read", &["a.minix"]), [(9, Some(2), 1)]);
+}
+
+/// The tracer's news of a new process in the middle of a line: what follows has no time.
+#[test]
+fn a_broken_clone_is_as_long_as_it_says() {
+    let text = "100 10:00:00.000100 execve(\"/bin/sh\", [\"sh\"], 0x7ff) = 0 <0.000300>
+[pid   100] 10:00:01.000000 clone(child_stack=NULL, flags=SIGCHLDstrace: Process 123 attached
+, child_tidptr=0x7f1) = 123 <0.000321>
+[pid   123] 10:00:01.000100 getpid( <unfinished ...>
+[pid   100] 10:00:01.000500 wait4(-1,  <unfinished ...>
+[pid   123] 10:00:01.000700 <... getpid resumed>) = 123 <0.000050>
+[pid   100] 10:00:02.000000 <... wait4 resumed>NULL, 0, NULL) = 123 <0.900000>
+";
+    let files = Files::new(&[("a.strace", text)]);
+    let at = |micros: i64| (36_001_000_000 + micros) * 1_000;
+    let one = |name: &str| files.calls(name, &["a.strace"]);
+    assert_eq!(one("clone"), [(at(0), Some(321_000), 1)]);
+    // What was printed in two pieces is as long as it says as well, not until the second piece was printed.
+    assert_eq!(one("getpid"), [(at(100), Some(50_000), 1)]);
+    assert_eq!(one("wait4"), [(at(500), Some(900_000_000), 1)]);
+}
+
+#[test]
+fn without_times_a_call_is_one_line_long() {
+    let files = Files::new(&[(
+        "a.strace",
+        "getpid() = 7 <0.000050>\nread(0, \"\", 1) = 0 <0.700000>\n",
+    )]);
+    assert_eq!(files.calls("getpid", &["a.strace"]), [(1, Some(1), 1)]);
+    assert_eq!(files.calls("read", &["a.strace"]), [(2, Some(1), 1)]);
+}
+
+#[test]
+fn calls_of_one_whole_second_follow_each_other() {
+    let text = "10:00:00 read(0, \"\", 1) = 0 <0.000040>\n10:00:00 read(0, \"\", 1) = 0 <0.000005>\n10:00:00 close(0) = 0 <0.000001>\n";
+    let files = Files::new(&[("a.strace", text)]);
+    let start = 36_000_000_000_000;
+    assert_eq!(
+        files.calls("read", &["a.strace"]),
+        [(start, Some(40_000), 1), (start + 41_000, Some(5_000), 1)]
+    );
+    assert_eq!(
+        files.calls("close", &["a.strace"]),
+        [(start + 47_000, Some(1_000), 1)]
+    );
+}
