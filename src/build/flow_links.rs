@@ -1,7 +1,7 @@
 //! Flow marks to arrows: each leg from a begin or step to the next step or end of the same flow.
 //!
 //! A mark is bound to the innermost slice around it on its thread (a slice that begins at the same time is
-//! around it, one that ends then is not). Ids are looked for in the mark's own process first; a step or end
+//! around it, one that ends then is not), or to none if it says so itself. Ids are looked for in the mark's own process first; a step or end
 //! from elsewhere joins a flow if exactly one process has it open, else it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of one that is not, are dropped and counted.
 
@@ -15,7 +15,7 @@ use super::group::{Groups, gather};
 use super::merge::Merged;
 use super::process_life::Link;
 use crate::base::{Nanos, Severity, StringId, Timestamp};
-use crate::event::FlowOp;
+use crate::event::{FlowBound, FlowOp};
 use crate::trace::flows::FlowPoint;
 use crate::trace::{EventId, Flow, Flows, ProcessId, SliceId, ThreadId, Trace};
 
@@ -26,6 +26,7 @@ pub struct FlowPointMark {
     event: EventId,
     thread: ThreadId,
     op: FlowOp,
+    bound: FlowBound,
     key: u64,
     name: StringId,
 }
@@ -41,6 +42,7 @@ pub fn collect_marks(merged: &Merged) -> Vec<FlowPointMark> {
                 event: part.event(row.event),
                 thread: merged.events.threads.at(columns.thread(row.event), time),
                 op: row.op,
+                bound: row.bound,
                 key: row.id,
                 name: part.string(row.name),
             }
@@ -81,7 +83,8 @@ fn flow_of_link(link: &Link, trace: &Trace) -> Flow {
 /// For each mark, the innermost slice around it: thread by thread, in order of time.
 fn slices_around(marks: &[FlowPointMark], trace: &Trace) -> Vec<Option<SliceId>> {
     let mut of_threads = Groups::with_capacity(marks.len());
-    for (mark, number) in marks.iter().zip(0_u32..) {
+    let bound = |mark: &FlowPointMark| mark.bound == FlowBound::Around;
+    for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
         of_threads.push(mark.thread.0, number);
     }
     let of_threads = of_threads.sorted();
@@ -124,7 +127,7 @@ impl OneId {
         self.begin_count = 0;
     }
 
-    /// The next mark; `point` is where it is, if there is a slice around it.
+    /// The next mark; `point` is where it is, if there is a slice around it or it needs none.
     fn add(
         &mut self,
         number: u32,
@@ -197,10 +200,12 @@ pub fn build_flows(marks: Vec<FlowPointMark>, links: &[Link], trace: &mut Trace)
         for &(_, number) in marks_of_key {
             let mark = &marks[number as usize];
             let process = shared.thread(mark.thread).process;
-            let point = slices[number as usize].map(|slice| FlowPoint {
+            let slice = slices[number as usize];
+            let is_bound = slice.is_some() || mark.bound == FlowBound::Nowhere;
+            let point = is_bound.then_some(FlowPoint {
                 time: mark.time,
                 thread: mark.thread,
-                slice: Some(slice),
+                slice,
                 event: mark.event,
             });
             walked.add(number, mark, process, point);

@@ -7,7 +7,8 @@
 //!
 //! A thread's states follow from its switches and wakeups over all CPUs: running from a switch in; after a
 //! switch out what the switch says; ready from the first waking or wakeup on (whose waker is kept) until it
-//! runs. A wakeup of a thread that runs or is ready already changes nothing.
+//! runs. A wakeup of a thread that runs or is ready already changes nothing. What a thread does last ends where it is
+//! switched from in a state that is not known: nothing is said of it from there on.
 
 use std::mem::take;
 
@@ -348,15 +349,15 @@ pub fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
 }
 
 fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) -> States {
-    let each: Vec<(u32, Vec<Change>)> = threads
+    let each: Vec<(u32, (Vec<Change>, i64))> = threads
         .into_par_iter()
         .map_init(Vec::new, |changes, (thread, pieces)| {
             join_in_order(&pieces, |change| change.time, changes);
-            keep_states(changes);
-            (thread, changes.clone())
+            let end = keep_states(changes);
+            (thread, (changes.clone(), end))
         })
         .collect();
-    let total: usize = each.iter().map(|(_, rows)| rows.len()).sum();
+    let total: usize = each.iter().map(|(_, (rows, _))| rows.len()).sum();
     let mut states = States {
         starts: vec![0; total],
         ends: vec![0; total],
@@ -372,13 +373,13 @@ fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) ->
     let mut events = states.events.as_mut_slice();
     let mut jobs = Vec::with_capacity(each.len());
     let mut first = 0;
-    for (thread, rows) in each {
+    for (thread, (rows, end)) in each {
         let count = rows.len();
         states.of_thread.resize(thread as usize, first..first);
         states.of_thread.push(first..first + count as u32);
         first += count as u32;
         jobs.push((
-            rows,
+            (rows, end),
             (cut(&mut starts, count), cut(&mut ends, count)),
             cut(&mut kinds, count),
             cut(&mut partners, count),
@@ -389,10 +390,10 @@ fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) ->
         .of_thread
         .resize(thread_count.max(states.of_thread.len()), first..first);
     jobs.into_par_iter()
-        .for_each(|(rows, (starts, ends), kinds, partners, events)| {
+        .for_each(|((rows, end), (starts, ends), kinds, partners, events)| {
             for (i, row) in rows.iter().enumerate() {
                 starts[i] = row.time;
-                ends[i] = rows.get(i + 1).map_or(i64::MAX, |next| next.time);
+                ends[i] = rows.get(i + 1).map_or(end, |next| next.time);
                 kinds[i] = row.to.state();
                 partners[i] = row.to.partner();
                 events[i] = row.event;
@@ -401,8 +402,8 @@ fn build_states(threads: Vec<(u32, Pieces<'_, Change>)>, thread_count: usize) ->
     states
 }
 
-/// Keeps of a thread's changes, in order of time, those that begin a state.
-fn keep_states(changes: &mut Vec<Change>) {
+/// Keeps of a thread's changes, in order of time, those that begin a state. When the last of them ends.
+fn keep_states(changes: &mut Vec<Change>) -> i64 {
     let mut count = 0_usize;
     for at in 0..changes.len() {
         let change = changes[at];
@@ -422,6 +423,10 @@ fn keep_states(changes: &mut Vec<Change>) {
         count += 1;
     }
     changes.truncate(count);
+    let is_unknown = |last: &mut Change| last.to.state() == ThreadState::Unknown;
+    changes
+        .pop_if(is_unknown)
+        .map_or(i64::MAX, |last| last.time)
 }
 
 #[cfg(test)]
@@ -451,7 +456,8 @@ mod tests {
             change(70, To::new(Preempted, To::NOBODY)),
             change(71, To::woken(3)),
         ];
-        keep_states(&mut changes);
+        changes.push(change(80, To::new(ThreadState::Unknown, To::NOBODY)));
+        assert_eq!(keep_states(&mut changes), 80);
         let rows: Vec<_> = changes
             .iter()
             .map(|row| (row.time, row.to.state(), row.to.partner()))

@@ -301,19 +301,30 @@ pub enum SeriesScope {
     Thread(ThreadKey),
 }
 
-/// A point of a flow, bound to the slice around it on its event's thread.
+/// A point of a flow, on its event's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowMark {
     /// The event.
     pub event: u32,
     /// Begin, step or end.
     pub op: FlowOp,
+    /// Which slice it is of.
+    pub bound: FlowBound,
     /// The file's id.
     pub id: u64,
     /// Its name.
     pub name: StringId,
     /// Its category.
     pub category: StringId,
+}
+
+/// Which slice a [`FlowMark`] is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowBound {
+    /// The innermost one around it; without one it is of no flow.
+    Around,
+    /// None that the file has, as the file says.
+    Nowhere,
 }
 
 /// What a [`FlowMark`] does.

@@ -261,12 +261,8 @@ pub(super) fn flows(
     let trace = &loaded.trace;
     let span = chosen.span;
     for (id, flow) in trace.flows.rows.iter().enumerate() {
-        let (first, last) = (
-            flow.from.time.min(flow.to.time),
-            flow.from.time.max(flow.to.time),
-        );
         let is_chosen = chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread);
-        if !is_chosen || !meets(span, first, last) {
+        if !is_chosen || !flow.has_end_in(span) {
             continue;
         }
         rows.row(&[
@@ -326,6 +322,11 @@ pub(super) fn states(
     for id in order {
         let state = trace.states.get(StateId(id));
         if !chosen.has_thread(state.thread) || !meets(span, state.start, until(state.end)) {
+            continue;
+        }
+        // The dead stay dead: who died before the range is not in it.
+        let died = trace.thread(state.thread).end;
+        if died.is_some_and(|end| end <= span.start) {
             continue;
         }
         rows.row(&[

@@ -3,7 +3,7 @@
 use super::entities::ThreadId;
 use super::events::EventId;
 use super::slices::SliceId;
-use crate::base::{StringId, Timestamp};
+use crate::base::{StringId, TimeSpan, Timestamp};
 
 /// Row number of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,14 @@ pub struct Flow {
     pub from: FlowPoint,
     /// Where it arrives.
     pub to: FlowPoint,
+}
+
+impl Flow {
+    /// Whether it leaves or arrives in a time span.
+    #[must_use]
+    pub fn has_end_in(&self, span: TimeSpan) -> bool {
+        span.contains(self.from.time) || span.contains(self.to.time)
+    }
 }
 
 /// One end of an arrow.

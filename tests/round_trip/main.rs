@@ -61,7 +61,7 @@ const CANNOT_SAY: &[(&str, &str)] = &[
     ),
     (
         "arrows at the end of a slice",
-        "flows are bound to the slice around them: such an arrow is told 1 ns before; one without slices is not told",
+        "flows are bound to the slice around them: such an arrow is told 1 ns before",
     ),
     (
         "states of runs without switches",
@@ -142,14 +142,13 @@ fn load(path: &Path) -> Option<LoadedTrace> {
 
 type Rows = Vec<BTreeMap<String, String>>;
 
-/// The source's arrows as FXT can say them: bound to slices at both ends, and inside of them.
-fn told_flows(source: &LoadedTrace, rows: Rows) -> Rows {
-    let is_bound =
-        |row: &BTreeMap<String, String>| row["from_slice"] != "\\N" && row["to_slice"] != "\\N";
-    let mut rows: Rows = rows.into_iter().filter(is_bound).collect();
+/// The source's arrows as FXT can say them: inside of their slices.
+fn told_flows(source: &LoadedTrace, mut rows: Rows) -> Rows {
     for row in &mut rows {
         for (time, slice) in [("from_ts", "from_slice"), ("to_ts", "to_slice")] {
-            let slice: usize = row[slice].parse().unwrap();
+            let Ok(slice) = row[slice].parse::<usize>() else {
+                continue;
+            };
             let at: i64 = row[time].parse().unwrap();
             if source.trace.slices.end(slice) == at {
                 row.insert(time.to_owned(), (at - 1).to_string());
@@ -257,6 +256,19 @@ impl Normal {
             unsure,
             found_running,
         }
+    }
+
+    /// The same in a range: who is found running before it is switched to at its start.
+    fn cut(&mut self, source: &LoadedTrace, span: TimeSpan) {
+        let runs = &source.trace.runs;
+        let lasts = |&run: &usize| {
+            let is_over_start = runs.starts[run] < span.start.0 && runs.ends[run] > span.start.0;
+            runs.events[run] == u32::MAX && is_over_start
+        };
+        let tid = |run: usize| source.trace.threads[runs.threads[run] as usize].tid;
+        let found = (0..runs.len()).filter(lasts);
+        self.found_running
+            .extend(found.map(|run| (span.start.0, tid(run))));
     }
 
     /// Artificial numbers, none and those of several lives are all "other"; artificial koids have bit 63 set.

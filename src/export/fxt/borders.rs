@@ -71,7 +71,7 @@ impl<'a> Items<'a> {
             let index = found.start as usize;
             if !found.is_empty()
                 && trace.states.starts[index] < span.start.0
-                && trace.states.states[index].is_ready()
+                && trace.states.states[index] == ThreadState::Runnable
             {
                 items.push(at_start(What::Wakeup, index, thread as u32));
             }
@@ -98,10 +98,14 @@ impl<'a> Items<'a> {
             }
             let state = trace.states.states[index];
             // Who has just been created was not switched from yet; the dead do not wait.
-            let is_waiting = !state.is_ready()
+            let died = trace.thread(ThreadId(thread as u32)).end;
+            let is_waiting = died.is_none_or(|end| end > span.start)
                 && !matches!(
                     state,
-                    ThreadState::Running | ThreadState::Created | ThreadState::Dead
+                    ThreadState::Running
+                        | ThreadState::Runnable
+                        | ThreadState::Created
+                        | ThreadState::Dead
                 );
             if is_waiting {
                 items.push(Item::new(

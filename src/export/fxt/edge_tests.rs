@@ -169,11 +169,14 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
     };
     assert_eq!(fields(0)["really_began_ns"], "50");
     assert_eq!(fields(1)["really_ended_ns"], "900");
-    // One that ends where the range ends is not cut, and does what it did.
+    // One that ends where the range ends is not cut; what it does from there on is not in the range.
     let (again, _) = cut(folder.path(), &source, &range(100, 900));
     assert_eq!(again.trace.runs.ends, [900]);
-    let state = crate::event::EndState::Uninterruptible;
-    assert_eq!(again.trace.runs.end_states, [state]);
+    assert_eq!(
+        again.trace.runs.end_states,
+        [crate::event::EndState::Unknown]
+    );
+    assert_eq!(again.trace.states.ends, [900]);
 }
 
 #[test]

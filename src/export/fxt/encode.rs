@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
-use super::flows::{FlowMark, FlowStepSort};
+use super::flows::{FlowMark, FlowStepSort, ReallyIn};
 use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
@@ -203,7 +203,6 @@ impl<'a, 't> Encoder<'a, 't> {
         match item.what {
             What::Whole | What::Begin | What::End => self.slice(item),
             What::AsyncBegin | What::AsyncEnd => self.async_mark(item),
-            What::Stub => self.stub(item),
             What::Instant => self.instant(item),
             What::Sample => self.sample(item),
             What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
@@ -248,6 +247,15 @@ impl<'a, 't> Encoder<'a, 't> {
                 }
             },
         };
+        // What was cut before says already what is true of it.
+        let not_said: Vec<Arg<'_>>;
+        let mut more = more;
+        if !more.is_empty() && self.source.fxt.is_some() {
+            self.spell_out();
+            let is_said = |arg: &&Arg<'_>| self.fields.iter().any(|field| field.name == arg.name);
+            not_said = more.iter().filter(|arg| !is_said(arg)).cloned().collect();
+            more = &not_said;
+        }
         if let (Some((own, _)), Some(fxt)) = (&self.own, &self.source.fxt) {
             let records = &mut self.records;
             if self.source_names.prepare(fxt, own, more, records) {
@@ -454,34 +462,6 @@ impl<'a, 't> Encoder<'a, 't> {
             (label.category, label.name),
             &more,
             Some(id),
-        );
-    }
-
-    fn stub(&mut self, item: &Item) {
-        let slices = &self.source.trace.slices;
-        let index = item.row as usize;
-        let shift = self.source.shift;
-        let label = slices.label(SliceId(item.row));
-        let thread = self.source.koids.thread(ThreadId(item.of));
-        let mut args = vec![Arg::new("is_outside_of_range", ArgValue::Bool(true))];
-        args.push(Arg::new(
-            "really_began_ns",
-            ArgValue::Int64(slices.starts[index].saturating_add(shift)),
-        ));
-        if slices.end(index) != i64::MAX {
-            args.push(Arg::new(
-                "really_ended_ns",
-                ArgValue::Int64(slices.end(index).saturating_add(shift)),
-            ));
-        }
-        let end = self.ticks(item.time.saturating_add(1));
-        self.read_nothing();
-        self.event(
-            EventType::Complete,
-            (item.time, thread),
-            (label.category, label.name),
-            &args,
-            Some(end),
         );
     }
 
@@ -715,14 +695,23 @@ impl<'a, 't> Encoder<'a, 't> {
         let name = mark.name.unwrap_or(name);
         let thread = source.koids.thread(mark.thread);
         self.read(event.into());
-        let real = row.time.0.saturating_add(source.shift);
-        let really_at = [Arg::new("really_at_ns", ArgValue::Int64(real))];
-        let more = match mark.is_moved {
-            true => &really_at[..],
-            false => &[],
-        };
+        let mut more = Vec::new();
+        if mark.is_moved {
+            let real = row.time.0.saturating_add(source.shift);
+            more.push(Arg::new("really_at_ns", ArgValue::Int64(real)));
+        }
+        if let Some(really_in) = mark.really_in {
+            let value = match really_in {
+                ReallyIn::Slice(slice) => {
+                    let label = source.trace.slices.label(slice);
+                    ArgValue::Text(self.name_text(label.name))
+                }
+                ReallyIn::Nothing => ArgValue::Null,
+            };
+            more.push(Arg::new("really_in", value));
+        }
         let at = (item.time, thread);
-        self.event(event_type, at, (category, name), more, Some(mark.id));
+        self.event(event_type, at, (category, name), &more, Some(mark.id));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Arrows back to the marks that they were made of: begin, steps, end, each a mark at one time.
 //!
-//! A mark outside of the range moves to its border, if the other end of its arrow is inside; arrows of which both
-//! ends are outside are left out. Flow marks are bound to the slice around them: where the border has none, the
-//! slice that the arrow leads to shows there as a stub of one nanosecond.
+//! A mark outside of the range moves to its border, if the other end of its arrow is inside, and says when it really
+//! was; arrows of which both ends are outside are left out. Readers bind a mark to the innermost
+//! slice around it: one that is really of another slice, or of none, says so in `really_in`, and we bind it to none.
+//! No slice is made up for it, so that a range has as many slices as before.
 //!
 //! Flows keep their ids unless a reader would then bind them otherwise than they were: such a flow gets an
 //! artificial id with bit 63 set.
@@ -11,8 +12,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::items::{Item, What};
-use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::base::{StringId, Timestamp};
 use crate::export::Chosen;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{EventId, ProcessId, SliceId, ThreadId, Trace};
@@ -45,18 +45,29 @@ pub struct FlowMark {
     pub name: Option<StringId>,
     /// Whose.
     pub thread: ThreadId,
+    /// Its place among what is told at its time: its event, or that of the flow's mark before it where that is later.
+    pub order: u32,
     /// Whether its time is the border's.
     pub is_moved: bool,
+    /// Of what it is, if not of the innermost slice that is written around it.
+    pub really_in: Option<ReallyIn>,
     flow: u32,
 }
 
-/// All marks in time order, and the stubs that moved ones need.
+/// What a mark is of that is not bound to the slice around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReallyIn {
+    /// A slice that is not around it in what is written.
+    Slice(SliceId),
+    /// No slice.
+    Nothing,
+}
+
+/// All marks in time order.
 #[derive(Debug, Default)]
 pub struct FlowMarks {
     /// The marks.
     pub marks: Vec<FlowMark>,
-    /// One for each slice outside of the range.
-    pub stubs: Vec<Item>,
     /// Flows that got an artificial id.
     pub renamed_count: u64,
 }
@@ -70,12 +81,11 @@ impl FlowMarks {
         let mut ids: Vec<u64> = Vec::new();
         let span = chosen.span;
         for flow in &trace.flows.rows {
-            let is_inside = span.contains(flow.from.time) || span.contains(flow.to.time);
             let is_chosen = chosen.has_thread(flow.from.thread)
                 && chosen.has_thread(flow.to.thread)
                 && (!chosen.limits_cpus()
                     || (chosen.has_cpu_of(flow.from.event) && chosen.has_cpu_of(flow.to.event)));
-            if !is_inside || !is_chosen {
+            if !flow.has_end_in(span) || !is_chosen {
                 continue;
             }
             // Only one arrow goes on from where another arrived: the others that leave there are flows of their own.
@@ -91,16 +101,27 @@ impl FlowMarks {
                 None => {
                     ids.push(flow.key);
                     let number = ids.len() as u32 - 1;
-                    found.push(flow.from, FlowStepSort::Begin, None, number, (trace, span));
+                    found.push(
+                        flow.from,
+                        (FlowStepSort::Begin, None),
+                        number,
+                        (trace, chosen),
+                    );
                     number
                 }
             };
             mark_of.insert((flow.to.event, flow.key), found.marks.len());
             let to = (FlowStepSort::End, Some(flow.name));
-            found.push(flow.to, to.0, to.1, number, (trace, span));
+            found.push(flow.to, to, number, (trace, chosen));
+            // At the border several of a flow's marks may have one time.
+            if let [.., from, to] = found.marks.as_mut_slice()
+                && from.flow == to.flow
+                && from.time == to.time
+            {
+                to.order = to.order.max(from.order);
+            }
         }
-        found.add_stubs(trace, span);
-        found.marks.sort_by_key(|mark| (mark.time, mark.event));
+        found.marks.sort_by_key(|mark| (mark.time, mark.order));
         found.choose_ids(trace, ids);
         found
     }
@@ -108,22 +129,29 @@ impl FlowMarks {
     fn push(
         &mut self,
         point: FlowPoint,
-        sort: FlowStepSort,
-        name: Option<StringId>,
+        (sort, name): (FlowStepSort, Option<StringId>),
         flow: u32,
-        (trace, span): (&Trace, TimeSpan),
+        (trace, chosen): (&Trace, &Chosen<'_>),
     ) {
+        let span = chosen.span;
         let last = Timestamp(span.end.0.saturating_sub(1));
         let mut time = point.time.max(span.start).min(last);
         let ends = point.slice.map(|slice| trace.slices.end(slice.0 as usize));
         if ends.is_some_and(|end| end == time.0) && time > span.start {
             // An arrow from or to the very end of its slice would be bound to no slice: it is told just before.
             time = Timestamp(time.0 - 1);
-        } else if time != point.time
-            && let Some(slice) = point.slice
-        {
-            self.stubs.push(stub(slice, time, point.thread));
         }
+        let is_moved = time != point.time;
+        // Elsewhere the slice around it is how it was found.
+        let is_inside = ends.is_some_and(|end| end > time.0);
+        let is_sure = !is_moved && is_inside && !chosen.limits_cpus();
+        let really_in = match point.slice {
+            _ if is_sure || written_around(trace, chosen, point.thread, time) == point.slice => {
+                None
+            }
+            Some(slice) => Some(ReallyIn::Slice(slice)),
+            None => Some(ReallyIn::Nothing),
+        };
         self.marks.push(FlowMark {
             time: time.0,
             event: point.event,
@@ -131,22 +159,10 @@ impl FlowMarks {
             id: 0,
             name,
             thread: point.thread,
-            is_moved: time != point.time,
+            order: point.event.0,
+            is_moved,
+            really_in,
             flow,
-        });
-    }
-
-    /// Keeps those stubs at whose place there is no slice, one for each slice.
-    fn add_stubs(&mut self, trace: &Trace, span: TimeSpan) {
-        self.stubs.sort_by_key(|item| (item.time, item.row));
-        self.stubs.dedup();
-        self.stubs.retain(|item| {
-            let around = trace.innermost_slice(ThreadId(item.of), Timestamp(item.time));
-            let is_around = around.is_some_and(|slice| {
-                let slice = trace.slices.get(slice);
-                slice.start < span.end && slice.end.is_none_or(|end| end > span.start)
-            });
-            !is_around
         });
     }
 
@@ -218,6 +234,14 @@ impl FlowMarks {
     }
 }
 
-fn stub(slice: SliceId, time: Timestamp, thread: ThreadId) -> Item {
-    Item::new(What::Stub, (time.0, 0), slice.0, thread.0)
+/// The innermost slice around a time that is written.
+fn written_around(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    thread: ThreadId,
+    time: Timestamp,
+) -> Option<SliceId> {
+    let innermost = trace.innermost_slice(thread, time);
+    std::iter::successors(innermost, |&slice| trace.slices.get(slice).parent)
+        .find(|&slice| chosen.has_cpu_of(trace.slices.get(slice).begin))
 }

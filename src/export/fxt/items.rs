@@ -213,8 +213,6 @@ pub enum What {
     Log,
     /// A mark of the list of flow marks.
     Flow,
-    /// A slice outside of the range to which a flow leads (`row` is the slice): 1 ns at the border.
-    Stub,
 }
 
 /// All lanes of what was chosen.
@@ -441,7 +439,7 @@ impl<'a> Items<'a> {
             Lane::Flows => {
                 for index in stretch.starts.clone() {
                     let mark = &self.flows[index];
-                    let at = (mark.time, order_of(mark.event.0));
+                    let at = (mark.time, order_of(mark.order));
                     list.push(Item::new(What::Flow, at, index as u32, mark.thread.0));
                 }
             }
@@ -493,7 +491,8 @@ impl<'a> Items<'a> {
         let slices = &self.trace.slices;
         let began = slices.starts[index] >= self.chosen.span.start.0;
         match form {
-            Form::Async => true,
+            // One that ended when the range starts is not in it.
+            Form::Async => began || slices.end(index) > self.chosen.span.start.0,
             Form::Whole => false,
             // What began before the range is written whole.
             Form::AsCame => began && !is_whole(self.trace, index, form),

@@ -104,7 +104,7 @@ impl RunBegins {
     }
 }
 
-/// Which runs end where a state of their thread begins: where switches were lost, some do not.
+/// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not.
 #[derive(Debug)]
 pub struct TrueEnds(Bits);
 
@@ -117,6 +117,12 @@ impl TrueEnds {
             let states = trace.states.of_thread.get(thread).cloned();
             let states = states.unwrap_or(0..0);
             let starts = &trace.states.starts[states.start as usize..states.end as usize];
+            // Behind the last one its state may not be known.
+            let last_end = states
+                .end
+                .checked_sub(1)
+                .filter(|last| states.contains(last))
+                .map(|last| trace.states.ends[last as usize]);
             let mut at = 0;
             let mut found = Vec::with_capacity(runs.len());
             for &run in runs {
@@ -128,7 +134,7 @@ impl TrueEnds {
                 while starts.get(at).is_some_and(|&start| start < end) {
                     at += 1;
                 }
-                if starts.get(at) == Some(&end) {
+                if starts.get(at) == Some(&end) || last_end == Some(end) {
                     found.push(run);
                 }
             }

@@ -56,12 +56,12 @@ use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 use asyncs::AsyncIds;
 use encode::{Arguments, CounterName, Encoder, Source};
-use flows::FlowMarks;
-use items::{Item, Items, Window};
+use flows::{FlowMark, FlowMarks};
+use items::{Item, Items, What, Window};
 use koids::Koids;
 use lone_states::{LoneStates, TrueEnds};
 use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
@@ -158,15 +158,10 @@ fn write_with(
         ns => format!("threadline (all times + {ns} ns)"),
     };
     encoder.records.file_head(&provider);
-    let named = write_names(&mut encoder.records, trace, &chosen, &koids);
+    let at_start = items.across_start();
+    let met = met_at_borders(trace, &chosen, &at_start, &flow_marks.marks);
+    let named = write_names(&mut encoder.records, trace, &chosen, (&koids, &met));
     encoder.records.fixed_threads();
-    let mut at_start = items.across_start();
-    at_start.extend(
-        flow_marks
-            .stubs
-            .iter()
-            .filter(|item| item.time == chosen.span.start.0),
-    );
     for item in &at_start {
         encoder.item(item);
     }
@@ -175,12 +170,7 @@ fn write_with(
     write_windows(&source, &items, &tables, (out, &mut written), job)?;
 
     let mut encoder = Encoder::new(&source, &tables);
-    let at_end: Vec<Item> = items.across_end();
-    let stubs = flow_marks
-        .stubs
-        .iter()
-        .filter(|item| item.time != chosen.span.start.0);
-    for item in stubs.chain(&at_end) {
+    for item in &items.across_end() {
         encoder.item(item);
     }
     written.take(encoder, out)?;
@@ -449,12 +439,34 @@ pub(super) fn counter_names(trace: &Trace) -> Vec<CounterName> {
         .collect()
 }
 
-/// Writes the names of all that live in the range; how many processes and threads.
+/// Threads of which an arrow or a wakeup speaks, whether they live in the range and are chosen or not.
+fn met_at_borders(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    at_start: &[Item],
+    marks: &[FlowMark],
+) -> FxHashSet<ThreadId> {
+    let is_wakeup = |item: &&Item| item.what == What::Wakeup;
+    let wakeups = at_start.iter().filter(is_wakeup).map(|item| item.row);
+    // Where some threads are left out, they may wake the others all the same.
+    let all = (0..trace.threads.len() as u32).map(ThreadId);
+    let is_narrowed = !all.clone().all(|id| chosen.has_thread(id));
+    let narrowed = all.filter(|&id| is_narrowed && chosen.has_thread(id));
+    let narrowed =
+        narrowed.flat_map(|id| trace.states.overlapping(trace.states.of(id), chosen.span));
+    let wakers = wakeups
+        .chain(narrowed)
+        .filter_map(|row| trace.states.get(StateId(row)).waker);
+    let moved = marks.iter().filter(|mark| mark.is_moved);
+    wakers.chain(moved.map(|mark| mark.thread)).collect()
+}
+
+/// Writes the names of all that live in the range or are `met` there; how many processes and threads.
 fn write_names(
     records: &mut Records<'_>,
     trace: &Trace,
     chosen: &Chosen<'_>,
-    koids: &Koids,
+    (koids, met): (&Koids, &FxHashSet<ThreadId>),
 ) -> (u64, u64) {
     let (mut processes, mut threads) = (0, 0);
     let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
@@ -480,8 +492,15 @@ fn write_names(
             *entry = true;
         }
     }
+    let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
+    let met_processes: FxHashSet<ProcessId> = met
+        .iter()
+        .filter(|&&id| is_met(id))
+        .filter_map(|&id| trace.thread(id).process)
+        .collect();
     for (index, process) in trace.processes.iter().enumerate() {
-        if wanted[index] && is_alive(process.start, process.end) {
+        let is_met = met_processes.contains(&ProcessId(index as u32));
+        if is_met || wanted[index] && is_alive(process.start, process.end) {
             let koid = koids.process(ProcessId(index as u32));
             records.process_object(koid, &trace.text(process.name));
             processes += 1;
@@ -490,14 +509,15 @@ fn write_names(
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let id = ThreadId(index as u32);
         let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
-        if is_wanted && is_alive(thread.start, thread.end) {
+        if is_met(id) || is_wanted && is_alive(thread.start, thread.end) {
             records.thread_object(koids.thread(id), &trace.text(thread.name));
             threads += 1;
         }
     }
     for &id in &koids.named_last {
-        if chosen.has_thread(id) {
-            records.thread_object(koids.thread(id), &trace.text(trace.thread(id).name));
+        let thread = trace.thread(id);
+        if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, thread.end) {
+            records.thread_object(koids.thread(id), &trace.text(thread.name));
         }
     }
     for (index, cpu) in trace.cpus.iter().enumerate() {

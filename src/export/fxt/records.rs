@@ -93,6 +93,11 @@ pub struct Head<'a> {
 pub enum Side {
     /// The CPU's idle thread.
     Idle,
+    /// A thread that is left out: the CPU is as idle for all that is written, and an argument says who it was.
+    NotChosen {
+        /// Its koid.
+        koid: u64,
+    },
     /// A thread, with its weight.
     Thread {
         /// Its koid.
@@ -554,7 +559,8 @@ impl<'t> Records<'t> {
 
     /// A context switch of the newer form. The outgoing thread's state is a number of the format, and the letters
     /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over; as they do
-    /// over `border`, an argument that says when a run began or ended that is cut there.
+    /// over `border`, an argument that says when a run began or ended that is cut there, and over those that say who
+    /// is left out.
     pub fn context_switch(
         &mut self,
         (time, cpu): (u64, u16),
@@ -563,14 +569,24 @@ impl<'t> Records<'t> {
         incoming: Side,
         border: Option<(&'static str, i64)>,
     ) {
-        let border_name = border.map(|(name, _)| self.name(name));
+        self.prepare(&[]);
+        let really = [("really_outgoing", outgoing), ("really_incoming", incoming)];
+        for (name, side) in really {
+            if let Side::NotChosen { koid } = side {
+                let name = self.name(name);
+                self.prepare_one(name, &ArgValue::Koid(koid));
+            }
+        }
+        if let Some((name, time)) = border {
+            let name = self.name(name);
+            self.prepare_one(name, &ArgValue::Int64(time));
+        }
         let (out_koid, out_weight) = side_words(outgoing);
         let (in_koid, in_weight) = side_words(incoming);
         let state_words = u64::from(!letters.is_empty());
-        let border_args = u64::from(border.is_some());
         let start = self.out.len();
         let header = 8
-            | (2 + state_words + border_args) << 16
+            | (2 + state_words + self.argument_count) << 16
             | u64::from(cpu) << 20
             | u64::from(state & 0xf) << 36
             | SWITCH_SUBTYPE << 60;
@@ -586,11 +602,7 @@ impl<'t> Records<'t> {
         for &word in words.iter().take(6 + state_words as usize) {
             self.word(word);
         }
-        if let (Some(name), Some((_, time))) = (border_name, border) {
-            self.prepare(&[]);
-            self.prepare_one(name, &ArgValue::Int64(time));
-            self.append_arguments();
-        }
+        self.append_arguments();
         self.close(start);
         self.counts.switches += 1;
     }
@@ -672,7 +684,7 @@ const WAKEUP_SUBTYPE: u64 = 2;
 /// Koid and weight: idle threads have the smallest weight there is.
 fn side_words(side: Side) -> (u64, i32) {
     match side {
-        Side::Idle => (0, i32::MIN),
+        Side::Idle | Side::NotChosen { .. } => (0, i32::MIN),
         // The smallest weight would say that it is idle.
         Side::Thread { koid, weight } => (koid, weight.max(i32::MIN + 1)),
     }

@@ -14,13 +14,17 @@ impl Encoder<'_, '_> {
         let runs = &self.source.trace.runs;
         let index = item.row as usize;
         let (out, incoming) = match item.what {
-            What::SwitchToIdle => (self.leaves(index), Side::Idle),
+            What::SwitchToIdle => {
+                let thread = ThreadId(runs.threads[index]);
+                if runs.starts[index] < item.time && self.is_dead_at_start(thread, item.time) {
+                    return;
+                }
+                (self.leaves(index), Side::Idle)
+            }
             What::SwitchAtEnd => {
+                // What it does from there on is not in the range.
                 let side = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
-                let ended = (runs.ends[index] == item.time).then(|| self.leaves(index));
-                // Where it would have gone on, nobody knows what it does then.
-                let unknown = (side, state_number(EndState::Unknown));
-                (ended.flatten().or(Some(unknown)), Side::Idle)
+                (Some((side, state_number(EndState::Unknown))), Side::Idle)
             }
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
@@ -32,6 +36,11 @@ impl Encoder<'_, '_> {
                 (self.left_for(item), incoming)
             }
         };
+        let is_seen = |side: Side| matches!(side, Side::Thread { .. });
+        let is_of_others = !is_seen(incoming) && !out.is_some_and(|(out, _)| is_seen(out));
+        if is_of_others && !self.ends_unsaid(item) {
+            return;
+        }
         let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
         let time = self.ticks(item.time);
         let shift = self.source.shift;
@@ -60,12 +69,35 @@ impl Encoder<'_, '_> {
 
     /// A thread as one side of a switch. What was not chosen runs unseen.
     fn side(&self, thread: ThreadId, weight: i32) -> Side {
-        if self.source.chosen.has_thread(thread) {
-            let koid = self.source.koids.thread(thread).1;
-            Side::Thread { koid, weight }
-        } else {
-            Side::Idle
+        let koid = self.source.koids.thread(thread).1;
+        match self.source.chosen.has_thread(thread) {
+            true => Side::Thread { koid, weight },
+            false => Side::NotChosen { koid },
         }
+    }
+
+    /// Whether a switch ends a run of a chosen thread of which it cannot say that it left: where switches were lost.
+    fn ends_unsaid(&self, item: &Item) -> bool {
+        let runs = &self.source.trace.runs;
+        let index = item.row as usize;
+        let ended = match item.what {
+            What::SwitchToIdle => Some(index),
+            What::SwitchTo if item.time == runs.starts[index] => self.run_before(item),
+            _ => None,
+        };
+        ended.is_some_and(|run| {
+            let is_chosen = self.source.chosen.has_thread(ThreadId(runs.threads[run]));
+            is_chosen && !self.source.true_ends.has(run)
+        })
+    }
+
+    /// The run that ends where that of a switch begins.
+    fn run_before(&self, item: &Item) -> Option<usize> {
+        let runs = &self.source.trace.runs;
+        let index = item.row as usize;
+        let first = runs.on(CpuId(item.of)).start as usize;
+        let before = index.checked_sub(1)?;
+        (before >= first && runs.ends[before] == runs.starts[index]).then_some(before)
     }
 
     /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
@@ -78,6 +110,13 @@ impl Encoder<'_, '_> {
         Some((side, state_number(runs.end_states[run])))
     }
 
+    /// Whether a thread's life is over at a time, which is the range's start.
+    fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
+        let start = self.source.chosen.span.start;
+        let end = self.source.trace.thread(thread).end;
+        time == start.0 && end.is_some_and(|end| end <= start)
+    }
+
     /// Who is switched from at the start of a run.
     fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
         let trace = self.source.trace;
@@ -87,17 +126,15 @@ impl Encoder<'_, '_> {
             // It began before the range.
             return None;
         }
-        let first = runs.on(CpuId(item.of)).start as usize;
-        let before = index.checked_sub(1).filter(|&before| {
-            before >= first
-                && runs.ends[before] == runs.starts[index]
-                && runs.ends[before] > self.source.chosen.span.start.0
+        let before = self.run_before(item).filter(|&run| {
+            let thread = ThreadId(runs.threads[run]);
+            runs.starts[run] >= item.time || !self.is_dead_at_start(thread, item.time)
         });
         before.and_then(|before| self.leaves(before)).or_else(|| {
-            let state = trace
-                .states
-                .get(self.source.lone_states.of_event(runs.events[index])?);
-            Some((self.side(state.thread, 0), thread_state_number(state.state)))
+            let state = self.source.lone_states.of_event(runs.events[index])?;
+            let state = trace.states.get(state);
+            (!self.is_dead_at_start(state.thread, item.time))
+                .then_some((self.side(state.thread, 0), thread_state_number(state.state)))
         })
     }
 

@@ -118,7 +118,11 @@ pub(super) fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, St
     let index = (0..trace.slices.len() as u32)
         .find(|&index| trace.text(trace.slices.label(SliceId(index)).name) == name)
         .unwrap();
-    let event = trace.events.get(trace.slices.get(SliceId(index)).begin);
+    fields_of(loaded, trace.slices.get(SliceId(index)).begin)
+}
+
+pub(super) fn fields_of(loaded: &LoadedTrace, event: EventId) -> BTreeMap<String, String> {
+    let event = loaded.trace.events.get(event);
     let detail = loaded.reader.describe(event.into());
     let text = |field: &Field| (field.name.clone(), field.value.to_string());
     detail.fields.iter().map(text).collect()
@@ -132,7 +136,6 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
     let expected: Vec<(String, u64, i64, i64)> = [
         ("inner", 11, 300, 700),
         ("job", 12, 600, 700),
-        ("late", 13, 699, 700),
         ("outer", 11, 300, 700),
         ("request", 11, 300, 700),
     ]
@@ -146,7 +149,6 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
     let job = arguments(&cut, "job");
     assert!(!job.contains_key("really_began_ns"));
     assert_eq!(job["really_ended_ns"], "800");
-    assert_eq!(arguments(&cut, "late")["is_outside_of_range"], "true");
 
     let trace = &cut.trace;
     assert_eq!(trace.counters.times, vec![300, 400]);
@@ -166,6 +168,16 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
         .map(|flow| (flow.from.time.0, flow.to.time.0))
         .collect();
     assert_eq!(flows, vec![(300, 650), (650, 699)]);
+    // It goes on to a slice that is not in the range.
+    let [_, last] = trace.flows.rows.as_slice() else {
+        panic!("{flows:?}");
+    };
+    assert_eq!(last.to.slice, None);
+    let said = fields_of(&cut, last.to.event);
+    assert_eq!(
+        (&*said["really_in"], &*said["really_at_ns"]),
+        ("late", "850")
+    );
     assert_eq!(trace.logs.rows.len(), 1);
     assert_eq!(trace.processes.len(), 1);
     assert!(
@@ -194,6 +206,11 @@ fn only_what_was_chosen_is_written() {
     let (cut, summary) = cut(folder.path(), &source, &selection);
     assert_eq!(slices(&cut), vec![("job".to_owned(), 12, 600, 800)]);
     assert_eq!(cut.trace.runs.starts, vec![500]);
+    // What others do is not there at all; who ran before is said in words.
+    assert_eq!(summary.count_of("context switches"), 1);
+    let said = fields_of(&cut, EventId(cut.trace.runs.events[0]));
+    assert_eq!(said["really_outgoing"], "11");
+    assert_eq!(said["outgoing"], "0");
     assert_eq!(cut.trace.counters.times, Vec::<i64>::new());
     assert_eq!(summary.count_of("slices"), 1);
     assert_eq!(summary.count_of("threads"), 1);

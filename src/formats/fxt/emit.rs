@@ -65,12 +65,13 @@ pub fn emit<O: Order>(
     Ok(emitter.finish(start, end))
 }
 
-/// Names that arguments of scheduling records have by convention.
+/// Names that arguments have by convention: of scheduling records, and of flows that our own files have.
 pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
     pub(super) outgoing_weight: StringId,
     pub(super) outgoing_state: StringId,
     pub(super) waker: StringId,
+    pub(super) really_in: StringId,
 }
 
 pub(super) struct Emitter<'f, O> {
@@ -92,6 +93,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
             outgoing_state: cache.strings.intern_text("outgoing_state"),
             waker: cache.strings.intern_text("waker"),
+            really_in: cache.strings.intern_text("really_in"),
         };
         Emitter {
             file,

@@ -6,11 +6,13 @@
 //! ```
 //!
 //! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the
-//! argument has no name or the same. Flows and ends of asynchronous events are bound by `build`.
+//! argument has no name or the same. A flow with an argument `really_in` is bound to no slice: that of our own
+//! files whose slice lies outside of their range. Other flows and ends of asynchronous events are bound by `build`.
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowMark, FlowOp, Sample, SeriesScope, ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowMark, FlowOp, Sample, SeriesScope,
+    ThreadKey,
 };
 
 use super::args::{ArgValue, Args};
@@ -72,7 +74,8 @@ impl<'f, O: Order> Emitter<'f, O> {
             }
             return;
         }
-        let behind = self.pass_arguments(Args::new(record, next, arg_count), sort, at);
+        let args = Args::new(record, next, arg_count);
+        let behind = self.pass_arguments(args.clone(), sort, at);
         let trailing = behind.and_then(|behind| record.get(behind));
         let is_needed = !matches!(sort, Sort::Counter | Sort::Complete) || behind.is_some();
         if trailing.is_none() && is_needed {
@@ -96,14 +99,14 @@ impl<'f, O: Order> Emitter<'f, O> {
         };
         let id = trailing.unwrap_or(0);
         let detail = match sort {
-            Sort::Counter => self.counter(&head, id, Args::new(record, next, arg_count)),
+            Sort::Counter => self.counter(&head, id, args),
             Sort::Complete => self.complete(&head, end),
             Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id),
             Sort::AsyncInstant => self.async_mark(&head, AsyncOp::Instant, id),
             Sort::AsyncEnd => self.async_mark(&head, AsyncOp::End, id),
-            Sort::FlowBegin => self.flow(&head, FlowOp::Begin, id),
-            Sort::FlowStep => self.flow(&head, FlowOp::Step, id),
-            _ => self.flow(&head, FlowOp::End, id),
+            Sort::FlowBegin => self.flow(&head, (FlowOp::Begin, id), args),
+            Sort::FlowStep => self.flow(&head, (FlowOp::Step, id), args),
+            _ => self.flow(&head, (FlowOp::End, id), args),
         };
         let rows = &mut self.cache.rows;
         rows.push((time, at), thread, (kind, sort), detail);
@@ -176,11 +179,18 @@ impl<'f, O: Order> Emitter<'f, O> {
         asyncs.len() as u32 - 1
     }
 
-    fn flow(&mut self, head: &Head, op: FlowOp, id: u64) -> u32 {
+    fn flow(&mut self, head: &Head, (op, id): (FlowOp, u64), mut args: Args<'f, O>) -> u32 {
+        // Only a range of a trace says that what held the mark is not in it.
+        let is_cut_off = args.any(|arg| self.text(arg.name, head.at) == self.well_known.really_in);
+        let bound = match is_cut_off {
+            true => FlowBound::Nowhere,
+            false => FlowBound::Around,
+        };
         let flows = &mut self.cache.rows.flows;
         flows.push(FlowMark {
             event: 0,
             op,
+            bound,
             id,
             name: head.name,
             category: head.category,
