@@ -4,12 +4,14 @@ use super::records::{Arg, ArgValue, EventType, Head, Side};
 use super::tests::{arguments, cut, head, range, sample, slices, tables};
 use super::*;
 use crate::export::Selection;
+use crate::trace::SliceId;
 
 /// Opens what `fill` writes.
 fn written(folder: &std::path::Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     fill(&mut out);
     let path = folder.join("written.fxt");
     std::fs::write(&path, out.finish().0).unwrap();
@@ -326,6 +328,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     let name = out.name(&too_long);
     let base = head(EventType::Instant, 5, 11);
     out.event(Head { name, ..base }, &[], None);
@@ -433,4 +436,102 @@ fn the_same_export_twice_is_the_same_file() {
         bytes
     };
     assert!(bytes() == bytes());
+}
+
+/// How many string records a range is written with.
+fn string_count(source: &LoadedTrace, selection: &Selection) -> usize {
+    let mut bytes = Vec::new();
+    let job = Job::default();
+    EXPORTER
+        .write_to(source, selection, &mut bytes, &job)
+        .unwrap();
+    let mut count = 0;
+    let mut rest = &bytes[..];
+    while let Some(header) = rest.first_chunk::<8>() {
+        let header = u64::from_le_bytes(*header);
+        count += usize::from(header & 0xf == 2);
+        rest = &rest[(header >> 4 & 0xfff) as usize * 8..];
+    }
+    count
+}
+
+#[test]
+fn only_strings_that_are_used_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for i in 0..20_000_u64 {
+            complete(out, &format!("name {i}"), (i * 10, i * 10 + 5), &[]);
+        }
+    });
+    // "process", of the thread's name, the slice's name, and when it really ended.
+    let one = string_count(&source, &range(500, 501));
+    assert!(one <= 3, "{one} strings for a slice");
+    assert!(string_count(&source, &Selection::all()) >= 20_000);
+}
+
+#[test]
+fn an_arrow_from_before_the_range_is_of_the_slice_that_held_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        complete(out, "outer", (0, 1000), &[]);
+        complete(out, "gone", (100, 200), &[]);
+        complete(out, "other", (250, 400), &[]);
+        let mut mark = |sort, time, thread, id| {
+            let name = out.name("work");
+            let base = head(sort, time, thread);
+            out.event(Head { name, ..base }, &[], Some(id));
+        };
+        // Of `gone`, of `outer`, and of `other`, which lies over the start.
+        for (id, time) in [(1, 150), (2, 220), (3, 260)] {
+            mark(EventType::FlowBegin, time, 11, id);
+            mark(EventType::FlowEnd, 650, 12, id);
+        }
+        let base = head(EventType::Complete, 600, 12);
+        out.event(base, &[], Some(700));
+    });
+    let said = |again: &LoadedTrace| -> Vec<(u64, Option<String>, Option<String>)> {
+        let trace = &again.trace;
+        let mut flows: Vec<_> = trace.flows.rows.iter().collect();
+        flows.sort_by_key(|flow| flow.key);
+        let name = |slice: SliceId| trace.text(trace.slices.label(slice).name).into_owned();
+        let told = |flow: &crate::trace::Flow| {
+            let said = super::tests::fields_of(again, flow.from.event);
+            (
+                flow.key,
+                flow.from.slice.map(name),
+                said.get("really_in").cloned(),
+            )
+        };
+        flows.into_iter().map(told).collect()
+    };
+    let some = |name: &str| Some(name.to_owned());
+    let expected = [
+        (1, None, some("gone")),
+        (2, None, some("outer")),
+        (3, some("other"), None),
+    ];
+    let (again, _) = cut(folder.path(), &source, &range(300, 700));
+    assert_eq!(said(&again), expected);
+    assert_eq!(slices(&again).len(), 3);
+    // Cut once more it still says the first truth, and once.
+    let (third, _) = cut(folder.path(), &again, &range(310, 690));
+    assert_eq!(
+        said(&third),
+        [
+            expected[0].clone(),
+            expected[1].clone(),
+            expected[2].clone()
+        ]
+    );
+    let event = third.trace.flows.rows[0].from.event;
+    assert_eq!(
+        super::tests::fields_of(&third, event)["really_at_ns"],
+        "150"
+    );
+    let detail = third.reader.describe(third.trace.events.get(event).into());
+    let really = detail
+        .fields
+        .iter()
+        .filter(|field| field.name.starts_with("really_"));
+    assert_eq!(really.count(), 2);
 }

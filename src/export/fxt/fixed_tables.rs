@@ -1,4 +1,4 @@
-//! The entries of the string and thread tables that are registered at the file's start and hold in the whole of it.
+//! The entries of the string and thread tables that, once they are registered, hold in the whole of a file.
 
 use rustc_hash::FxHashMap;
 

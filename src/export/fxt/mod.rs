@@ -1,9 +1,10 @@
 //! The FXT exporter: any trace, or a range of it, as a Fuchsia trace that Perfetto and others read.
 //!
 //! ```text
-//! magic number | provider "threadline" | 1 tick = 1 ns | strings and threads that hold for the whole file
+//! magic number | provider "threadline" | 1 tick = 1 ns
 //! | names of processes and threads (kernel objects) | what lasts over the range's start
 //! | windows in time order: events, context switches, wakeups, logs | ends of what lasts over the range's end
+//! before each of these: strings and threads that it uses first and that hold from there on
 //! ```
 //!
 //! - **Slices** are complete events (of those of a track that start together, the outer one comes first), or begins and ends where they came so and pair when read back (`items::Form`);
@@ -64,7 +65,7 @@ use flows::{FlowMark, FlowMarks};
 use items::{Item, Items, What, Window};
 use koids::Koids;
 use lone_states::{LoneStates, TrueEnds};
-use records::{EventType, FixedTables, RecordCounts, Records, ThreadKoids, Zones};
+use records::{EventType, FixedTables, RecordCounts, Records, Registered, ThreadKoids, Zones};
 use source_args::SourceNames;
 
 /// This exporter's row.
@@ -150,18 +151,22 @@ fn write_with(
         &trace.strings,
         &busy_threads(trace, &chosen, &koids),
     );
-    let mut written = Written::default();
+    let mut written = Written::new(&tables);
 
-    let mut encoder = Encoder::new(&source, &tables);
     let provider = match shift {
         0 => "threadline".to_owned(),
         ns => format!("threadline (all times + {ns} ns)"),
     };
+    let mut encoder = Encoder::new(&source, &tables);
     encoder.records.file_head(&provider);
+    written.take(encoder, out)?;
     let at_start = items.across_start();
     let met = met_at_borders(trace, &chosen, &at_start, &flow_marks.marks);
+    // Names come before the records of the thread table, so that threads are first met in their order.
+    let mut encoder = Encoder::new(&source, &tables);
     let named = write_names(&mut encoder.records, trace, &chosen, (&koids, &met));
-    encoder.records.fixed_threads();
+    written.take(encoder, out)?;
+    let mut encoder = Encoder::new(&source, &tables);
     for item in &at_start {
         encoder.item(item);
     }
@@ -218,7 +223,7 @@ fn write_windows(
     source: &Source<'_>,
     items: &Items<'_>,
     tables: &FixedTables,
-    (out, written): (&mut dyn Write, &mut Written),
+    (out, written): (&mut dyn Write, &mut Written<'_>),
     job: &Job,
 ) -> Result<(), ExportError> {
     let worker_count = rayon::current_num_threads().max(1);
@@ -292,13 +297,21 @@ fn encode_window<'a, 't>(
 }
 
 /// What is in the file so far.
-#[derive(Default)]
-struct Written {
+struct Written<'t> {
+    registered: Registered<'t>,
     counts: RecordCounts,
     cut_texts: u64,
 }
 
-impl Written {
+impl<'t> Written<'t> {
+    fn new(tables: &'t FixedTables) -> Written<'t> {
+        Written {
+            registered: Registered::new(tables),
+            counts: RecordCounts::default(),
+            cut_texts: 0,
+        }
+    }
+
     /// Writes what was encoded, and gives its room back.
     fn take(
         &mut self,
@@ -306,8 +319,11 @@ impl Written {
         out: &mut dyn Write,
     ) -> Result<Vec<u8>, ExportError> {
         self.cut_texts += encoder.cut_texts;
-        let (bytes, counts) = encoder.records.finish();
+        let (bytes, counts, used) = encoder.records.finish();
         self.counts.add(&counts);
+        let (tables, counts, _) = self.registered.before(&used).finish();
+        self.counts.add(&counts);
+        out.write_all(&tables)?;
         out.write_all(&bytes)?;
         Ok(bytes)
     }

@@ -1,7 +1,7 @@
 //! FXT records: values in, the bytes of whole records out, with string and thread tables kept on the way.
 //!
 //! ```text
-//! string index 1..=fixed        registered once, at the file's start, and valid in the whole of it
+//! string index 1..=fixed        registered once, before the first chunk that uses it, and valid from there on
 //!              fixed+1..=last   each chunk registers its own here, the oldest entry is replaced when all are taken
 //! thread index the same, with 255 as the last
 //! ```
@@ -135,8 +135,84 @@ pub struct Records<'t> {
     /// The arguments of the record that is being written, and how many they are.
     arguments: Vec<u8>,
     argument_count: u64,
+    used: Used,
     /// What was written so far.
     pub counts: RecordCounts,
+}
+
+/// Which entries of the fixed tables records refer to: only those need to be in the file.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// A bit for every reference that a record can have: those to inline texts are set as well, and mean nothing.
+    strings: Box<[u64; 1024]>,
+    threads: [u64; 4],
+}
+
+impl Used {
+    fn none() -> Used {
+        Used {
+            strings: Box::new([0; 1024]),
+            threads: [0; 4],
+        }
+    }
+
+    #[inline]
+    fn string(&mut self, bits: u16) {
+        self.strings[usize::from(bits >> 6)] |= 1 << (bits & 63);
+    }
+
+    #[inline]
+    fn thread(&mut self, index: u8) {
+        self.threads[usize::from(index >> 6)] |= 1 << (index & 63);
+    }
+}
+
+/// The entries of the fixed tables that are in a file so far.
+#[derive(Debug)]
+pub struct Registered<'t> {
+    fixed: &'t FixedTables,
+    known: Used,
+}
+
+impl<'t> Registered<'t> {
+    /// None are.
+    pub fn new(fixed: &'t FixedTables) -> Registered<'t> {
+        Registered {
+            fixed,
+            known: Used::none(),
+        }
+    }
+
+    /// The records of those that a chunk uses and that are not there yet: they come before it.
+    pub fn before(&mut self, used: &Used) -> Records<'t> {
+        let mut records = Records::with_buffer(self.fixed, Vec::new());
+        let last_string = self.fixed.zones.strings;
+        for (number, (known, used)) in self
+            .known
+            .strings
+            .iter_mut()
+            .zip(&*used.strings)
+            .enumerate()
+        {
+            let new = used & !*known;
+            *known |= new;
+            for bit in (0..64).filter(|bit| new >> bit & 1 == 1) {
+                let index = (number * 64 + bit) as u16;
+                if (1..=last_string).contains(&index) {
+                    let bytes = self.fixed.strings.bytes(StringId(u32::from(index)));
+                    records.string_record(index, &crate::base::strings::text_of(bytes));
+                }
+            }
+        }
+        for (at, &koids) in self.fixed.thread_order.iter().enumerate() {
+            let (word, bit) = ((at + 1) / 64, (at + 1) % 64);
+            if used.threads[word] & !self.known.threads[word] & 1 << bit != 0 {
+                self.known.threads[word] |= 1 << bit;
+                records.thread_record(at as u8 + 1, koids);
+            }
+        }
+        records
+    }
 }
 
 impl<'t> Records<'t> {
@@ -162,13 +238,14 @@ impl<'t> Records<'t> {
             recent_threads: Box::new([((0, 0), 0); RECENT_THREADS]),
             arguments: Vec::new(),
             argument_count: 0,
+            used: Used::none(),
             counts: RecordCounts::default(),
         }
     }
 
-    /// The bytes, and what they are.
-    pub fn finish(self) -> (Vec<u8>, RecordCounts) {
-        (self.out, self.counts)
+    /// The bytes, what they are, and what must stand before them.
+    pub fn finish(self) -> (Vec<u8>, RecordCounts, Used) {
+        (self.out, self.counts, self.used)
     }
 
     #[inline]
@@ -187,7 +264,7 @@ impl<'t> Records<'t> {
         close(&mut self.out, start);
     }
 
-    /// The head of a file: magic number, one provider, one tick a nanosecond, and the fixed strings.
+    /// The head of a file: magic number, one provider, one tick a nanosecond.
     pub fn file_head(&mut self, provider: &str) {
         self.word(MAGIC);
         let name = cut(provider, 255);
@@ -197,17 +274,14 @@ impl<'t> Records<'t> {
         self.close(start);
         self.word(1 | 2 << 4);
         self.word(1_000_000_000);
+    }
+
+    /// The strings of the fixed table, of a file that is written in one piece.
+    #[cfg(test)]
+    pub fn well_known_strings(&mut self) {
         let fixed = self.fixed;
         for (id, bytes) in fixed.strings.iter().skip(1) {
             self.string_record(id.0 as u16, &crate::base::strings::text_of(bytes));
-        }
-    }
-
-    /// The threads of the fixed tables. They come after the names, so that threads are first met in their order.
-    pub fn fixed_threads(&mut self) {
-        let fixed = self.fixed;
-        for (index, &koids) in fixed.thread_order.iter().enumerate() {
-            self.thread_record(index as u8 + 1, koids);
         }
     }
 
@@ -315,6 +389,7 @@ impl<'t> Records<'t> {
 
     fn find_thread(&mut self, koids: ThreadKoids) -> u8 {
         if let Some(&index) = self.fixed.threads.get(&koids) {
+            self.used.thread(index);
             return index;
         }
         if let Some(&index) = self.threads.get(&koids) {
@@ -347,6 +422,8 @@ impl<'t> Records<'t> {
     /// An event with the arguments that were prepared.
     pub fn prepared_event(&mut self, head: Head<'_>, last_word: Option<u64>) {
         let thread = self.thread(head.thread);
+        self.used.string(head.category.bits);
+        self.used.string(head.name.bits);
         let start = self.out.len();
         self.word(
             4 | (head.event_type as u64) << 16
@@ -369,6 +446,8 @@ impl<'t> Records<'t> {
     /// An event with a payload of any size: a large record of format 0.
     pub fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
         let thread = self.thread(head.thread);
+        self.used.string(head.category.bits);
+        self.used.string(head.name.bits);
         self.prepare(args);
         let start = self.out.len();
         self.word(0);
@@ -390,6 +469,7 @@ impl<'t> Records<'t> {
     /// Bytes that belong to nobody: a blob of `blob_type` (1 is data), or a large one of that category.
     pub fn blob(&mut self, name: &str, category: &str, blob_type: Option<u8>, payload: &[u8]) {
         let name = self.name(name);
+        self.used.string(name.bits);
         let start = self.out.len();
         let words = 1 + name.inline.len().div_ceil(8) + payload.len().div_ceil(8);
         match blob_type {
@@ -406,6 +486,7 @@ impl<'t> Records<'t> {
             }
             _ => {
                 let category = self.name(category);
+                self.used.string(category.bits);
                 // Registering the category may have written a record.
                 let start = self.out.len();
                 self.word(0);
@@ -472,6 +553,8 @@ impl<'t> Records<'t> {
     /// The same for a text, by its reference.
     #[inline]
     pub fn prepare_text(&mut self, name: TextRef<'_>, text: TextRef<'_>) {
+        self.used.string(name.bits);
+        self.used.string(text.bits);
         let out = &mut self.arguments;
         let size = 1 + (name.inline.len().div_ceil(8) + text.inline.len().div_ceil(8)) as u64;
         push_word(
@@ -491,6 +574,7 @@ impl<'t> Records<'t> {
         (kind, high): (u64, u32),
         word: Option<u64>,
     ) {
+        self.used.string(name.bits);
         let out = &mut self.arguments;
         let size = 1 + name.inline.len().div_ceil(8) as u64 + u64::from(word.is_some());
         push_word(
@@ -546,6 +630,7 @@ impl<'t> Records<'t> {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
             _ => self.name(name),
         };
+        self.used.string(name.bits);
         self.prepare(&args);
         let start = self.out.len();
         let bits = u64::from(name.bits);
@@ -602,6 +687,13 @@ impl<'t> Records<'t> {
         for &word in words.iter().take(6 + state_words as usize) {
             self.word(word);
         }
+        for name in [INCOMING_WEIGHT, OUTGOING_WEIGHT] {
+            self.used.string(name);
+        }
+        if !letters.is_empty() {
+            self.used.string(OUTGOING_STATE);
+            self.used.string(well_known(letters));
+        }
         self.append_arguments();
         self.close(start);
         self.counts.switches += 1;
@@ -616,6 +708,7 @@ impl<'t> Records<'t> {
         self.word(thread);
         if let Some(waker) = waker {
             self.word(8 | 2 << 4 | u64::from(WAKER) << 16);
+            self.used.string(WAKER);
             self.word(waker);
         }
         self.counts.wakeups += 1;

@@ -32,6 +32,7 @@ pub(super) fn sample(folder: &Path) -> LoadedTrace {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     out.process_object(10, "game");
     for thread in [11, 12, 13] {
         out.thread_object((10, thread), &format!("t{thread}"));
@@ -222,6 +223,7 @@ fn full_tables_replace_their_oldest_entries() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     for i in 0..2000_u64 {
         let name = format!("name {}", i % 300);
         let text = format!("value {}", i % 211);
@@ -340,6 +342,7 @@ fn more_strings_and_threads_than_the_tables_hold() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     for i in 0..40_000_u64 {
         let text = format!("slice {i}");
         let name = out.name(&text);
@@ -366,6 +369,7 @@ fn payloads_of_any_size_are_written_whole() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     let payload: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
     let name = out.name("dump");
     let place = Head {
@@ -406,6 +410,7 @@ fn blobs_keep_sort_name_and_category_however_small() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     let payload = [7_u8; 40_000];
     let mut expected = Vec::new();
     for (size, blob_type) in [(1, 1), (511, 2), (512, 3), (513, 1), (32_000, 2)] {
@@ -452,6 +457,7 @@ fn counters_keep_name_category_id_and_arguments() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     for (time, most) in [(5, u64::MAX), (8, (1 << 53) + 1)] {
         let base = head(EventType::Counter, time, 100);
         let (category, name) = (out.name("memory"), out.name("A::B"));
@@ -523,6 +529,7 @@ fn who_waits_at_the_start_waits_in_the_range() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     let side = |koid| Side::Thread { koid, weight: 5 };
     out.context_switch((100, 0), Side::Idle, (1, ""), side(7), None);
     out.context_switch((200, 0), side(7), (3, ""), side(8), None);
@@ -551,6 +558,7 @@ fn a_thread_is_taken_off_a_cpu_where_it_was_not_seen() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     let side = |koid| Side::Thread { koid, weight: 5 };
     out.context_switch((40, 0), Side::Idle, (1, ""), side(2), None);
     out.context_switch((60, 1), side(2), (3, ""), side(3), None);
@@ -631,6 +639,7 @@ fn begins_of_a_file_without_ends_are_unfinished_slices() {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
+    out.well_known_strings();
     for (event_type, time, name, end) in [
         (EventType::Begin, 0, "outer", None),
         (EventType::Complete, 0, "whole", Some(50)),
