@@ -447,6 +447,7 @@ fn flows_join_the_slices_around_them() {
         let (name, category) = (StringId::EMPTY, StringId::EMPTY);
         cpu.columns.flows.push(FlowMark {
             event,
+            bound: threadline::event::FlowBound::Around,
             op,
             id: 77,
             name,

@@ -18,7 +18,7 @@ use super::fxt::koids::Koids;
 use super::fxt::records::ArgValue;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
-use crate::event::FieldRef;
+use crate::event::{FieldRef, Value};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
@@ -486,6 +486,7 @@ fn json_args(fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
             ArgValue::Double(value) => json!(value.to_string()),
             ArgValue::Text(text) | ArgValue::LongText(text) => json!(text),
             ArgValue::Pointer(value) => json!(format!("{value:#x}")),
+            ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
             ArgValue::Bool(value) => json!(value),
         };
         object.entry(arg.name.into_owned()).or_insert(value);

@@ -3,7 +3,8 @@
 //! An event record has at most 15 arguments. Where there are more fields, the first 14 keep their types, and the
 //! 15th, a text called `more`, is a JSON object of all the others: readers show it where they show the rest. Texts
 //! that do not fit into the record (32 KB) get string records of their own; one that does not fit into that either is
-//! cut there, and follows whole as the payload of a large event record (see [`Fitted::cut`]).
+//! cut there, and follows whole as the payload of a large event record (see [`Fitted::cut`]). Bytes of FXT files are
+//! blob arguments as they were; those of other files are spelled out in hex, which all readers show.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Reader};
 
 /// Words that the arguments of one record may take: the rest is for header, time, names and the last word.
-pub const MOST_ARG_WORDS: usize = 2900;
+pub const MOST_ARG_WORDS: usize = 3800;
 /// Texts longer than this are looked at twice.
 const MOST_QUICK_BYTES: usize = 4096;
 /// Names of fields that are remembered.
@@ -45,6 +46,11 @@ pub fn async_id(reader: &dyn Reader, event: EventRef) -> Option<u64> {
     let mut fields = Vec::new();
     reader.fields_into(event, &mut fields);
     record_word(&fields, "async id")
+}
+
+/// Whether a field is an argument that is bytes in its file as well.
+fn is_blob(field: &FieldRef<'_>) -> bool {
+    field.type_name == "blob"
 }
 
 /// The fields that are arguments.
@@ -84,6 +90,7 @@ fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
         ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text)),
         ValueRef::Pointer(value) => ArgValue::Pointer(*value),
         ValueRef::Koid(value) => ArgValue::Koid(*value),
+        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
         ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
             ArgValue::Text(format!("{} bytes", bytes.len()).into())
         }
@@ -175,12 +182,14 @@ impl<'a> FieldNames<'a> {
     }
 }
 
-/// The longest byte string among the fields that is not spelled out.
+/// The longest byte string among the fields that is neither spelled out nor an argument.
 pub fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
     fields
         .iter()
         .filter_map(|field| match &field.value {
-            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => Some(bytes),
+            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES && !is_blob(field) => {
+                Some(bytes)
+            }
             _ => None,
         })
         .max_by_key(|bytes| bytes.len())
@@ -203,8 +212,8 @@ pub fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>
 pub struct Fitted {
     /// Whether some are in `more`.
     pub is_packed: bool,
-    /// The texts that were cut: their arguments' names, and all of each.
-    pub cut: Vec<(String, String)>,
+    /// The texts and bytes that were cut: their arguments' names, and all of each.
+    pub cut: Vec<(String, Vec<u8>)>,
 }
 
 /// Makes `args` fit into one event record.
@@ -220,18 +229,24 @@ pub fn fit(args: &mut Vec<Arg<'_>>) -> Fitted {
     while words > MOST_ARG_WORDS {
         let longest = args
             .iter_mut()
-            .filter(|arg| matches!(arg.value, ArgValue::Text(_)))
+            .filter(|arg| matches!(arg.value, ArgValue::Text(_) | ArgValue::Blob(_)))
             .max_by_key(|arg| arg.most_words());
         let Some(arg) = longest else {
             return fitted;
         };
         words -= arg.most_words();
-        if let ArgValue::Text(text) = &mut arg.value {
+        if let ArgValue::Blob(bytes) = &mut arg.value {
+            let said = format!("{} bytes", bytes.len());
+            let whole = std::mem::take(bytes).into_owned();
+            fitted.cut.push((arg.name.to_string(), whole));
+            arg.value = ArgValue::Text(said.into());
+        } else if let ArgValue::Text(text) = &mut arg.value {
             let mut text = std::mem::take(text);
             if text.len() > MOST_STRING_BYTES {
                 let start = format!("{}…", cut(&text, MOST_STRING_BYTES - 3));
                 let whole = std::mem::replace(&mut text, start.into());
-                fitted.cut.push((arg.name.to_string(), whole.into_owned()));
+                let whole = whole.into_owned().into_bytes();
+                fitted.cut.push((arg.name.to_string(), whole));
             }
             arg.value = ArgValue::LongText(text);
         }
@@ -260,6 +275,10 @@ fn json_object(args: &[Arg<'_>]) -> String {
             ArgValue::Pointer(value) => write!(out, "\"{value:#x}\""),
             ArgValue::Text(text) | ArgValue::LongText(text) => {
                 out.push_str(&json_text(text));
+                Ok(())
+            }
+            ArgValue::Blob(bytes) => {
+                out.push_str(&json_text(&Value::Bytes(bytes.to_vec()).to_string()));
                 Ok(())
             }
         };
@@ -321,7 +340,7 @@ mod tests {
         let expected = [("longer", format!("{long}!")), ("long", long)];
         assert_eq!(
             fitted.cut,
-            expected.map(|(name, text)| (name.to_owned(), text))
+            expected.map(|(name, text)| (name.to_owned(), text.into_bytes()))
         );
     }
 }

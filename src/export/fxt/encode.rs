@@ -13,7 +13,7 @@ use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, KindId, ValueRef};
 use crate::export::Chosen;
-use crate::formats::fxt::{FxtSource, SourceEvent};
+use crate::formats::fxt::{FxtSource, SourceEvent, SourceObject};
 use crate::formats::{EventRef, Reader};
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
@@ -205,6 +205,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::AsyncBegin | What::AsyncEnd => self.async_mark(item),
             What::Instant => self.instant(item),
             What::Sample => self.sample(item),
+            What::CounterWithoutNumber => self.counter_without_number(item),
             What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
                 self.switch(item)
             }
@@ -282,7 +283,7 @@ impl<'a, 't> Encoder<'a, 't> {
                 name: self.records.name(&whole_name),
                 ..head
             };
-            self.records.large_event(head, &[], whole.as_bytes());
+            self.records.large_event(head, &[], &whole);
         }
     }
 
@@ -489,6 +490,9 @@ impl<'a, 't> Encoder<'a, 't> {
             None => EventType::Instant,
         };
         self.read(event.into());
+        if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
+            return self.object(object, thread, name);
+        }
         let attached = args::blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
             && source.reader.payload(event.into()).is_some()
@@ -517,6 +521,42 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let at = (item.time, thread);
         self.event(event_type, at, (category, name), &[], last_word);
+    }
+
+    /// A userspace object, whose fields were read: pointer and process come before the arguments.
+    fn object(&mut self, object: SourceObject, thread: ThreadKoids, name: StringId) {
+        let words = [("pointer", "pointer"), ("process", "koid")];
+        for word in words {
+            let is_word = |field: &FieldRef<'_>| (&*field.name, &*field.type_name) == word;
+            if self.fields.first().is_some_and(is_word) {
+                self.fields.remove(0);
+            }
+        }
+        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
+        let fitted = args::fit(&mut args);
+        self.records.counts.packed += u64::from(fitted.is_packed);
+        self.cut_texts += fitted.cut.len() as u64;
+        let name = self.source.trace.strings.text(name);
+        self.records.prepare(&args);
+        let name = self.records.name(&name);
+        let owner = object.process.map_or(Ok(thread), Err);
+        self.records.userspace_object(object.pointer, owner, name);
+    }
+
+    /// A counter event without a number: no counter has a sample of it.
+    fn counter_without_number(&mut self, item: &Item) {
+        let id = EventId(item.row);
+        let event = self.events.get(id);
+        let names = self.names_of(event.row.kind);
+        let thread = self.source.koids.thread(self.events.thread(id));
+        self.read(event.into());
+        let counter_id = match &self.own {
+            Some((own, _)) => own.counter_id(),
+            None => record_word(&self.fields, "counter id"),
+        };
+        let at = (item.time, thread);
+        let id = counter_id.or(Some(0));
+        self.event(EventType::Counter, at, names, &[], id);
     }
 
     /// The id of the asynchronous event at hand, if it has one.

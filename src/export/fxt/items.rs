@@ -199,6 +199,8 @@ pub enum What {
     Instant,
     /// A counter's sample.
     Sample,
+    /// A counter event that is no counter's sample (`row` is the event).
+    CounterWithoutNumber,
     /// A CPU's switch to a run (`row`), from the run before it or from idle.
     SwitchTo,
     /// A CPU's switch from a run to idle.
@@ -221,6 +223,8 @@ pub struct Items<'a> {
     pub(super) chosen: &'a Chosen<'a>,
     flows: &'a [FlowMark],
     lone_states: &'a LoneStates,
+    /// Where counter events without a number are in the file, sorted.
+    places_without_numbers: &'a [u64],
     /// The index of the CPU of an event.
     cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
     forms: Vec<Form>,
@@ -242,6 +246,7 @@ impl<'a> Items<'a> {
         chosen: &'a Chosen<'a>,
         flows: &'a [FlowMark],
         lone_states: &'a LoneStates,
+        places_without_numbers: &'a [u64],
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
     ) -> Items<'a> {
         let mut items = Items {
@@ -249,6 +254,7 @@ impl<'a> Items<'a> {
             chosen,
             flows,
             lone_states,
+            places_without_numbers,
             cpu_of,
             forms: trace
                 .tracks
@@ -327,6 +333,7 @@ impl<'a> Items<'a> {
             .flatten_iter()
             .collect();
         gathered.extend(self.switches_off());
+        gathered.extend(self.counters_without_numbers());
         let mut order: Vec<u128> = gathered
             .par_iter()
             .enumerate()
@@ -528,6 +535,27 @@ impl<'a> Items<'a> {
                 list.push(Item::new(What::Wakeup, at, index as u32, thread));
             }
         }
+    }
+
+    /// Events at `places_without_numbers`. Hardly any file has some.
+    fn counters_without_numbers(&self) -> Vec<Item> {
+        let (events, places) = (&self.trace.events, self.places_without_numbers);
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let item_of = |id: u32| {
+            let event = events.get(EventId(id));
+            let thread = events.thread(EventId(id));
+            let is_one = places.binary_search(&event.row.place).is_ok();
+            let is_chosen =
+                self.chosen.span.contains(event.row.time) && self.chosen.has_thread(thread);
+            let at = (event.row.time.0, order_of(id));
+            (is_one && is_chosen).then(|| Item::new(What::CounterWithoutNumber, at, id, thread.0))
+        };
+        (0..events.len() as u32)
+            .into_par_iter()
+            .filter_map(item_of)
+            .collect()
     }
 
     fn switches_off(&self) -> Vec<Item> {

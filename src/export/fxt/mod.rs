@@ -21,8 +21,9 @@
 //!   states have the number of the nearest, and their letters in an argument `outgoing_state`. Who waits
 //!   when the range starts is switched from there to idle, in its state.
 //! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
-//! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages over 32 KB go on in
-//!   the next record, names over 32 KB are cut, which the summary counts.
+//! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages that no record can hold (32,744 bytes)
+//!   go on in the next, names over 32 KB are cut, which the summary counts.
+//! - **Userspace objects** and **counter events without a number** of FXT files are such records again.
 //! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
 //!   by how much. Clocks that do not count nanoseconds are written as they count.
 //!
@@ -118,7 +119,15 @@ fn write_with(
     };
     let lone_states = LoneStates::new(trace);
     let true_ends = TrueEnds::new(trace);
-    let items = Items::new(trace, &chosen, &flow_marks.marks, &lone_states, &cpu_of);
+    let without_numbers = fxt.map_or_else(Vec::new, |fxt| fxt.counters_without_numbers());
+    let items = Items::new(
+        trace,
+        &chosen,
+        &flow_marks.marks,
+        &lone_states,
+        &without_numbers,
+        &cpu_of,
+    );
     job.check()?;
     job.set_total(items.count.max(1));
     let async_id = |id: EventId| args::async_id(loaded.reader.as_ref(), event_ref(id));
@@ -341,7 +350,8 @@ fn summary_of(counts: &RecordCounts) -> Summary {
         counts.of(EventType::Instant)
             + counts.of(EventType::AsyncInstant)
             + counts.large
-            + counts.blobs,
+            + counts.blobs
+            + counts.userspace_objects,
     );
     summary.count("counter samples", counts.of(EventType::Counter));
     summary.count(

@@ -31,6 +31,8 @@ pub const MOST_REPEATED_BYTES: usize = 256;
 pub const MOST_INLINE_BYTES: usize = 1000;
 /// The longest text that can be registered: its record's size is limited.
 pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
+/// The longest message of a log record: header and time are two words.
+pub const MOST_LOG_BYTES: usize = (MOST_RECORD_WORDS - 2) * 8;
 /// A blob record's payload size is 15 bits.
 const MOST_BLOB_BYTES: usize = 0x7fff;
 const INLINE: u16 = 0x8000;
@@ -537,6 +539,7 @@ impl<'t> Records<'t> {
                 let text = self.name(text);
                 return self.prepare_text(name, text);
             }
+            ArgValue::Blob(ref bytes) => return self.prepare_blob(name, bytes),
             ArgValue::Null => (0, 0, None),
             ArgValue::Int32(value) => (1, value as u32, None),
             ArgValue::UInt32(value) => (2, value, None),
@@ -563,6 +566,21 @@ impl<'t> Records<'t> {
         );
         push_bytes(out, name.inline.as_bytes());
         push_bytes(out, text.inline.as_bytes());
+        self.argument_count += 1;
+    }
+
+    /// The same for bytes.
+    #[inline]
+    pub fn prepare_blob(&mut self, name: TextRef<'_>, bytes: &[u8]) {
+        self.used.string(name.bits);
+        let out = &mut self.arguments;
+        let size = 1 + (name.inline.len().div_ceil(8) + bytes.len().div_ceil(8)) as u64;
+        push_word(
+            out,
+            10 | size << 4 | u64::from(name.bits) << 16 | (bytes.len() as u64) << 32,
+        );
+        push_bytes(out, name.inline.as_bytes());
+        push_bytes(out, bytes);
         self.argument_count += 1;
     }
 
@@ -608,6 +626,30 @@ impl<'t> Records<'t> {
     #[inline]
     fn append_arguments(&mut self) {
         self.out.extend_from_slice(&self.arguments);
+    }
+
+    /// The name of what a pointer points to, with the arguments that were prepared: in a thread's process, or in the
+    /// process of that koid.
+    pub fn userspace_object(
+        &mut self,
+        pointer: u64,
+        owner: Result<ThreadKoids, u64>,
+        name: TextRef<'_>,
+    ) {
+        let thread = owner.map_or(0, |koids| self.thread(koids));
+        self.used.string(name.bits);
+        let start = self.out.len();
+        self.word(
+            6 | u64::from(thread) << 16 | u64::from(name.bits) << 24 | self.argument_count << 40,
+        );
+        self.word(pointer);
+        if let Err(process) = owner {
+            self.word(process);
+        }
+        self.stream(name.inline);
+        self.append_arguments();
+        self.close(start);
+        self.counts.userspace_objects += 1;
     }
 
     /// The name of a process.
@@ -718,7 +760,7 @@ impl<'t> Records<'t> {
     pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &str) {
         let mut rest = message;
         loop {
-            let piece = cut(rest, 32_000);
+            let piece = cut(rest, MOST_LOG_BYTES);
             let thread = self.thread(koids);
             let start = self.out.len();
             self.word(9 | (piece.len() as u64) << 16 | u64::from(thread) << 32);

@@ -125,6 +125,10 @@ impl<'a> SourceNames<'a> {
                 fxt::ArgValue::Pointer(value) => (7, 0, Some(value)),
                 fxt::ArgValue::Koid(value) => (8, 0, Some(value)),
                 fxt::ArgValue::Bool(value) => (9, u32::from(value), None),
+                fxt::ArgValue::Blob(bytes) if bytes.len() <= MOST_QUICK_BYTES => {
+                    records.prepare_blob(name, bytes);
+                    continue;
+                }
                 fxt::ArgValue::Blob(_) | fxt::ArgValue::Unknown(_) => return None,
             };
             records.prepare_value(name, (kind, high), word);

@@ -57,6 +57,8 @@ pub enum ArgValue<'a> {
     Koid(u64),
     /// Yes or no.
     Bool(bool),
+    /// Bytes, as newer readers know them.
+    Blob(Cow<'a, [u8]>),
 }
 
 /// An argument.
@@ -86,6 +88,7 @@ impl<'a> Arg<'a> {
             | ArgValue::Bool(_)
             | ArgValue::LongText(_) => 0,
             ArgValue::Text(text) => text.len().div_ceil(8),
+            ArgValue::Blob(bytes) => bytes.len().div_ceil(8),
             _ => 1,
         };
         let name = match self.name.len() {
@@ -115,6 +118,8 @@ pub struct RecordCounts {
     pub logs: u64,
     /// Blob records.
     pub blobs: u64,
+    /// Userspace object records.
+    pub userspace_objects: u64,
     /// Large records.
     pub large: u64,
     /// Names that were cut: nothing of the format can hold more of them.
@@ -136,6 +141,7 @@ impl RecordCounts {
         self.wakeups += other.wakeups;
         self.logs += other.logs;
         self.blobs += other.blobs;
+        self.userspace_objects += other.userspace_objects;
         self.large += other.large;
         self.cut_names += other.cut_names;
         self.packed += other.packed;

@@ -58,7 +58,9 @@ pub fn fields_into<'f, O: Order>(
     match payload_at(Words::<O>::new(bytes), event.place) {
         None => fields.extend(described.map(FieldRef::from)),
         Some(payload) => {
-            let others = described.filter(|field| field.type_name != "blob");
+            // It is listed there only if it is small.
+            let others =
+                described.filter(|field| (&*field.name, &*field.type_name) != ("payload", "blob"));
             fields.extend(others.map(FieldRef::from));
             fields.push(FieldRef {
                 name: Cow::Borrowed("payload"),

@@ -47,7 +47,7 @@ use crate::formats::{EventRef, Format, Input, Reader};
 
 pub use args::{Arg, ArgValue};
 pub use header::TextRef;
-pub use source::{FxtSource, SourceEvent, SourceText};
+pub use source::{FxtSource, SourceEvent, SourceObject, SourceText};
 pub use tables::{ProviderSlot, ProviderSpan};
 
 use cache::Cache;
@@ -337,13 +337,7 @@ impl Reader for FxtReader {
     }
 
     fn fxt_source(&self) -> Option<FxtSource<'_>> {
-        match self.endian {
-            Endian::Little => Some(FxtSource::new(
-                Words::new(self.input.bytes()),
-                &self.scan.tables,
-            )),
-            Endian::Big => None,
-        }
+        Some(FxtSource::new(self.input.bytes(), self.endian, &self.scan))
     }
 
     fn has_fields(&self, event: EventRef) -> bool {

@@ -4,6 +4,8 @@
 //! at the speed of memory. What needs every event in full is left to the parts (`emit`), which the cut
 //! points let run in parallel: between two records, about every 8 MB.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
 
@@ -45,8 +47,33 @@ pub struct Scan {
     pub wall_clock: Option<(i64, u64)>,
     /// How many records there are.
     pub record_count: u64,
+    /// Where counter events are that have no number: the bulk pass finds them.
+    without_numbers: Mutex<Vec<u64>>,
     /// What was odd.
     pub diagnostics: Diagnostics,
+}
+
+impl Scan {
+    /// A counter event has no number.
+    #[cold]
+    pub fn note_counter_without_number(&self, place: u64) {
+        self.without_numbers().push(place);
+    }
+
+    /// Where those are that the bulk pass met, sorted.
+    #[must_use]
+    pub fn counters_without_numbers(&self) -> Vec<u64> {
+        let mut places = self.without_numbers().clone();
+        // A part may have been read more than once.
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    fn without_numbers(&self) -> MutexGuard<'_, Vec<u64>> {
+        let list = self.without_numbers.lock();
+        list.unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Runs over all records of a file.

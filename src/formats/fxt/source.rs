@@ -2,22 +2,35 @@
 //! further than writing needs.
 //!
 //! Arguments keep their references to the string table: whoever writes many asks once what an entry means, and how
-//! far it means that. Big-endian files and records that are odd have no such events: they are read as fields.
+//! far it means that. Big-endian files and records that are odd have no such events: they are read as fields. What a
+//! record is, is known of all.
 
 use super::args::{Arg, Args};
-use super::header::{Little, Words, bits, read_text, record_type, scheduling_type};
+use super::header::{Big, Little, Order, Words, bits, read_text, record_type, scheduling_type};
 use super::kinds::Sort;
-use super::scan::string_bytes;
-use super::tables::{ProviderSlot, ProviderSpan, Tables};
+use super::scan::{Scan, string_bytes};
+use super::tables::{ProviderSlot, ProviderSpan};
+use crate::base::Endian;
 
 /// The last argument type that an exporter can write as it is.
-const LAST_PLAIN_TYPE: u64 = 9;
+const LAST_PLAIN_TYPE: u64 = 10;
 
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
 pub struct FxtSource<'a> {
     file: Words<'a, Little>,
-    tables: &'a Tables,
+    bytes: &'a [u8],
+    endian: Endian,
+    scan: &'a Scan,
+}
+
+/// A userspace object record.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceObject {
+    /// What it names.
+    pub pointer: u64,
+    /// The process koid, where it says that instead of a thread.
+    pub process: Option<u64>,
 }
 
 /// An event record.
@@ -43,13 +56,50 @@ pub struct SourceText<'a> {
 }
 
 impl<'a> FxtSource<'a> {
-    pub(super) fn new(file: Words<'a, Little>, tables: &'a Tables) -> FxtSource<'a> {
-        FxtSource { file, tables }
+    pub(super) fn new(bytes: &'a [u8], endian: Endian, scan: &'a Scan) -> FxtSource<'a> {
+        FxtSource {
+            file: Words::new(bytes),
+            bytes,
+            endian,
+            scan,
+        }
+    }
+
+    /// The first words of the record at a place, as far as it has them.
+    fn words(&self, place: u64) -> Option<[u64; 3]> {
+        fn read<O: Order>(bytes: &[u8], place: u64) -> Option<[u64; 3]> {
+            let record = Words::<O>::new(bytes).record_at(place)?;
+            let word = |index| record.get(index).unwrap_or(0);
+            Some([word(0), word(1), word(2)])
+        }
+        match self.endian {
+            Endian::Little => read::<Little>(self.bytes, place),
+            Endian::Big => read::<Big>(self.bytes, place),
+        }
+    }
+
+    /// The userspace object record at a place.
+    #[must_use]
+    pub fn object(&self, place: u64) -> Option<SourceObject> {
+        let [header, pointer, process] = self.words(place)?;
+        (bits(header, 0, 3) == record_type::USERSPACE_OBJECT).then(|| SourceObject {
+            pointer,
+            process: (bits(header, 16, 23) == 0).then_some(process),
+        })
+    }
+
+    /// Where counter events are that have no number, sorted: no counter has a sample of them.
+    #[must_use]
+    pub fn counters_without_numbers(&self) -> Vec<u64> {
+        self.scan.counters_without_numbers()
     }
 
     /// The event record at a place. `None`: it is another record, or odd.
     #[must_use]
     pub fn event(&self, place: u64) -> Option<SourceEvent<'a>> {
+        if self.endian == Endian::Big {
+            return None;
+        }
         let record = self.file.record_at(place)?;
         let header = record.get(0)?;
         let event_type = bits(header, 16, 19);
@@ -81,14 +131,13 @@ impl<'a> FxtSource<'a> {
     /// The provider of an event, and of what stands around it.
     #[must_use]
     pub fn provider(&self, event: &SourceEvent<'_>) -> ProviderSpan {
-        self.tables.provider_span(event.place)
+        self.scan.tables.provider_span(event.place)
     }
 
     /// The number of the CPU that a scheduling record names.
     #[must_use]
     pub fn cpu(&self, place: u64) -> Option<u32> {
-        let record = self.file.record_at(place)?;
-        let header = record.get(0)?;
+        let [header, ..] = self.words(place)?;
         if bits(header, 0, 3) != record_type::SCHEDULING {
             return None;
         }
@@ -104,12 +153,12 @@ impl<'a> FxtSource<'a> {
     /// Whether the record at a place is a blob, small or large, that has neither a time nor a thread.
     #[must_use]
     pub fn is_blob(&self, place: u64) -> bool {
-        let header = self.file.record_at(place).and_then(|record| record.get(0));
-        header.is_some_and(|header| match bits(header, 0, 3) {
-            record_type::BLOB => true,
-            record_type::LARGE => bits(header, 40, 43) == 1,
-            _ => false,
-        })
+        self.words(place)
+            .is_some_and(|[header, ..]| match bits(header, 0, 3) {
+                record_type::BLOB => true,
+                record_type::LARGE => bits(header, 40, 43) == 1,
+                _ => false,
+            })
     }
 
     /// What a string index of a provider means at an event. `None`: nothing, or not UTF-8.
@@ -120,7 +169,10 @@ impl<'a> FxtSource<'a> {
         index: u16,
         event: &SourceEvent<'_>,
     ) -> Option<SourceText<'a>> {
-        let (from, until) = self.tables.string_until(provider, index, event.place)?;
+        let (from, until) = self
+            .scan
+            .tables
+            .string_until(provider, index, event.place)?;
         let text = std::str::from_utf8(string_bytes(self.file, from)?).ok()?;
         Some(SourceText { from, until, text })
     }
