@@ -40,6 +40,8 @@ pub struct Merged {
     pub diagnostics: Diagnostics,
     /// The latest end of a complete slice in each part that has some.
     pub complete_ends: Vec<i64>,
+    /// The earliest begin that an end tells of in each part that has such.
+    pub stated_starts: Vec<i64>,
     /// For each string of the directory, the common number.
     pub directory_strings: Vec<StringId>,
 }
@@ -191,6 +193,7 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         }
     }
     merged.complete_ends = complete_ends(&merged);
+    merged.stated_starts = stated_starts(&merged);
     merged
 }
 
@@ -308,6 +311,18 @@ fn pair_ends(parts: &[MergedPart], pair_of_label: &[u32], pair_count: usize) -> 
         }
     }
     all
+}
+
+fn stated_starts(merged: &Merged) -> Vec<i64> {
+    let parts = merged.parts.iter();
+    let starts = parts.filter_map(|part| {
+        let start = |row: &crate::event::Complete| {
+            let end = merged.time(part, row.event).0;
+            end.saturating_sub(row.duration_ns)
+        };
+        part.rows.stated.iter().map(start).min()
+    });
+    starts.collect()
 }
 
 fn complete_ends(merged: &Merged) -> Vec<i64> {

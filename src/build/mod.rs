@@ -184,6 +184,9 @@ fn span_of(merged: &merge::Merged, trace: &Trace) -> TimeSpan {
     for complete in &merged.complete_ends {
         include(Timestamp(*complete), Timestamp(*complete));
     }
+    for start in &merged.stated_starts {
+        include(Timestamp(*start), Timestamp(*start));
+    }
     for gap in &trace.gaps {
         if gap.start > Timestamp::MIN && gap.end < Timestamp::MAX {
             include(gap.start, gap.end);

@@ -3,7 +3,8 @@
 //! A begin writes its slice at once, in order of start; an end looks for the innermost open begin of its
 //! family that it fits (see [`Matching`]) and closes it. Begins above that one have lost their ends: they
 //! end where the one around them ends, which is the latest that can be true, or become instants where the
-//! family says so. Only pairs of which both ends occur in the trace take part: a lone kprobe is a point.
+//! family says so. An end that finds no begin is an instant, or where it says how long its slice was, that slice.
+//! Only pairs of which both ends occur in the trace take part: a lone kprobe is a point.
 
 use std::mem::take;
 
@@ -15,7 +16,7 @@ use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested, nest};
 use super::{track_kind, track_number};
 use crate::base::{Diagnostics, Severity};
-use crate::event::pairs::{FAMILIES, Family, Matching, OpenBegin, Place};
+use crate::event::pairs::{FAMILIES, FUNCTIONS, Family, Matching, OpenBegin, Place};
 use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties};
 use crate::trace::{ThreadId, Trace, TrackKind};
 
@@ -59,6 +60,7 @@ struct Whole {
 pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
     let cpu_count = trace.cpus.len();
     let rules = rules(merged);
+    let stated = stated(merged);
     let ties = ties(merged);
     let take = |part: &mut MergedPart| {
         let rows = &mut part.rows;
@@ -80,7 +82,7 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         .into_par_iter()
         .map_init(Vec::new, |rows, (track, marks, wholes)| {
             join_in_order(&marks, |row| row.time, rows);
-            let (mut drafts, leftovers) = pair(rows, &rules, death_of(track, trace));
+            let (mut drafts, leftovers) = pair(rows, &rules, &stated, death_of(track, trace));
             if !wholes.is_empty() {
                 add_wholes(&mut drafts, &wholes, ties);
             }
@@ -148,7 +150,7 @@ fn sort_out(
         if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {
             return track_number(TrackKind::Cpu(cpu), cpu_count);
         }
-        if let (ThreadKey::IDLE, Some(cpu)) = (key, part.cpu) {
+        if let (ThreadKey::IDLE | ThreadKey::UNKNOWN, Some(cpu)) = (key, part.cpu) {
             return track_number(TrackKind::Cpu(cpu), cpu_count);
         }
         if last.0 != key {
@@ -192,6 +194,23 @@ fn sort_out(
         wholes.push(track_of(row.event, place), whole);
     }
     (marks.sorted(), wholes.sorted())
+}
+
+/// What ends say of their slices, by event: label and length.
+type Stated = FxHashMap<u32, (u32, i64)>;
+
+/// Takes it out of the parts.
+fn stated(merged: &mut Merged) -> Stated {
+    let mut all = Stated::default();
+    for part in &mut merged.parts {
+        for row in take(&mut part.rows.stated) {
+            if let Some(label) = part.label_map.get(row.label as usize) {
+                let length = row.duration_ns.max(0);
+                all.insert(part.event(row.event).0, (label.0, length));
+            }
+        }
+    }
+    all
 }
 
 fn family_of(number: u8) -> (usize, Family) {
@@ -253,6 +272,8 @@ fn rules(merged: &Merged) -> Vec<Rule> {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
                 // The file itself calls it a duration: without an end it is one that did not end.
                 (Matching::Innermost, OpenBegin::Unfinished) => true,
+                // The graph of functions as well.
+                _ if label.family == FUNCTIONS => true,
                 _ => merged.family_has_end[number],
             },
             can_begin: has.begin,
@@ -328,7 +349,10 @@ impl Stack {
 /// The begins and ends of a track on their way to slices.
 struct Pairer<'a> {
     rules: &'a [Rule],
+    stated: &'a Stated,
     drafts: Vec<Draft>,
+    /// Whether some drafts are not in order of start.
+    is_unsorted: bool,
     /// Open begins of each family that has some.
     stacks: Vec<(u8, Stack)>,
     leftovers: Leftovers,
@@ -346,10 +370,17 @@ fn death_of(track: u32, trace: &Trace) -> Option<i64> {
     thread.end.map(|end| end.max(thread.seen.1).0)
 }
 
-fn pair(rows: &[Row], rules: &[Rule], death: Option<i64>) -> (Vec<Draft>, Leftovers) {
+fn pair(
+    rows: &[Row],
+    rules: &[Rule],
+    stated: &Stated,
+    death: Option<i64>,
+) -> (Vec<Draft>, Leftovers) {
     let begins = rows.iter().filter(|row| row.packed & END == 0).count();
     let mut pairer = Pairer {
         rules,
+        stated,
+        is_unsorted: false,
         drafts: Vec::with_capacity(begins),
         stacks: Vec::new(),
         leftovers: Leftovers::default(),
@@ -365,10 +396,14 @@ fn pair(rows: &[Row], rules: &[Rule], death: Option<i64>) -> (Vec<Draft>, Leftov
     let Pairer {
         mut drafts,
         leftovers,
+        is_unsorted,
         ..
     } = pairer;
     if leftovers.has_dropped {
         drafts.retain(|draft| draft.end != DROPPED);
+    }
+    if is_unsorted {
+        drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
     }
     (drafts, leftovers)
 }
@@ -424,6 +459,17 @@ impl Pairer<'_> {
             Matching::ByKey => stack.holds(pair),
         };
         if !is_open {
+            if let Some(&(label, length)) = self.stated.get(&row.event) {
+                self.is_unsorted = true;
+                self.drafts.push(Draft {
+                    start: row.time.saturating_sub(length),
+                    end: row.time,
+                    label,
+                    begin: row.event,
+                    finish: u32::MAX,
+                });
+                return;
+            }
             if rule.can_begin || family.matching != Matching::ByKey {
                 self.leftovers.unmatched_ends += 1;
             }

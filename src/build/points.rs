@@ -191,7 +191,11 @@ fn points_of(
         let (start, end) = (run.start, run.end);
         let kinds = &columns.kinds()[start..end];
         let track_of = |local: usize, class: Class| match cpu_track {
-            Some(track) if class == Class::OfCpu || key == ThreadKey::IDLE => track,
+            Some(track)
+                if class == Class::OfCpu || matches!(key, ThreadKey::IDLE | ThreadKey::UNKNOWN) =>
+            {
+                track
+            }
             _ => {
                 let thread = threads.at(key, columns.time(local as u32));
                 track_number(TrackKind::Thread(thread), cpu_count)

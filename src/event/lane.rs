@@ -23,6 +23,9 @@ pub struct LaneColumns {
     pub labels: Vec<Label>,
     /// Slices that arrive whole.
     pub completes: Vec<Complete>,
+    /// Slices that ends tell of whose begins may be lost: each ends at its event, and began `duration_ns` before. Used
+    /// where no begin is found for the end.
+    pub stated: Vec<Complete>,
     /// Which of `completes` that start together lie around the others.
     pub ties: Ties,
     /// Begins, instants and ends of asynchronous slices.
@@ -511,7 +514,7 @@ impl LaneColumns {
             )*};
         }
         remap!(
-            switches, wakeups, marks, completes, asyncs, samples, flows, lives, files, logs
+            switches, wakeups, marks, completes, stated, asyncs, samples, flows, lives, files, logs
         );
     }
 }

@@ -7,6 +7,7 @@ pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
 pub mod latency_flags;
+pub mod open_calls;
 pub mod syscall_text;
 pub mod text_kinds;
 pub mod tracedat;

@@ -113,9 +113,12 @@ impl Trace {
         self.processes.get(self.thread(id).process?.0 as usize)
     }
 
-    /// A thread's name, or `tid N` where it has none.
+    /// A thread's name, or `tid N` where it has none; `<...>` if nobody knows whose thread it was.
     #[must_use]
     pub fn thread_name(&self, id: ThreadId) -> String {
+        if id == ThreadId::NONE {
+            return "<...>".to_owned();
+        }
         let thread = self.thread(id);
         if thread.name == StringId::EMPTY {
             format!("tid {}", thread.tid)

@@ -271,8 +271,18 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8]) {
             detail.fields.push(field("func", name));
         }
         graph::Step::Enter(name) => detail.fields.push(field("func", name)),
-        graph::Step::Leave(Some(ns)) => push_duration(ns),
-        graph::Step::Leave(None) | graph::Step::Comment(_) => {}
+        graph::Step::Leave(ns, name) => {
+            if let Some(ns) = ns {
+                push_duration(ns);
+            }
+            if !name.is_empty() {
+                detail.fields.push(field("func", name));
+            }
+        }
+        graph::Step::Comment(_) => {}
+    }
+    if let Some(value) = graph::returned(text) {
+        detail.fields.push(field("retval", value));
     }
     let depth = found.depth.to_string();
     detail.fields.push(field("depth", depth.as_bytes()));

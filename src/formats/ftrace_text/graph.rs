@@ -8,6 +8,7 @@
 //!
 //! trace-cmd prints the part from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
+use super::fields::find_short;
 use super::flags::is_flags;
 use super::prefix::{digits, pid_of};
 
@@ -27,8 +28,8 @@ pub enum Step<'a> {
     Leaf(&'a [u8], i64),
     /// A function begins.
     Enter(&'a [u8]),
-    /// One ends, after so many ns if it is said.
-    Leave(Option<i64>),
+    /// One ends, after so many ns if it is said; its name, where the text has it.
+    Leave(Option<i64>, &'a [u8]),
     /// An event in a comment.
     Comment(&'a [u8]),
 }
@@ -63,8 +64,8 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
     let step = if let Some(comment) = name.strip_prefix(b"/*") {
         let comment = comment.strip_suffix(b"*/").unwrap_or(comment);
         Step::Comment(comment.trim_ascii())
-    } else if name.first() == Some(&b'}') {
-        Step::Leave(duration)
+    } else if let Some(rest) = name.strip_prefix(b"}") {
+        Step::Leave(duration, name_behind(rest))
     } else {
         // A return value may follow in a comment.
         let code = match memchr::memmem::find(name, b"/*") {
@@ -81,6 +82,31 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
         }
     };
     Some(Graph { depth, step })
+}
+
+/// `/* name */`, `/* name = 0x0 */` or `/* name ret=0x0 */` behind a return: the name.
+fn name_behind(rest: &[u8]) -> &[u8] {
+    let words = || {
+        let text = rest.trim_ascii().strip_prefix(b"/*")?;
+        let word = super::fields::first_word(text.trim_ascii_start());
+        let is_name = word
+            .first()
+            .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+        (is_name && !word.contains(&b'=')).then_some(word)
+    };
+    words().unwrap_or(&[])
+}
+
+/// What a step's comment says that the function returned: `/* = 0x0 */` or `/* f ret=0x0 */`.
+#[must_use]
+pub fn returned(text: &[u8]) -> Option<&[u8]> {
+    let comment = text.get(memchr::memmem::find(text, b"/*")? + 2..)?;
+    let comment = comment.get(..memchr::memmem::find(comment, b"*/")?)?;
+    let at = match find_short(comment, b"ret=") {
+        Some(at) => at + 4,
+        None => find_short(comment, b"= ")? + 2,
+    };
+    Some(super::fields::first_word(comment.get(at..)?)).filter(|value| !value.is_empty())
 }
 
 /// `f() `, `f [mod]() ` or `f(a=1)`: the name.
@@ -181,14 +207,22 @@ pub fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
     })
 }
 
-/// `bash-96    =>   sh-97`: who runs from now on.
+/// A thread's name and pid.
+pub type Named<'a> = (&'a [u8], u32);
+
+/// `bash-96    =>   sh-97`: who ran until now, and who runs from now on.
 #[must_use]
-pub fn switched_to(rest: &[u8]) -> Option<(&[u8], u32)> {
+pub fn switched(rest: &[u8]) -> Option<(Named<'_>, Named<'_>)> {
     let arrow = memchr::memmem::find(rest, b"=>")?;
-    let next = rest.get(arrow + 2..)?.trim_ascii();
-    let dash = memchr::memrchr(b'-', next)?;
-    let (pid, _) = digits(next.get(dash + 1..)?)?;
-    Some((next.get(..dash)?, u32::try_from(pid).ok()?))
+    Some((named(rest.get(..arrow)?)?, named(rest.get(arrow + 2..)?)?))
+}
+
+fn named(text: &[u8]) -> Option<Named<'_>> {
+    let text = text.trim_ascii();
+    let dash = memchr::memrchr(b'-', text)?;
+    let (pid, length) = digits(text.get(dash + 1..)?)?;
+    let is_whole = dash + 1 + length == text.len();
+    Some((text.get(..dash)?, pid_of(pid).filter(|_| is_whole)?))
 }
 
 /// `360.774528`, or `12 us` since the trace began.
@@ -227,7 +261,20 @@ mod tests {
         let enter = step(b"                    |  vfs_read() {").unwrap();
         assert_eq!((enter.depth, enter.step), (1, Step::Enter(b"vfs_read")));
         let leave = step(b" ! 123.456 us   |  } /* vfs_read */").unwrap();
-        assert_eq!(leave.step, Step::Leave(Some(123_456)));
+        assert_eq!(leave.step, Step::Leave(Some(123_456), b"vfs_read"));
+        for (text, name, value) in [
+            (
+                &b" 1.0 us | } /* f = -22 */"[..],
+                &b"f"[..],
+                Some(&b"-22"[..]),
+            ),
+            (b" 1.0 us | } /* f ret=0x0 */", b"f", Some(b"0x0")),
+            (b" 1.0 us | } /* = 0x1 */", b"", Some(b"0x1")),
+            (b" 1.0 us | }", b"", None),
+        ] {
+            assert_eq!(step(text).unwrap().step, Step::Leave(Some(1000), name));
+            assert_eq!(returned(text), value);
+        }
         let comment = step(b"  |  /* sched_switch: x */").unwrap();
         assert_eq!(comment.step, Step::Comment(b"sched_switch: x"));
         let module = step(b" 1.0 us |  f [ext4](); /* = 0x0 */").unwrap();
@@ -255,7 +302,7 @@ mod tests {
                 .unwrap();
         assert_eq!((since.time, since.cpu), (Some(12_000), 1));
         assert!(without_cpu(b"   0.541 us    |  f();").is_some());
-        let (comm, pid) = switched_to(b"   sshd-1755    =>    <idle>-0   ").unwrap();
-        assert_eq!((comm, pid), (&b"<idle>"[..], 0));
+        let switch = switched(b"   sshd-1755    =>    <idle>-0   ").unwrap();
+        assert_eq!(switch, ((&b"sshd"[..], 1755), (&b"<idle>"[..], 0)));
     }
 }

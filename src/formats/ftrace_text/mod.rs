@@ -20,6 +20,7 @@ mod describe;
 mod emit;
 mod fields;
 mod flags;
+mod gaps;
 mod graph;
 mod line;
 mod prefix;
@@ -425,6 +426,11 @@ impl Reader for FtraceReader {
         }
         job.advance(share(block, self.cpus.len()));
         Ok(columns)
+    }
+
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        gaps::settle(parts, self.blocks.len());
+        Diagnostics::default()
     }
 
     fn directory(&self) -> Directory {

@@ -148,6 +148,14 @@ impl Reader for WithEtrace {
         Ok(columns)
     }
 
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        let own = self.inner.parts.len().min(parts.len());
+        match parts.get_mut(..own) {
+            Some(parts) => self.inner.settle(parts),
+            None => Diagnostics::default(),
+        }
+    }
+
     fn directory(&self) -> Directory {
         Directory {
             derive: Derive::Programs,

@@ -12,13 +12,14 @@ use super::decoder::Decoder;
 use super::page::{Layout, Lost, Order, Records, read_head};
 use super::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, Recipe, SwitchRecipe, hash_text};
 use crate::base::{Location, Severity, StringId, Timestamp};
-use crate::event::pairs::{AsyncPair, Counter, KPROBES, PairEnd, UPROBES};
+use crate::event::pairs::{AsyncPair, Counter, FUNCTIONS, KPROBES, PairEnd, UPROBES};
 use crate::event::syscalls::{self, Abi};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, EndState, ForkSort, Gap, KindId, Label, LaneColumns, Life,
-    LifeRow, Mark, MarkOp, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
+    AsyncMark, AsyncOp, AsyncScope, Complete, EndState, ForkSort, Gap, KindId, Label, LaneColumns,
+    Life, LifeRow, Mark, MarkOp, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
 };
 use crate::formats::atrace;
+use crate::formats::open_calls::OpenCalls;
 
 const CLONE_THREAD: u64 = 0x10000;
 const HAS_RECIPE: u32 = 1 << 16;
@@ -154,6 +155,8 @@ pub struct PartPass<'a> {
     /// The last time that was seen, in this part or just before it.
     pub last_time: Option<i64>,
     found: Vec<Found>,
+    /// Calls of functions that began in this part.
+    open_calls: OpenCalls,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
     /// Last names seen, by the low bits of the pid; and of those that were pushed out.
@@ -179,6 +182,7 @@ impl<'a> PartPass<'a> {
             map: file.time_map(cpu),
             columns: LaneColumns::new(2),
             last_time: None,
+            open_calls: OpenCalls::default(),
             found: vec![Found::default(); 1 << FOUND_SHIFT],
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
@@ -401,6 +405,44 @@ impl<'a> PartPass<'a> {
             label
         };
         self.columns.marks.push(Mark::new(event, label, recipe.op));
+        if recipe.family == FUNCTIONS {
+            self.call::<E>(event, kind, recipe, key, payload);
+        }
+        Some(())
+    }
+
+    /// Counts calls of functions; of a return whose entry is not in this part, notes how long its call was.
+    fn call<E: Order>(
+        &mut self,
+        event: u32,
+        kind: KindId,
+        recipe: &MarkRecipe,
+        key: u64,
+        payload: &[u8],
+    ) -> Option<()> {
+        let thread = match self.columns.events.thread(event) {
+            // Every CPU has an idle thread.
+            ThreadKey::IDLE => u32::MAX - self.cpu,
+            thread => thread.0,
+        };
+        let Some(call) = &recipe.call else {
+            self.open_calls.begin(thread, key);
+            return Some(());
+        };
+        if self.open_calls.end(thread, key) {
+            return Some(());
+        }
+        let (begun, over) = (
+            call.begun.read::<E>(payload)?,
+            call.over.read::<E>(payload)?,
+        );
+        let duration_ns = i64::try_from(over.checked_sub(begun)?).ok()?;
+        let label = self.label::<E>(kind, &call.entry, key, payload);
+        self.columns.stated.push(Complete {
+            event,
+            label,
+            duration_ns,
+        });
         Some(())
     }
 

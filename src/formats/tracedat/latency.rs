@@ -6,7 +6,7 @@
 use super::TraceDat;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo,
+    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo, Value,
 };
 use crate::formats::format::{BoxedReader, EventRef, Input, Reader, Report};
 use crate::formats::ftrace_text;
@@ -64,6 +64,10 @@ impl Reader for LatencyTrace {
         self.text.read_part(part, job)
     }
 
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        self.text.settle(parts)
+    }
+
     fn directory(&self) -> Directory {
         let mut directory = self.text.directory();
         let known = self.file.directory();
@@ -99,6 +103,10 @@ impl Reader for LatencyTrace {
 
     fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
         self.text.fields_into(event, fields);
+    }
+
+    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        self.text.value(event, name)
     }
 
     fn report(&self) -> Option<&dyn Report> {

@@ -7,8 +7,8 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::page::Order;
 use super::{TraceFile, switch_state::StateTable};
 use crate::event::pairs::{
-    AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, UPROBES, find_async_pair, find_counter,
-    find_pair,
+    AsyncPair, Counter, FUNCTIONS, KPROBES, Pair, PairEnd, PairName, UPROBES, find_async_pair,
+    find_counter, find_pair,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -95,6 +95,19 @@ pub struct MarkRecipe {
     pub key: KeyOf,
     /// What it is called.
     pub name: NameOf,
+    /// Of the return of a traced function: what its call is where the entry was lost.
+    pub call: Option<Box<CallRecipe>>,
+}
+
+/// A call as its return alone tells it.
+#[derive(Clone, Debug)]
+pub struct CallRecipe {
+    /// When it began.
+    pub begun: Num,
+    /// When it was over, on the same clock.
+    pub over: Num,
+    /// What its entry would have been.
+    pub entry: MarkRecipe,
 }
 
 /// Where sched_switch has its fields.
@@ -326,6 +339,7 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
             MarkOp::Begin => NameOf::Probe(address, format.name.as_str().into()),
             MarkOp::End => NameOf::None,
         },
+        call: None,
     })
 }
 
@@ -359,9 +373,21 @@ fn mark_recipe(
             num(name).map_or_else(fixed, |num| NameOf::Word(num, words))
         }
     };
+    let call = || {
+        let recipe = CallRecipe {
+            begun: num("calltime")?,
+            over: num("rettime")?,
+            entry: mark_recipe(format, pair, PairEnd::Begin, stem)?,
+        };
+        Some(Box::new(recipe))
+    };
     Some(MarkRecipe {
         family: pair.family,
         is_probe: false,
+        call: match (end, pair.family) {
+            (PairEnd::End, FUNCTIONS) => call(),
+            _ => None,
+        },
         op: match end {
             PairEnd::Begin => MarkOp::Begin,
             PairEnd::End => MarkOp::End,

@@ -1,14 +1,85 @@
 //! The function graph tracer's steps become slices. Its own text says neither thread nor, often, time: the
 //! thread is who was switched to last, and durations move a clock of each CPU.
 
-use super::{Emitter, Now, TEXT};
+use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
 use crate::event::{Complete, Label, MarkOp, Role, ThreadKey};
+use crate::formats::ftrace_text::fields;
 use crate::formats::ftrace_text::flags::Flags;
-use crate::formats::ftrace_text::graph::{self, Step};
+use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
 use crate::formats::ftrace_text::line::{Body, classify};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
+
+/// What a call is called of which only the return is there, and that without its name.
+const NAMELESS: &[u8] = b"(entry lost)";
+
+/// Added to the key of a return whose entry was lost, so that it closes no other call of its depth.
+const LOST: u64 = 1 << 32;
+
+/// Deeper calls are none: the kernel's stack of returns has 50 entries.
+const MOST_DEPTH: u32 = 1024;
+
+/// A CPU's clock where the text has no times: what is open, and when the last call of each depth was over.
+#[derive(Debug, Default)]
+pub(super) struct GraphClock {
+    now: i64,
+    /// Depth and begin.
+    open: Vec<(u32, i64)>,
+    /// By depth.
+    ended: Vec<i64>,
+}
+
+impl GraphClock {
+    /// The time of a step, which moves the clock.
+    fn time(&mut self, found: Option<Graph<'_>>) -> i64 {
+        let Some(Graph { depth, step }) = found else {
+            return self.now;
+        };
+        match step {
+            Step::Leaf(_, ns) => {
+                let begin = self.now;
+                self.now = self.now.saturating_add(ns.max(1));
+                self.over(depth);
+                begin
+            }
+            Step::Enter(_) => {
+                self.open.push((depth, self.now));
+                self.now
+            }
+            Step::Leave(ns, _) => {
+                // Those deeper down lost their returns.
+                while self.open.last().is_some_and(|open| open.0 > depth) {
+                    self.open.pop();
+                }
+                let begin = match self.open.pop() {
+                    Some((own, begin)) if own == depth => begin,
+                    around => {
+                        // Its entry was lost: it began after what came before it in its caller.
+                        let around = around.inspect(|&around| self.open.push(around));
+                        let upper = self.ended.iter().take(depth as usize + 1);
+                        let before = upper.max().copied().unwrap_or(0);
+                        before.max(around.map_or(0, |around| around.1))
+                    }
+                };
+                self.now = self.now.max(begin.saturating_add(ns.unwrap_or(0)));
+                self.over(depth);
+                self.now
+            }
+            Step::Comment(_) => self.now,
+        }
+    }
+
+    fn over(&mut self, depth: u32) {
+        let depth = depth.min(MOST_DEPTH) as usize;
+        if self.ended.len() <= depth {
+            self.ended.resize(depth + 1, 0);
+        }
+        if let Some(ended) = self.ended.get_mut(depth) {
+            *ended = self.now;
+        }
+    }
+}
 
 impl<'a> Emitter<'a> {
     /// A function graph step in trace-cmd's text.
@@ -20,22 +91,31 @@ impl<'a> Emitter<'a> {
 
     /// Begins and ends of the graph find each other by depth: an end does not say its function.
     pub(super) fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>) {
+        // Every CPU has an idle thread, and one that nobody knows.
+        let thread = match now.thread {
+            ThreadKey::IDLE | ThreadKey::UNKNOWN => u32::MAX - now.cpu,
+            thread => thread.0,
+        };
         let (name, op): (&[u8], _) = match step {
             Step::Leaf(name, _) | Step::Enter(name) => (name, MarkOp::Begin),
-            Step::Leave(_) => (b"", MarkOp::End),
+            Step::Leave(..) => (b"", MarkOp::End),
             Step::Comment(_) => return,
         };
         let category: &[u8] = match op {
             MarkOp::Begin => b"ftrace",
             MarkOp::End => b"",
         };
-        let label = Label {
-            family: FUNCTIONS,
-            name: self.intern(now.lane, name),
-            category: self.intern(now.lane, category),
-            key: u64::from(depth) + 1,
+        let mut key = u64::from(depth) + 1;
+        let has_begun = match step {
+            Step::Leave(..) => self.open_calls.end(thread, key),
+            _ => true,
         };
-        let label = self.label(now.lane, label);
+        let was_here = self.open_calls.come_to(thread, key);
+        // Else the entry may stand in the block before.
+        if !has_begun && (was_here || self.is_first) {
+            key += LOST;
+        }
+        let label = self.function_label(now, name, category, key);
         match step {
             Step::Leaf(_, duration_ns) => {
                 if let Some(lane) = self.lanes.get_mut(now.lane) {
@@ -46,8 +126,36 @@ impl<'a> Emitter<'a> {
                     });
                 }
             }
+            Step::Enter(_) => {
+                self.open_calls.begin(thread, key);
+                self.push_mark(now, label, op);
+            }
             _ => self.push_mark(now, label, op),
         }
+        if let Step::Leave(duration, name) = step
+            && !has_begun
+            && let Some(duration_ns) = duration
+        {
+            let name = if name.is_empty() { NAMELESS } else { name };
+            let label = self.function_label(now, name, b"ftrace", key);
+            if let Some(lane) = self.lanes.get_mut(now.lane) {
+                lane.columns.stated.push(Complete {
+                    event: now.event,
+                    label,
+                    duration_ns,
+                });
+            }
+        }
+    }
+
+    fn function_label(&mut self, now: &Now, name: &[u8], category: &[u8], key: u64) -> u32 {
+        let label = Label {
+            family: FUNCTIONS,
+            name: self.intern(now.lane, name),
+            category: self.intern(now.lane, category),
+            key,
+        };
+        self.label(now.lane, label)
     }
 
     /// A line of the kernel's own function_graph text.
@@ -60,40 +168,23 @@ impl<'a> Emitter<'a> {
             };
         };
         let lane_number = self.lane_of(found.cpu);
+        let step = graph::step(found.rest).or_else(|| graph::step_without_duration(found.rest));
+        let switched = graph::switched(found.rest).filter(|_| step.is_none());
         let Some(lane) = self.lanes.get_mut(lane_number) else {
             return;
         };
-        let step = graph::step(found.rest).or_else(|| graph::step_without_duration(found.rest));
-        let switched = graph::switched_to(found.rest).filter(|_| step.is_none());
-        if let Some((comm, pid)) = found.task.or(switched) {
+        if let Some((comm, pid)) = found.task.or(switched.map(|(_, next)| next)) {
             lane.task = Some(pid);
             if pid != 0 {
                 self.seen_names.insert(pid, comm);
             }
-            if switched.is_some() && found.task.is_none() {
-                return;
-            }
         }
-        // Without a column of times, leaves and returns move the CPU's own clock by their durations.
-        let time = match (found.time, step.map(|found| found.step)) {
-            (Some(time), _) => time,
-            (None, Some(Step::Leaf(_, ns))) => {
-                let time = lane.now;
-                lane.now = lane.now.saturating_add(ns.max(1));
-                time
-            }
-            (None, Some(Step::Enter(_))) => {
-                lane.open.push(lane.now);
-                lane.now
-            }
-            (None, Some(Step::Leave(ns))) => {
-                let begin = lane.open.pop().unwrap_or(lane.now);
-                lane.now = lane.now.max(begin.saturating_add(ns.unwrap_or(0)));
-                lane.now
-            }
-            (None, _) => lane.now,
-        };
-        let thread = lane.task.map_or(ThreadKey::IDLE, ThreadKey);
+        if let Some((before, _)) = switched.filter(|_| found.task.is_none()) {
+            self.seen_names.entry(before.1).or_insert(before.0);
+            return;
+        }
+        let time = found.time.unwrap_or_else(|| lane.clock.time(step));
+        let thread = lane.task.map_or(ThreadKey::UNKNOWN, ThreadKey);
         lane.lost_before(time, found.cpu);
         let mut now = Now {
             lane: lane_number,
@@ -105,47 +196,96 @@ impl<'a> Emitter<'a> {
         self.last.cpu = found.cpu;
         self.last.thread = thread.0;
         match step {
-            Some(found) if !matches!(found.step, Step::Comment(_)) => {
+            Some(Graph {
+                step: Step::Comment(text),
+                ..
+            }) => self.graph_comment(&mut now, &found, time, text, line),
+            Some(found) => {
                 let name: &[u8] = match found.step {
-                    Step::Leave(_) => b"funcgraph_exit",
+                    Step::Leave(..) => b"funcgraph_exit",
                     _ => b"funcgraph_entry",
                 };
                 let kind = self.kind_by_name(name).1;
                 self.push(&mut now, time, line.offset, kind);
                 self.graph_step(&now, found.depth, found.step);
             }
-            Some(graph::Graph {
-                step: Step::Comment(text),
-                ..
-            }) => {
-                // Events stand in comments: they mean what they mean elsewhere.
-                let prefix = Prefix {
-                    instance: &[],
-                    comm: b"<...>",
-                    pid: thread.0,
-                    group: Group::NoColumn,
-                    cpu: found.cpu,
-                    flags: Flags::Letters(found.flags),
-                    time,
-                    precision: Some(6),
-                    step: &[],
-                    body: text,
-                };
-                match classify(text) {
-                    Body::Event(name, info) => self.named(&mut now, &prefix, line, name, info),
-                    Body::SysEnter(name, _) => {
-                        self.syscall(&mut now, &prefix, line, name, MarkOp::Begin);
-                    }
-                    Body::SysExit(name, _) => {
-                        self.syscall(&mut now, &prefix, line, name, MarkOp::End);
-                    }
-                    _ => {
-                        let kind = self.kinds.intern(TEXT, b"comment", Role::Instant);
-                        self.push(&mut now, time, line.offset, kind);
-                    }
+            None => self.unknown(&mut now, time, line, line.bytes),
+        }
+    }
+
+    /// Events stand in comments: they mean what they mean elsewhere.
+    fn graph_comment(
+        &mut self,
+        now: &mut Now,
+        found: &GraphLine<'a>,
+        time: i64,
+        text: &'a [u8],
+        line: &Line<'a>,
+    ) {
+        let prefix = Prefix {
+            instance: &[],
+            comm: b"<...>",
+            pid: now.thread.0,
+            group: Group::NoColumn,
+            cpu: found.cpu,
+            flags: Flags::Letters(found.flags),
+            time,
+            precision: Some(6),
+            step: &[],
+            body: text,
+        };
+        match classify(text) {
+            Body::Event(name, info) => {
+                self.named(now, &prefix, line, name, info);
+                if name == b"sched_switch"
+                    && let Some(switch) = fields::switch(info)
+                    && let Some(lane) = self.lanes.get_mut(now.lane)
+                {
+                    lane.task = Some(switch.next.pid);
                 }
             }
-            _ => self.unknown(&mut now, time, line, line.bytes),
+            Body::SysEnter(name, _) => self.syscall(now, &prefix, line, name, MarkOp::Begin),
+            Body::SysExit(name, _) => self.syscall(now, &prefix, line, name, MarkOp::End),
+            _ => {
+                let kind = self.kinds.intern(TEXT, b"comment", Role::Instant);
+                self.push(now, time, line.offset, kind);
+            }
+        }
+    }
+}
+
+/// Who runs on the CPUs (sorted) before a graph first says who does: whoever is switched away first.
+pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
+    let mut is_told = vec![false; cpus.len()];
+    let mut left = cpus.len();
+    for line in crate::base::lines::lines(text, 1, 0) {
+        if left == 0 {
+            return;
+        }
+        let Some(found) = graph::split_line(line.bytes) else {
+            continue;
+        };
+        let Ok(at) = cpus.binary_search(&found.cpu) else {
+            continue;
+        };
+        if is_told.get(at).copied().unwrap_or(true) {
+            continue;
+        }
+        let step = graph::step(found.rest);
+        let before = match step.map(|found| found.step) {
+            Some(Step::Comment(text)) => match classify(text) {
+                Body::Event(b"sched_switch", info) => fields::switch(info).map(|it| it.prev.pid),
+                _ => None,
+            },
+            Some(_) => None,
+            None => graph::switched(found.rest).map(|(before, _)| before.1),
+        };
+        let first = found.task.map(|(_, pid)| pid).or(before);
+        if let (Some(pid), Some(lane), Some(told)) = (first, lanes.get_mut(at), is_told.get_mut(at))
+        {
+            lane.task = Some(pid);
+            *told = true;
+            left -= 1;
         }
     }
 }

@@ -19,7 +19,9 @@ use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
+use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
+use graph_lines::{GraphClock, first_tasks};
 
 /// Category of lines that are not understood.
 pub const TEXT: &str = "text";
@@ -76,15 +78,15 @@ impl Last {
 /// A lane while it is read.
 #[derive(Debug)]
 struct Lane {
+    cpu: Option<u32>,
     columns: LaneColumns,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
     last_time: Option<i64>,
     /// Events were lost before the next one; how many, if that was said.
     lost: Option<Option<u64>>,
-    /// The function graph's own clock and open calls, where the text has no times.
-    now: i64,
-    open: Vec<i64>,
+    /// The function graph's own clock, where the text has no times.
+    clock: GraphClock,
     /// Who runs, as the function graph's text says.
     task: Option<u32>,
 }
@@ -120,6 +122,10 @@ pub struct Emitter<'a> {
     columns_names: Vec<(u32, &'a [u8])>,
     /// What the columns said of pids: names, for the directory.
     pub seen_names: FxHashMap<u32, &'a [u8]>,
+    /// Calls of functions that began in this block.
+    open_calls: OpenCalls,
+    /// Whether nothing stands before the block.
+    is_first: bool,
     last: Last,
     layout: Layout,
 }
@@ -147,14 +153,14 @@ impl<'a> Emitter<'a> {
     /// Before the first line of a block.
     #[must_use]
     pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, layout: Layout) -> Emitter<'a> {
-        let lanes = cpus.iter().map(|_| Lane {
+        let lanes = cpus.iter().map(|&cpu| Lane {
+            cpu: Some(cpu),
             columns: LaneColumns::new(0),
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
             last_time: None,
             lost: None,
-            now: 0,
-            open: Vec::new(),
+            clock: GraphClock::default(),
             task: None,
         });
         Emitter {
@@ -167,6 +173,8 @@ impl<'a> Emitter<'a> {
             names: vec![(0, &[]); NAMES],
             columns_names: vec![(0, &[]); NAMES],
             seen_names: FxHashMap::default(),
+            open_calls: OpenCalls::default(),
+            is_first: false,
             last,
             layout,
         }
@@ -184,6 +192,10 @@ impl<'a> Emitter<'a> {
         job: &Job,
     ) -> Result<(), ReadError> {
         let mut checked = base;
+        self.is_first = base == 0;
+        if self.layout == Layout::Graph {
+            first_tasks(text, self.cpus, &mut self.lanes);
+        }
         for line in lines(text, first_line, base) {
             if self.layout == Layout::Graph {
                 self.graph_line(&line);
@@ -201,7 +213,19 @@ impl<'a> Emitter<'a> {
     /// The columns of each lane.
     #[must_use]
     pub fn into_columns(self) -> Vec<LaneColumns> {
-        self.lanes.into_iter().map(|lane| lane.columns).collect()
+        let columns = |mut lane: Lane| {
+            // The next event of this CPU stands in a later block, if there is one: see `gaps`.
+            if let Some(lost) = lane.lost {
+                lane.columns.gaps.push(Gap {
+                    start: lane.last_time.map_or(Timestamp::MIN, Timestamp),
+                    end: Timestamp::MAX,
+                    cpu: lane.cpu,
+                    lost,
+                });
+            }
+            lane.columns
+        };
+        self.lanes.into_iter().map(columns).collect()
     }
 
     fn lane_of(&self, cpu: u32) -> usize {
@@ -373,7 +397,15 @@ impl<'a> Emitter<'a> {
             Plain::Lost(cpu, count) => {
                 let lane = self.lane_of(cpu);
                 if let Some(lane) = self.lanes.get_mut(lane) {
-                    lane.lost = Some(count);
+                    // Two in a row: what both say.
+                    lane.lost = Some(match lane.lost {
+                        Some(before) => before.zip(count).map(|(a, b)| a.saturating_add(b)),
+                        None => count,
+                    });
+                }
+                if count.is_none() {
+                    let at = Location::Line(line.number);
+                    self.note_loss(lane, at);
                 }
             }
             Plain::Text
@@ -402,6 +434,15 @@ impl<'a> Emitter<'a> {
                 shown(text)
             )
         });
+    }
+
+    fn note_loss(&mut self, lane: usize, at: Location) {
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            let diagnostics = &mut lane.columns.diagnostics;
+            diagnostics.note("uncounted_loss", Severity::DataLoss, at, || {
+                "events were lost, and the text does not say how many".to_owned()
+            });
+        }
     }
 
     fn note(

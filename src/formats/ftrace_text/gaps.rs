@@ -1,0 +1,93 @@
+//! Where events were lost between blocks: a block knows only its own events, so that a gap at its edge gets its
+//! other end from the blocks around it.
+
+use crate::base::Timestamp;
+use crate::event::LaneColumns;
+
+/// Puts the gaps right in the parts of all lanes, of which each has `block_count` in a row.
+pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
+    let edges = |part: &LaneColumns| {
+        let last = part.events.len().checked_sub(1)?;
+        Some((part.events.time(0), part.events.time(last as u32)))
+    };
+    let times: Vec<Option<(Timestamp, Timestamp)>> = parts.iter().map(|part| edges(part)).collect();
+    let of_all = times.iter().flatten();
+    let (first, last) = of_all
+        .clone()
+        .fold((Timestamp::MAX, Timestamp::MIN), |all, own| {
+            (all.0.min(own.0), all.1.max(own.1))
+        });
+    if of_all.count() == 0 {
+        for part in parts {
+            part.gaps.clear();
+        }
+        return;
+    }
+    let lanes = parts.chunks_mut(block_count.max(1));
+    for (lane, times) in lanes.zip(times.chunks(block_count.max(1))) {
+        let mut before: Option<Timestamp> = None;
+        for (index, part) in lane.iter_mut().enumerate() {
+            let own = times.get(index).copied().flatten();
+            let later = times.get(index + 1..).unwrap_or(&[]);
+            let next = later.iter().flatten().next().map(|time| time.0);
+            for gap in &mut part.gaps {
+                let is_at_start = gap.start == gap.end && own.is_some_and(|own| own.0 == gap.end);
+                if is_at_start || gap.start == Timestamp::MIN {
+                    gap.start = before.unwrap_or(match is_at_start {
+                        true => gap.start,
+                        false => first,
+                    });
+                }
+                if gap.end == Timestamp::MAX {
+                    gap.end = next.unwrap_or(last);
+                }
+                gap.start = gap.start.min(gap.end);
+            }
+            before = own.map(|own| own.1).or(before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Gap, KindId, ThreadKey};
+
+    fn part(times: &[i64], gaps: &[(i64, i64)]) -> LaneColumns {
+        let mut part = LaneColumns::new(0);
+        for &time in times {
+            let _ = part.events.push(time, 0, KindId(0), ThreadKey(1));
+        }
+        part.gaps = gaps
+            .iter()
+            .map(|&(start, end)| Gap {
+                start: Timestamp(start),
+                end: Timestamp(end),
+                cpu: Some(0),
+                lost: None,
+            })
+            .collect();
+        part
+    }
+
+    #[test]
+    fn gaps_end_where_the_next_block_of_their_cpu_begins() {
+        let (open, none) = (i64::MAX, i64::MIN);
+        let mut all = [
+            part(&[10, 20], &[(20, open)]),
+            part(&[], &[]),
+            part(&[50], &[(50, 50)]),
+            part(&[15, 90], &[]),
+            part(&[], &[(none, open)]),
+            part(&[], &[]),
+        ];
+        let mut parts: Vec<&mut LaneColumns> = all.iter_mut().collect();
+        settle(&mut parts, 3);
+        let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
+        assert_eq!([gap(0), gap(2), gap(4)], [(20, 50), (20, 50), (90, 90)]);
+        // Nothing but losses: there is no time to show them at.
+        let mut only = part(&[], &[(none, open)]);
+        settle(&mut [&mut only], 1);
+        assert!(only.gaps.is_empty());
+    }
+}

@@ -1,0 +1,118 @@
+//! Which calls of each thread are open in a part of a trace: an end that finds none there may have lost its
+//! begin, or its begin stands in another part. Only a hint, so that few ends need say how long their call took.
+
+const SLOTS: usize = 1024;
+/// The kernel's stack of returns has 50 entries.
+const MOST_OPEN: usize = 64;
+
+/// A thread's calls.
+#[derive(Clone, Debug)]
+struct Calls {
+    thread: u32,
+    /// Keys of those that are open, innermost last.
+    open: Vec<u64>,
+    /// The smallest key that any call of it had.
+    least: u64,
+}
+
+/// Open calls by thread; of threads that share a slot only the last one's are known.
+#[derive(Clone, Debug)]
+pub struct OpenCalls {
+    slots: Vec<Calls>,
+}
+
+impl Default for OpenCalls {
+    fn default() -> OpenCalls {
+        let nobody = Calls {
+            thread: 0,
+            open: Vec::new(),
+            least: u64::MAX,
+        };
+        OpenCalls {
+            slots: vec![nobody; SLOTS],
+        }
+    }
+}
+
+impl OpenCalls {
+    #[inline]
+    fn of(&mut self, thread: u32) -> Option<&mut Calls> {
+        let calls = self.slots.get_mut(thread as usize % SLOTS)?;
+        if calls.thread != thread {
+            calls.thread = thread;
+            calls.open.clear();
+            calls.least = u64::MAX;
+        }
+        Some(calls)
+    }
+
+    /// A call of `thread` begins; its end has the same `key`.
+    #[inline]
+    pub fn begin(&mut self, thread: u32, key: u64) {
+        if let Some(calls) = self.of(thread) {
+            if calls.open.len() >= MOST_OPEN {
+                calls.open.clear();
+            }
+            calls.open.push(key);
+        }
+    }
+
+    /// A call of `thread` ends; whether its begin was seen. Those above it have lost their ends.
+    #[inline]
+    #[must_use]
+    pub fn end(&mut self, thread: u32, key: u64) -> bool {
+        let Some(calls) = self.of(thread) else {
+            return false;
+        };
+        match calls.open.iter().rposition(|open| *open == key) {
+            Some(at) => {
+                calls.open.truncate(at);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `thread` is at depth `key`, where keys are depths: all its open calls that are as deep or deeper are over, and
+    /// their ends were lost. Whether it was at this depth or above before, so that all open calls of this depth are
+    /// known.
+    #[inline]
+    pub fn come_to(&mut self, thread: u32, key: u64) -> bool {
+        let Some(calls) = self.of(thread) else {
+            return false;
+        };
+        while calls.open.last().is_some_and(|open| *open >= key) {
+            calls.open.pop();
+        }
+        let was_here = calls.least <= key;
+        calls.least = calls.least.min(key);
+        was_here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_without_a_begin_is_told() {
+        let mut open = OpenCalls::default();
+        assert!(!open.end(7, 1));
+        open.begin(7, 1);
+        open.begin(7, 2);
+        open.begin(7, 3);
+        assert!(!open.end(7, 4));
+        assert!(open.end(7, 2) && !open.end(7, 3) && open.end(7, 1) && !open.end(7, 1));
+        open.begin(7, 1);
+        open.begin(7 + SLOTS as u32, 1);
+        assert!(open.end(7 + SLOTS as u32, 1) && !open.end(7, 1));
+        open.begin(9, 1);
+        open.begin(9, 2);
+        assert!(!open.come_to(9, 2) && open.come_to(9, 2));
+        assert!(!open.end(9, 2) && open.end(9, 1));
+        for _ in 0..1000 {
+            open.begin(8, 5);
+        }
+        assert!(open.end(8, 5));
+    }
+}
