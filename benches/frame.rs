@@ -18,7 +18,7 @@
 )]
 
 #[allow(dead_code, reason = "only its writer is used here")]
-#[path = "../examples/make-big-trace/main.rs"]
+#[path = "../examples/make-big-trace/tracedat.rs"]
 mod generator;
 
 use std::path::PathBuf;

@@ -7,7 +7,7 @@
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
 #[allow(dead_code, reason = "only its writer is used here")]
-#[path = "../examples/make-big-text.rs"]
+#[path = "../examples/make-big-trace/text.rs"]
 mod generator;
 
 use divan::Bencher;

@@ -9,7 +9,7 @@
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
 #[allow(dead_code, reason = "only its writer is used here")]
-#[path = "../examples/make-big-trace/main.rs"]
+#[path = "../examples/make-big-trace/tracedat.rs"]
 mod generator;
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Writes a large FXT file for measuring: `cargo run --release --example make-big-fxt -- 1GiB out.fxt [seed]`.
+//! A large FXT file.
 //!
 //! Eight providers of different tick rates take turns: nested durations, complete slices, instants,
 //! counters, async slices, flows, context switches and wakeups, with arguments on half of the events, and
@@ -225,34 +225,13 @@ impl<W: Write> Generator<W> {
     }
 }
 
-fn parse_size(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text.get(digits.len()..)? {
-        "" | "B" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        "kB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
-}
-
-fn main() -> std::io::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let size = arguments.first().and_then(|text| parse_size(text));
-    let (Some(size), Some(path)) = (size, arguments.get(1)) else {
-        eprintln!("usage: make-big-fxt SIZE OUT.fxt [SEED], SIZE such as 1GiB or 200MB");
-        std::process::exit(2);
-    };
-    let seed = arguments.get(2).and_then(|text| text.parse().ok());
+/// Writes one of about `size` bytes; how many records it has.
+pub fn write_trace(path: &str, size: u64, seed: u64) -> std::io::Result<u64> {
     let mut generator = Generator {
         out: BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?),
         written: 0,
         records: 0,
-        random: seed.unwrap_or(1_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+        random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         next_id: 0,
         running: vec![1101; CPUS as usize],
     };
@@ -286,6 +265,5 @@ fn main() -> std::io::Result<()> {
         }
     }
     generator.out.flush()?;
-    eprintln!("{} records, {} bytes", generator.records, generator.written);
-    Ok(())
+    Ok(generator.records)
 }

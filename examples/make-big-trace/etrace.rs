@@ -1,8 +1,4 @@
-//! Writes a large etrace file for measuring: a build with many compilers on several CPUs.
-//!
-//! ```text
-//! cargo run --release --example make-big-etrace -- 1GiB OUT.etrace [CPUS]
-//! ```
+//! A large etrace file: a build with many compilers on several CPUs.
 //!
 //! One make forks a shell per source file on each CPU; the shell runs gcc, that runs cc1 and as. Every
 //! program opens libraries, headers and its result as a real one does, lines of the CPUs interleave by time,
@@ -155,33 +151,8 @@ impl Build {
     }
 }
 
-/// `100MiB` as bytes.
-fn parse_size(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match &text[digits.len()..] {
-        "" => 0,
-        "KiB" => 10,
-        "MiB" => 20,
-        "GiB" => 30,
-        _ => return None,
-    };
-    Some(digits.parse::<u64>().ok()? << shift)
-}
-
-fn main() -> std::io::Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let number = |index: usize| {
-        arguments
-            .get(index)
-            .and_then(|text| text.parse::<u64>().ok())
-    };
-    let size = arguments.get(1).and_then(|text| parse_size(text));
-    let (Some(size), Some(path)) = (size, arguments.get(2)) else {
-        eprintln!(
-            "usage: make-big-etrace SIZE OUT.etrace [CPUS]     (SIZE such as 100MiB or 1GiB)"
-        );
-        std::process::exit(2);
-    };
+/// Writes one of about `size` bytes, of that many CPUs.
+pub fn write_trace(path: &str, size: u64, cpu_count: u64) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
     let mut build = Build {
         random: Random(0x2545_f491_4f6c_dd1d),
@@ -189,7 +160,7 @@ fn main() -> std::io::Result<()> {
         source: 0,
     };
     let start = 38_000_000_000_u64;
-    let mut cpus: Vec<Cpu> = (0..number(3).unwrap_or(4).clamp(1, 64))
+    let mut cpus: Vec<Cpu> = (0..cpu_count)
         .map(|_| Cpu {
             clock: start + 1_000_000,
             lines: VecDeque::new(),

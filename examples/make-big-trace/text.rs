@@ -1,8 +1,4 @@
-//! Writes a large text trace for measuring:
-//!
-//! ```text
-//! cargo run --release --example make-big-text -- ftrace|kprobe|strace|minix 1GiB OUT
-//! ```
+//! Large text traces.
 //!
 //! `ftrace` is `cat trace` of context switches, wakeups and system calls on 4 CPUs; `kprobe` entries and returns of
 //! one function with arguments; `strace` is `strace -f -ttt -T` of 200 processes, one call in eight on two lines;
@@ -221,29 +217,4 @@ fn minix<W: Write>(out: &mut Counted<W>, random: &mut Random, size: u64) -> Resu
         out.line(&line)?;
     }
     Ok(())
-}
-
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let wanted = match arguments.as_slice() {
-        [kind, size, path] if KINDS.contains(&kind.as_str()) => {
-            size_of(size).map(|size| (kind, size, path))
-        }
-        _ => None,
-    };
-    let Some((kind, size, path)) = wanted else {
-        let words = format!("usage: make-big-text {} SIZE[MiB|GiB] OUT", KINDS.join("|"));
-        return Err(std::io::Error::other(words));
-    };
-    write_text(kind, path, size)
-}
-
-/// `512MiB`, `1GiB` or a number of bytes.
-fn size_of(text: &str) -> Option<u64> {
-    let (digits, unit) = match (text.strip_suffix("GiB"), text.strip_suffix("MiB")) {
-        (Some(digits), _) => (digits, 1 << 30),
-        (_, Some(digits)) => (digits, 1 << 20),
-        _ => (text, 1),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
