@@ -151,13 +151,24 @@ impl Summary {
     }
 }
 
+/// The word for so many of `what`: `slices`, of one `slice`.
+#[must_use]
+pub fn word_for(what: &str, count: u64) -> &str {
+    let ending = match what.ends_with("sses") || what.ends_with("ches") {
+        _ if count != 1 => "",
+        true => "es",
+        false => "s",
+    };
+    what.strip_suffix(ending).unwrap_or(what)
+}
+
 /// `12 slices, 3 instants, 480 bytes`.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (what, count) in &self.counts {
-            write!(f, "{count} {what}, ")?;
+        for &(what, count) in &self.counts {
+            write!(f, "{count} {}, ", word_for(what, count))?;
         }
-        write!(f, "{} bytes", self.bytes)
+        write!(f, "{} {}", self.bytes, word_for("bytes", self.bytes))
     }
 }
 
@@ -261,6 +272,20 @@ impl Write for Counted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_many() {
+        for (many, one) in [
+            ("wakeups", "wakeup"),
+            ("processes", "process"),
+            ("context switches", "context switch"),
+            ("slices", "slice"),
+            ("bytes", "byte"),
+        ] {
+            assert_eq!(word_for(many, 1), one);
+            assert_eq!(word_for(many, 0), many);
+        }
+    }
 
     #[test]
     fn endings_choose_the_exporter() {

@@ -195,7 +195,12 @@ fn names_that_no_record_holds_are_cut_and_counted() {
     let name = trace.strings.intern_text(&long);
     trace.slices.labels[0].name = name;
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
-    assert!(summary.notes.iter().any(|note| note.starts_with("1 names")));
+    assert!(
+        summary
+            .notes
+            .iter()
+            .any(|note| note.starts_with("1 name was"))
+    );
     let all = slices(&again);
     let cut_name = all.iter().find(|slice| slice.0.starts_with('n')).unwrap();
     assert!(cut_name.0.len() > 32_000 && long.starts_with(&cut_name.0));

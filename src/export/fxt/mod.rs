@@ -199,30 +199,31 @@ fn write_with(
         summary.notes.push(note);
     }
     summary.notes.extend(koids.notes());
-    if flow_marks.renamed_count > 0 {
-        summary.notes.push(format!(
-            "{} flows have artificial ids",
-            flow_marks.renamed_count
-        ));
-    }
-    if written.counts.packed > 0 {
-        summary.notes.push(format!(
-            "{} events have more than 15 arguments: the others are in 'more', as JSON",
-            written.counts.packed
-        ));
-    }
-    if written.counts.cut_names > 0 {
-        summary.notes.push(format!(
-            "{} names (each time one was used) were longer than the 32 KB that FXT has room for: they are cut there",
-            written.counts.cut_names
-        ));
-    }
-    if written.cut_texts > 0 {
-        summary.notes.push(format!(
-            "{} texts were too long for their record: they are cut there and follow whole in a large record",
-            written.cut_texts
-        ));
-    }
+    let mut note = |count: u64, one: &str, many: &str| match count {
+        0 => {}
+        1 => summary.notes.push(format!("1 {one}")),
+        count => summary.notes.push(format!("{count} {many}")),
+    };
+    note(
+        flow_marks.renamed_count,
+        "flow has an artificial id",
+        "flows have artificial ids",
+    );
+    note(
+        written.counts.packed,
+        "event has more than 15 arguments: the others are in 'more', as JSON",
+        "events have more than 15 arguments: the others are in 'more', as JSON",
+    );
+    note(
+        written.counts.cut_names,
+        "name was longer than the 32 KB that FXT has room for: it is cut there",
+        "names (each time one was used) were longer than the 32 KB that FXT has room for: they are cut there",
+    );
+    note(
+        written.cut_texts,
+        "text was too long for its record: it is cut there and follows whole in a large record",
+        "texts were too long for their record: they are cut there and follow whole in a large record",
+    );
     Ok(summary)
 }
 

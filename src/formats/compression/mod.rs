@@ -116,6 +116,8 @@ pub fn unpack_block_into(
 
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// What a zstd frame has at most before its first block.
+const ZSTD_HEAD_BYTES: usize = 18;
 const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 /// Which wrapping a file that starts with `head` has, if any: `gzip`, `zstd` or `lz4`.
@@ -197,10 +199,16 @@ pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadErr
         Stopped { at, words }
     });
     match stopped {
-        Some(stopped) if plain.is_empty() => Err(failed(
-            stopped.at as usize,
-            "damaged or cut before anything could be unpacked".to_owned(),
-        )),
+        Some(stopped) if plain.is_empty() => {
+            let is_block = wrapping == "zstd" && bytes.len() > ZSTD_HEAD_BYTES;
+            let words = match is_block {
+                true => {
+                    "damaged or cut inside its first block, and zstd can unpack blocks, of up to 128 KB, only whole: nothing can be read"
+                }
+                false => "damaged or cut before anything could be unpacked",
+            };
+            Err(failed(stopped.at as usize, words.to_owned()))
+        }
         stopped => Ok(Some(Unwrapped { plain, stopped })),
     }
 }
@@ -367,6 +375,20 @@ mod tests {
                 format!("{} line {i} of {}\n", i.wrapping_mul(2_654_435_761), i % 97).into_bytes()
             })
             .collect()
+    }
+
+    #[test]
+    fn a_cut_of_which_nothing_can_be_had_says_why() {
+        let file = zstd::encode_all(&lines(500)[..], 3).unwrap();
+        let cut = &file[..file.len() / 2];
+        let problem = unwrap_file(cut, &Job::default()).unwrap_err().to_string();
+        assert!(
+            problem.contains("blocks, of up to 128 KB, only whole"),
+            "{problem}"
+        );
+        let file = gzip(&lines(500));
+        let got = unwrap_file(&file[..file.len() / 2], &Job::default());
+        assert!(!got.unwrap().unwrap().plain.is_empty());
     }
 
     #[test]

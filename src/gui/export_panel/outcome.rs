@@ -6,8 +6,8 @@ use std::time::Duration;
 use egui::{ProgressBar, RichText, Ui};
 
 use super::{WIDTH, sentence};
-use crate::export::Summary;
 use crate::export::background::Exporting;
+use crate::export::{Summary, word_for};
 use crate::gui::pane::Scene;
 use crate::view::{Action, ruler};
 
@@ -66,7 +66,7 @@ pub fn summary_ui(
     let counts: Vec<String> = summary
         .counts
         .iter()
-        .map(|(what, count)| format!("{} {what}", ruler::grouped(*count as i64)))
+        .map(|&(what, count)| format!("{} {}", ruler::grouped(count as i64), word_for(what, count)))
         .collect();
     let bytes = format!("{} bytes", ruler::grouped(summary.bytes as i64));
     if counts.is_empty() {
