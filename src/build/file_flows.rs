@@ -2,9 +2,9 @@
 
 use super::merge::Merged;
 use super::process_life::Link;
-use crate::base::StringId;
+use crate::base::{Diagnostics, Severity, StringId};
 use crate::event::FileOp;
-use crate::trace::file_history::FileSource;
+use crate::trace::file_history::{Cuts, FileSource};
 use crate::trace::{FileHistory, Trace};
 
 /// What arrows are called, made before.
@@ -30,12 +30,42 @@ pub fn names(merged: &mut Merged, trace: &Trace) -> Names {
     }
 }
 
-/// The arrows.
-pub fn build_file_links(names: Names, source: FileSource<'_>) -> Vec<Link> {
+/// Says what was not followed.
+pub fn note_cuts(cuts: Cuts, diagnostics: &mut Diagnostics) {
+    let mut note = |code, count: u64, text: &str| {
+        if count > 0 {
+            diagnostics.note_many(code, Severity::Info, None, count, || text.to_owned());
+        }
+    };
+    note(
+        "writers_left_out",
+        cuts.writers,
+        "writers of files that had a thousand others after them: nobody who read the file later is said to depend on them",
+    );
+    note(
+        "dependencies_left_out",
+        cuts.dependencies.into(),
+        "there are more dependencies between processes by files than are listed",
+    );
+    note(
+        "moved_files_left_out",
+        cuts.moved.into(),
+        "folders were renamed so often that their files are not followed any more",
+    );
+    note(
+        "inherited_files_left_out",
+        cuts.inherited.into(),
+        "so many open files were inherited that those of later children are not followed",
+    );
+}
+
+/// The arrows, and what was left out.
+pub fn build_file_links(names: Names, source: FileSource<'_>) -> (Vec<Link>, Cuts) {
     if source.rows.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Cuts::default());
     }
-    FileHistory::of(source)
+    let history = FileHistory::of(source);
+    let links = history
         .dependencies
         .iter()
         .map(|dependency| Link {
@@ -48,5 +78,6 @@ pub fn build_file_links(names: Names, source: FileSource<'_>) -> Vec<Link> {
             from: dependency.from.1,
             to: dependency.to.1,
         })
-        .collect()
+        .collect();
+    (links, history.cuts)
 }

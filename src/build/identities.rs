@@ -6,11 +6,12 @@
 //! that the key meant at their time.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::lost_forks::date_lost_forks;
 use super::merge::{Merged, MergedPart};
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
-use crate::event::keys::Derive;
+use crate::event::keys::{Derive, Unseen};
 use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
 use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 
@@ -135,6 +136,7 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
     people.join_processes(&born, &lives);
     people.tell_lives(merged, &lives);
     people.name_processes(directory, merged);
+    date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
     if directory.derive == Derive::Programs {
         people.acts = acts(&people.map, &lives);
     }
@@ -359,6 +361,8 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, B
     let mut births: Vec<(u32, Birth)> = Vec::with_capacity(count);
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
     known.reserve(count);
+    // Those that are at an end, where the file itself says that whoever goes on is somebody new.
+    let mut ended: FxHashSet<u32> = FxHashSet::default();
     for told in lives {
         let (parent, child, sort, name) = match told.life {
             Life::Fork {
@@ -372,6 +376,20 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, B
                 if let Some(known) = known.get_mut(&thread.0) {
                     known.last = usize::MAX;
                 }
+                if directory.unseen != Unseen::LivedBefore {
+                    ended.insert(thread.0);
+                }
+                continue;
+            }
+            Life::Exec { thread, .. } if ended.remove(&thread.0) => {
+                let birth = Birth {
+                    time: told.time,
+                    parent: ThreadKey::UNKNOWN,
+                    sort: ForkSort::Unknown,
+                    name: StringId::EMPTY,
+                    event: told.event,
+                };
+                births.push((thread.0, birth));
                 continue;
             }
             _ => continue,
@@ -384,6 +402,7 @@ fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, B
             name: told.part.string(*name),
             event: told.event,
         };
+        ended.remove(&child.0);
         let known = known.entry(child.0).or_insert(Known {
             first: told.time,
             last: usize::MAX,
@@ -544,7 +563,9 @@ impl People {
             };
             let row = &mut self.processes[process.0 as usize];
             row.start = row.start.or(Some(time));
-            row.made = row.made.or(Some(birth.sort));
+            if birth.parent != ThreadKey::UNKNOWN {
+                row.made = row.made.or(Some(birth.sort));
+            }
             if parent_process != Some(process) {
                 row.parent = row.parent.or(parent_process);
             }

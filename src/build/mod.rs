@@ -36,6 +36,7 @@ mod free_rows;
 mod group;
 mod identities;
 pub mod join;
+mod lost_forks;
 mod merge;
 mod nesting;
 mod open_asyncs;
@@ -139,7 +140,8 @@ pub fn build(
     } else {
         file_links = file_flows::build_file_links(file_names, files_of(&merged, &trace));
     }
-    links.extend(file_links);
+    file_flows::note_cuts(file_links.1, &mut trace.diagnostics);
+    links.extend(file_links.0);
     let points = points::build_instants(&merged, &trace, leftovers, &asyncs.instants);
     slice_table::assemble(&mut trace, paired.tracks, asyncs.tracks, points);
     trace.slices.labels = std::mem::take(&mut merged.labels);

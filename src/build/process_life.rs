@@ -230,7 +230,9 @@ pub fn build_programs(
             Part::Fork
         };
         writer.begin(birth.child, birth.time, birth.event, part);
-        if let Some(Some((_, first))) = firsts.get(birth.child.0 as usize) {
+        if let Some(Some((_, first))) = firsts.get(birth.child.0 as usize)
+            && *first != birth.event
+        {
             links.push(Link {
                 name: fork,
                 key: u64::from(birth.child.0),

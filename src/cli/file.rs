@@ -8,7 +8,6 @@ use super::command::{CliError, Command, files_arguments, format_argument, load, 
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::files::{FileList, Kinship, More};
 use crate::query::process_times::program_of;
-use crate::trace::file_history::word_of;
 use crate::trace::{FileId, Trace};
 
 /// This command's row.
@@ -63,14 +62,15 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         None => {
             let columns = ["ts", "use", "pid", "process", "path", "other_path"];
             let mut rows = RowWriter::new(&mut out, format, &columns)?;
-            for &row in list.rows_of(file) {
-                let row = &trace.files.rows[row as usize];
-                let process = trace.thread(row.thread).process;
+            let uses = 0..list.use_count(file);
+            for it in uses.filter_map(|index| list.use_at(trace, file, index)) {
+                let row = &trace.files.rows[it.row as usize];
+                let process = it.process.and_then(|id| trace.processes.get(id.0 as usize));
                 rows.row(&[
-                    row.time.0.into(),
-                    word_of(row).into(),
-                    trace.process_of(row.thread).map(|it| it.pid).into(),
-                    process.map(|id| program_of(trace, id)).into(),
+                    it.time.0.into(),
+                    it.word.into(),
+                    process.map(|it| it.pid).into(),
+                    it.process.map(|id| program_of(trace, id)).into(),
                     Cell::of_string(trace, row.path),
                     Cell::of_string(trace, row.other_path),
                 ])?;

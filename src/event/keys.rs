@@ -102,8 +102,22 @@ pub struct Directory {
     pub aliases: Vec<Alias>,
     /// What `build` makes of lives and files beyond threads and processes.
     pub derive: Derive,
+    /// What is said of tasks whose birth is not in the file.
+    pub unseen: Unseen,
     /// The strings that the above refer to.
     pub strings: Strings,
+}
+
+/// What the file says, by itself, of tasks whose birth is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unseen {
+    /// They lived before.
+    #[default]
+    LivedBefore,
+    /// The numbers of tasks rise from birth to birth: those above the number of one that was born in the file are new.
+    NumbersRise,
+    /// The file begins with this task (its number in the file, 0 if it says nothing there): all others are new.
+    NewButRoot(u64),
 }
 
 /// What `build` derives from lives and files for formats that have nothing else to draw.

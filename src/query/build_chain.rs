@@ -12,7 +12,7 @@
 //! each, one that runs several (`make -j`) would have started another if it could. While others still live it does not
 //! need one of them to start the next: if the next reads a file of it, that is known by itself. The length of a chain
 //! is the time in which its processes had no living child; the longest is found by going through all forks, reads,
-//! writes and ends in time order once.
+//! writes and ends in time order once. What still runs counts to the end of the trace.
 
 use rustc_hash::FxHashMap;
 
@@ -196,6 +196,14 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
             }
         }
     }
+    for id in (0..count as u32).map(ProcessId) {
+        let process = &trace.processes[id.0 as usize];
+        // The shell around the build only waits for what comes after.
+        if process.start.is_some() && process.end.is_none() {
+            let chain = walk.close(id, trace.span.end);
+            walk.offer(chain);
+        }
+    }
     walk.chain()
 }
 
@@ -269,6 +277,13 @@ impl Walk<'_> {
         }
     }
 
+    /// A chain that may be the longest.
+    fn offer(&mut self, chain: (i64, u32)) {
+        if chain.0 > self.best.0 {
+            self.best = chain;
+        }
+    }
+
     fn begin(&mut self, id: ProcessId, time: Timestamp) {
         let Some(parent) = self.parent(id) else {
             return;
@@ -286,9 +301,7 @@ impl Walk<'_> {
 
     fn end(&mut self, id: ProcessId, time: Timestamp) {
         let from = self.close(id, time);
-        if from.0 > self.best.0 {
-            self.best = from;
-        }
+        self.offer(from);
         let Some(parent) = self.parent(id) else {
             return;
         };
@@ -411,6 +424,20 @@ mod tests {
         let (steps, length) = chain_of(&trace, Vec::new());
         assert_eq!(steps, [(0, 2), (2, 17), (0, 5), (3, 25), (0, 10)]);
         assert_eq!(length, 59);
+    }
+
+    #[test]
+    fn what_still_runs_counts_to_the_end() {
+        let mut trace = trace_of(&[(None, 0, 99), (Some(0), 2, 10), (Some(0), 12, 99)]);
+        for process in [0, 2] {
+            trace.processes[process].end = None;
+        }
+        let (steps, length) = chain_of(&trace, Vec::new());
+        assert_eq!(steps, [(0, 2), (1, 8), (0, 2), (2, 88)]);
+        assert_eq!(length, 100);
+        trace.processes[1].end = None;
+        let (steps, _) = chain_of(&trace, Vec::new());
+        assert_eq!(steps, [(0, 2), (1, 98)]);
     }
 
     #[test]

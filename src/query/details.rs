@@ -381,9 +381,11 @@ fn thread_details(trace: &Trace, id: ThreadId) -> Details {
     process_row(&mut facts, trace, id);
     facts.row(
         "started",
-        thread.start.map_or("before the trace".to_owned(), |time| {
-            trace_time(trace, time)
-        }),
+        match (thread.start, lost_start(trace, id)) {
+            (Some(time), _) => trace_time(trace, time),
+            (None, Some(text)) => text,
+            (None, None) => "before the trace".to_owned(),
+        },
     );
     facts.row(
         "ended",
@@ -404,6 +406,20 @@ fn thread_details(trace: &Trace, id: ThreadId) -> Details {
         subtitle: "thread".to_owned(),
         sections: vec![facts],
     }
+}
+
+/// The start of a thread whose process is known to have begun in the trace, though its fork is not there.
+fn lost_start(trace: &Trace, id: ThreadId) -> Option<String> {
+    let process = trace.thread(id).process?;
+    let process = trace.processes.get(process.0 as usize)?;
+    let is_main = process.main_thread == Some(id) && process.made.is_none();
+    is_main.then(|| lost_fork(trace, process.start)).flatten()
+}
+
+/// When a process was there at the latest.
+fn lost_fork(trace: &Trace, start: Option<Timestamp>) -> Option<String> {
+    let time = trace_time(trace, start?);
+    Some(format!("{time} or shortly before: its fork was lost"))
 }
 
 /// Why no start was seen.
@@ -431,9 +447,10 @@ fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
     }
     facts.row(
         "started",
-        process
-            .start
-            .map_or(before_text(trace), |time| trace_time(trace, time)),
+        match (process.start, process.made) {
+            (Some(time), Some(_)) => trace_time(trace, time),
+            (start, _) => lost_fork(trace, start).unwrap_or_else(|| before_text(trace)),
+        },
     );
     facts.row(
         "ended",

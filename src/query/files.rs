@@ -1,16 +1,13 @@
-//! Files as the user asks for them: who did what to each, what went into one, and what was made from it.
-//!
-//! What went into a file is what its writers, and whoever wrote to them through a pipe, had read before they were
-//! done with it; and so on for each of those files. What was made from it is what its readers wrote after they had
-//! opened it; and so on.
+//! Files as the user asks for them: who did what to each. (What went into one and was made from it: `file_relatives`.)
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use super::file_relatives::{Kinship, MOST_RELATIVES, More, Relative};
 use super::process_rows::Order;
 use crate::base::Timestamp;
 use crate::event::FileOp;
-use crate::trace::file_history::Access;
+use crate::trace::file_history::{Access, Heir, word_of};
 use crate::trace::{FileHistory, FileId, ProcessId, Trace};
 
 /// All files, and what was done to each.
@@ -25,10 +22,38 @@ pub struct FileList {
     /// Where each file's rows start, and their end.
     starts: Vec<u32>,
     /// Rows of `trace.files` by process, and where each process's start.
-    by_process: FxHashMap<ProcessId, Vec<u32>>,
+    pub(super) by_process: FxHashMap<ProcessId, Vec<u32>>,
+    /// Children that wrote to what was open, as places in the history's list: by file, and by process.
+    pub(super) heirs: FxHashMap<FileId, Vec<u32>>,
+    pub(super) heirs_by_process: FxHashMap<ProcessId, Vec<u32>>,
+    /// Of files with heirs: what was done to each, by time.
+    uses: FxHashMap<FileId, Vec<(Timestamp, Entry)>>,
     /// Whoever wrote into a pipe that a process read.
-    piped_from: FxHashMap<ProcessId, Vec<ProcessId>>,
-    piped_to: FxHashMap<ProcessId, Vec<ProcessId>>,
+    pub(super) piped_from: FxHashMap<ProcessId, Vec<ProcessId>>,
+    pub(super) piped_to: FxHashMap<ProcessId, Vec<ProcessId>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Entry {
+    /// A row of `trace.files`.
+    Row(u32),
+    /// An heir in the history's list.
+    Heir(u32),
+}
+
+/// Something that was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// When.
+    pub time: Timestamp,
+    /// By whom.
+    pub process: Option<ProcessId>,
+    /// What, in a word or two.
+    pub word: &'static str,
+    /// When it was over, for what was open.
+    pub until: Option<Timestamp>,
+    /// The row of `trace.files` that says so; an heir's is its parent's open.
+    pub row: u32,
 }
 
 /// One file in numbers.
@@ -36,7 +61,7 @@ pub struct FileList {
 pub struct FileSummary {
     /// How often it was opened to be read.
     pub reads: u32,
-    /// How often it was opened to be written.
+    /// How often it was opened to be written, or inherited by a child that wrote to it.
     pub writes: u32,
     /// How often it was renamed, linked to, or removed under its old name.
     pub renames: u32,
@@ -47,33 +72,6 @@ pub struct FileSummary {
     /// When it was last met.
     pub last: Timestamp,
 }
-
-/// A file that went into another, or was made from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relative {
-    /// The file.
-    pub file: FileId,
-    /// How many steps away: 1 is what the writers read themselves.
-    pub steps: u32,
-    /// The process between it and the file one step nearer.
-    pub through: ProcessId,
-    /// The file one step nearer.
-    pub towards: FileId,
-}
-
-/// Which way to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kinship {
-    /// What went into it.
-    WentInto,
-    /// What was made from it.
-    MadeFrom,
-}
-
-/// How many relatives are listed.
-pub const MOST_RELATIVES: usize = 20_000;
-/// How many steps are gone.
-const MOST_STEPS: u32 = 64;
 
 impl FileList {
     /// Puts it together.
@@ -111,6 +109,24 @@ impl FileList {
             by_process,
             ..FileList::default()
         };
+        for (index, heir) in (0..).zip(&list.history.heirs) {
+            if let Some(&file) = list.history.of_row.get(heir.row as usize) {
+                list.heirs.entry(file).or_default().push(index);
+                let own = list.heirs_by_process.entry(heir.process).or_default();
+                own.push(index);
+            }
+        }
+        for (&file, heirs) in &list.heirs {
+            let heirs = heirs.iter().filter_map(|&index| {
+                let heir = list.history.heirs.get(index as usize)?;
+                Some((heir.from, Entry::Heir(index)))
+            });
+            let rows = list.rows_of(file).iter();
+            let rows = rows.map(|&row| (trace.files.rows[row as usize].time, Entry::Row(row)));
+            let mut uses: Vec<(Timestamp, Entry)> = rows.chain(heirs).collect();
+            uses.sort_unstable();
+            list.uses.insert(file, uses);
+        }
         list.summaries = (0..count as u32)
             .into_par_iter()
             .map(|file| list.summary(trace, FileId(file)))
@@ -147,6 +163,53 @@ impl FileList {
         }
     }
 
+    /// Children that wrote to a file because their parents had it open, by the time at which they were done.
+    pub fn heirs_of(&self, file: FileId) -> impl Iterator<Item = &Heir> {
+        let of_file = self.heirs.get(&file).into_iter().flatten();
+        of_file.filter_map(|&index| self.history.heirs.get(index as usize))
+    }
+
+    /// How many things were done to a file.
+    #[must_use]
+    pub fn use_count(&self, file: FileId) -> usize {
+        match self.uses.get(&file) {
+            Some(uses) => uses.len(),
+            None => self.rows_of(file).len(),
+        }
+    }
+
+    /// One of them, by time.
+    #[must_use]
+    pub fn use_at(&self, trace: &Trace, file: FileId, index: usize) -> Option<Use> {
+        let entry = match self.uses.get(&file) {
+            Some(uses) => uses.get(index)?.1,
+            None => Entry::Row(*self.rows_of(file).get(index)?),
+        };
+        match entry {
+            Entry::Row(index) => {
+                let row = trace.files.rows.get(index as usize)?;
+                let end = self.history.ended_by.get(&index);
+                Some(Use {
+                    time: row.time,
+                    process: trace.thread(row.thread).process,
+                    word: word_of(row),
+                    until: end.map(|&event| trace.events.time(event)),
+                    row: index,
+                })
+            }
+            Entry::Heir(index) => {
+                let heir = self.history.heirs.get(index as usize)?;
+                Some(Use {
+                    time: heir.from,
+                    process: Some(heir.process),
+                    word: "write (inherited)",
+                    until: heir.until.map(|until| until.0),
+                    row: heir.row,
+                })
+            }
+        }
+    }
+
     fn summary(&self, trace: &Trace, file: FileId) -> FileSummary {
         let mut summary = FileSummary::default();
         let mut processes: Vec<Option<ProcessId>> = Vec::new();
@@ -161,6 +224,10 @@ impl FileList {
                 summary.renames += 1;
             }
             processes.push(trace.thread(row.thread).process);
+        }
+        for heir in self.heirs_of(file) {
+            summary.writes += 1;
+            processes.push(Some(heir.process));
         }
         processes.sort_unstable();
         processes.dedup();
@@ -225,132 +292,6 @@ impl FileList {
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }
-
-    /// What went into a file, or was made from it: each file once, nearest first; and whether there would be more.
-    #[must_use]
-    pub fn relatives(
-        &self,
-        trace: &Trace,
-        file: FileId,
-        kinship: Kinship,
-    ) -> (Vec<Relative>, More) {
-        let mut out: Vec<Relative> = Vec::new();
-        let mut met: FxHashSet<FileId> = FxHashSet::default();
-        met.insert(file);
-        // A process is looked through once: what it touched up to (or from) the first asked time on.
-        let mut asked: FxHashMap<ProcessId, Timestamp> = FxHashMap::default();
-        let mut present = vec![file];
-        for steps in 1..=MOST_STEPS {
-            let mut next = Vec::new();
-            for &towards in &present {
-                for (through, time) in self.processes_around(trace, towards, kinship) {
-                    let known = asked.get(&through).copied();
-                    let brings_more = match kinship {
-                        Kinship::WentInto => known.is_none_or(|known| time > known),
-                        Kinship::MadeFrom => known.is_none_or(|known| time < known),
-                    };
-                    if !brings_more {
-                        continue;
-                    }
-                    asked.insert(through, time);
-                    for file in self.touched(trace, through, time, kinship) {
-                        if !met.insert(file) {
-                            continue;
-                        }
-                        if out.len() >= MOST_RELATIVES {
-                            return (out, More::ThereIs);
-                        }
-                        out.push(Relative {
-                            file,
-                            steps,
-                            through,
-                            towards,
-                        });
-                        next.push(file);
-                    }
-                }
-            }
-            if next.is_empty() {
-                return (out, More::No);
-            }
-            present = next;
-        }
-        (out, More::ThereIs)
-    }
-
-    /// Who wrote the file (and when it was done), or who read it (and when it began); with those on their pipes.
-    fn processes_around(
-        &self,
-        trace: &Trace,
-        file: FileId,
-        kinship: Kinship,
-    ) -> Vec<(ProcessId, Timestamp)> {
-        let mut found = Vec::new();
-        for &index in self.rows_of(file) {
-            let row = &trace.files.rows[index as usize];
-            let Some(process) = trace.thread(row.thread).process else {
-                continue;
-            };
-            let access = Access::of_flags(row.flags);
-            let time = match kinship {
-                Kinship::WentInto if row.op == FileOp::Open && access.writes => {
-                    let end = self.history.ended_by.get(&index);
-                    let exit = trace.processes[process.0 as usize].end;
-                    end.map(|&event| trace.events.time(event))
-                        .or(exit)
-                        .unwrap_or(Timestamp::MAX)
-                }
-                Kinship::MadeFrom if row.op == FileOp::Open && access.reads => row.time,
-                _ => continue,
-            };
-            found.push((process, time));
-            let pipes = match kinship {
-                Kinship::WentInto => self.piped_from.get(&process),
-                Kinship::MadeFrom => self.piped_to.get(&process),
-            };
-            found.extend(pipes.into_iter().flatten().map(|&other| (other, time)));
-        }
-        found
-    }
-
-    /// What a process read before `time`, or wrote after it.
-    fn touched(
-        &self,
-        trace: &Trace,
-        process: ProcessId,
-        time: Timestamp,
-        kinship: Kinship,
-    ) -> Vec<FileId> {
-        let rows = self.by_process.get(&process).map_or(&[][..], Vec::as_slice);
-        rows.iter()
-            .filter(|&&row| {
-                let row = &trace.files.rows[row as usize];
-                let access = Access::of_flags(row.flags);
-                row.op == FileOp::Open
-                    && match kinship {
-                        Kinship::WentInto => access.reads && row.time <= time,
-                        // What was open for writing already takes what is read later, too.
-                        Kinship::MadeFrom => access.writes,
-                    }
-            })
-            .filter_map(|&row| self.history.of_row.get(row as usize).copied())
-            .filter(|file| {
-                self.history
-                    .files
-                    .get(file.0 as usize)
-                    .is_some_and(|file| file.has_content)
-            })
-            .collect()
-    }
-}
-
-/// Whether a list was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum More {
-    /// It is whole.
-    No,
-    /// There would be more.
-    ThereIs,
 }
 
 /// What files are sorted by.
@@ -395,9 +336,10 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<FileId> {
     let mut found = list.matching(trace, &words);
     if let Some(process) = view.process {
         let rows = list.by_process.get(&process).map_or(&[][..], Vec::as_slice);
-        let used: FxHashSet<FileId> = rows
-            .iter()
-            .filter_map(|&row| list.history.of_row.get(row as usize).copied())
+        let heirs = list.heirs_by_process.get(&process).into_iter().flatten();
+        let heirs = heirs.filter_map(|&heir| list.history.heirs.get(heir as usize));
+        let used: FxHashSet<FileId> = (rows.iter().copied().chain(heirs.map(|heir| heir.row)))
+            .filter_map(|row| list.history.of_row.get(row as usize).copied())
             .collect();
         found.retain(|file| used.contains(file));
     }

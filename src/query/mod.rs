@@ -11,6 +11,7 @@ pub mod distribution;
 pub mod durations;
 pub mod expression;
 pub mod family;
+pub mod file_relatives;
 pub mod files;
 pub mod flame;
 pub mod item;

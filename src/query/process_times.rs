@@ -216,7 +216,7 @@ pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<(Timestamp, u32)>
 }
 
 /// The stretches of a process's life in which none of its children lived. A process that was there before the trace
-/// counts for nothing, and the last stretch of one that never ends neither: both only wait, as far as the trace tells.
+/// counts for nothing, and one that never ends only as far as it was seen: it may wait for ever.
 fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan> {
     let life = times.of(id).span;
     let Some(process) = trace
@@ -235,8 +235,15 @@ fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan
         }
         from = from.max(child.end);
     }
-    if from < life.end && process.end.is_some() {
-        spans.push(TimeSpan::new(from, life.end));
+    let until = match process.end {
+        Some(_) => life.end,
+        None => (process
+            .main_thread
+            .and_then(|id| trace.threads.get(id.0 as usize)))
+        .map_or(from, |thread| thread.seen.1),
+    };
+    if from < until {
+        spans.push(TimeSpan::new(from, until));
     }
     spans
 }

@@ -77,7 +77,8 @@ pub struct Process {
     pub main_thread: Option<ThreadId>,
     /// Its last name.
     pub name: StringId,
-    /// When it was made, if the trace saw it.
+    /// When it was made, if that was in the trace; where [`made`](Self::made) is `None` its fork was lost, and this is
+    /// when it was there at the latest.
     pub start: Option<Timestamp>,
     /// How it was made, as far as the file says; `None` if the trace did not see it.
     pub made: Option<ForkSort>,

@@ -4,10 +4,11 @@
 //! cc1   open W /tmp/x.s ---- close
 //! as            open R /tmp/x.s        dependency cc1 -> as: from the close (or exit) to the open
 //! mv                      rename a.tmp -> a.o     the file goes on under another name; mv counts as a writer
+//! ln                      link a.o -> b.o         who reads it as b.o depends on ln, too
 //! ```
 //!
-//! A path means the file that was last created, renamed or linked there. A file's writers are those since it was
-//! last emptied. Devices, `/proc`, `/sys` and directories are files, but nothing depends on them. Deleting is not
+//! A path means the file that was last created, renamed or linked there (`file_names`). A file's writers are those since
+//! it was last emptied; children that inherited it as their output are among them (`file_holders`). Devices, `/proc`, `/sys` and directories are files, but nothing depends on them. Deleting is not
 //! recorded by any format here, so a path that is written again is the same file unless it was opened with `O_EXCL`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Trace;
 use super::entities::{Process, ProcessId, Thread};
 use super::events::{EventId, Events};
+pub use super::file_holders::Heir;
+use super::file_holders::{Cause, Done, Holders};
+use super::file_names::{FileNames, NOTHING};
 use super::files::FileUse;
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::FileOp;
@@ -31,7 +35,7 @@ impl FileId {
 /// One file under all its names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
-    /// Its names in the order in which they were met; the last is the present one.
+    /// Its names in the order in which they were met; the last is the present one, links stand before it.
     pub names: Vec<StringId>,
     /// Whether others can depend on what is in it (it is no device and no directory).
     pub has_content: bool,
@@ -67,6 +71,23 @@ pub struct FileHistory {
     pub ended_by: FxHashMap<u32, EventId>,
     /// Who depends on whom, by the time of the read.
     pub dependencies: Vec<FileDependency>,
+    /// Children that wrote to what their parents had opened, by the time at which they let go of it.
+    pub heirs: Vec<Heir>,
+    /// What was not followed to its end.
+    pub cuts: Cuts,
+}
+
+/// What a history leaves out, because there is too much of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cuts {
+    /// Writers that were forgotten because a file had many more after them.
+    pub writers: u64,
+    /// Whether there are more dependencies.
+    pub dependencies: bool,
+    /// Whether folders moved more files.
+    pub moved: bool,
+    /// Whether children inherited more descriptors.
+    pub inherited: bool,
 }
 
 /// What an open asks for.
@@ -86,11 +107,9 @@ const DIRECTORY: u32 = 0o200_000;
 const PATH_ONLY: u32 = 0o10_000_000;
 const RENAME_EXCHANGE: u32 = 2;
 /// How many writers of one file are remembered: the latest.
-const MOST_WRITERS: usize = 16;
+const MOST_WRITERS: usize = 1024;
 /// How many dependencies are remembered.
 const MOST_DEPENDENCIES: usize = 1 << 22;
-/// How many renamed folders are followed into their files.
-const MOST_FOLDERS: usize = 64;
 
 impl Access {
     /// What open flags (as the kernel counts them) ask for.
@@ -141,6 +160,8 @@ pub fn word_of(row: &FileUse) -> &'static str {
 struct Writer {
     row: u32,
     process: ProcessId,
+    /// When it was done, where that is not the end of its row.
+    until: Option<(Timestamp, EventId)>,
 }
 
 /// What the history is made from.
@@ -160,16 +181,40 @@ pub struct FileSource<'a> {
 
 struct Walk<'a> {
     trace: FileSource<'a>,
-    /// The file at each path, by string.
-    at_path: Vec<u32>,
+    names: FileNames<'a>,
     writers: Vec<Vec<Writer>>,
-    /// The row that a descriptor of a process was opened for writing by.
-    open: FxHashMap<(u32, i32), u32>,
-    /// How many copies of its descriptor are open, for rows that have some.
-    copies: FxHashMap<u32, u32>,
+    /// Who made a name of a file, where it is a link: its readers depend on them.
+    linkers: FxHashMap<StringId, Vec<Writer>>,
+    holders: Holders,
     told: FxHashSet<(u32, u32, u32)>,
-    folders: usize,
     out: FileHistory,
+}
+
+/// Births and ends of processes, by time.
+struct Turns {
+    births: Vec<(Timestamp, ProcessId)>,
+    ends: Vec<(Timestamp, ProcessId)>,
+    born: usize,
+    ended: usize,
+}
+
+impl Turns {
+    fn of(processes: &[Process]) -> Turns {
+        let sorted = |time: &dyn Fn(&Process) -> Option<Timestamp>| {
+            let all = (0..).map(ProcessId).zip(processes);
+            let mut all: Vec<(Timestamp, ProcessId)> = all
+                .filter_map(|(id, process)| Some((time(process)?, id)))
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        Turns {
+            births: sorted(&|process| process.parent.and(process.start)),
+            ends: sorted(&|process| process.end),
+            born: 0,
+            ended: 0,
+        }
+    }
 }
 
 impl FileHistory {
@@ -188,21 +233,31 @@ impl FileHistory {
     /// The same, while the trace is made.
     #[must_use]
     pub fn of(trace: FileSource<'_>) -> FileHistory {
+        if trace.rows.is_empty() {
+            return FileHistory::default();
+        }
         let mut walk = Walk {
             trace,
-            at_path: vec![u32::MAX; trace.strings.len()],
+            names: FileNames::new(trace.strings),
             writers: Vec::new(),
-            open: FxHashMap::default(),
-            copies: FxHashMap::default(),
+            linkers: FxHashMap::default(),
+            holders: Holders::default(),
             told: FxHashSet::default(),
-            folders: 0,
             out: FileHistory::default(),
         };
         walk.out.of_row.reserve(trace.rows.len());
+        let mut turns = Turns::of(trace.processes);
         for (index, row) in trace.rows.iter().enumerate() {
+            walk.catch_up(row.time, &mut turns);
             let file = walk.row(index as u32, row);
             walk.out.of_row.push(file);
         }
+        walk.catch_up(Timestamp::MAX, &mut turns);
+        for process in walk.holders.left() {
+            walk.end(process, None);
+        }
+        walk.out.cuts.moved = walk.names.is_cut();
+        walk.out.cuts.inherited = walk.holders.is_cut();
         walk.out
     }
 
@@ -218,6 +273,70 @@ impl FileHistory {
 }
 
 impl Walk<'_> {
+    /// Births up to `time`, and ends before it.
+    fn catch_up(&mut self, time: Timestamp, turns: &mut Turns) {
+        loop {
+            let birth = turns.births.get(turns.born).filter(|it| it.0 <= time);
+            let end = turns.ends.get(turns.ended);
+            let end = end.filter(|it| it.0 < time || time == Timestamp::MAX);
+            match (birth, end) {
+                (Some(&(born, child)), end) if end.is_none_or(|end| born <= end.0) => {
+                    turns.born += 1;
+                    let parent = self.trace.processes.get(child.0 as usize);
+                    if let Some(parent) = parent.and_then(|child| child.parent) {
+                        self.holders.fork(parent, child);
+                    }
+                }
+                (_, Some(&(_, process))) => {
+                    turns.ended += 1;
+                    self.end(process, self.exit_of(process));
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// A process lets go of all that it has: it ends, or the trace does.
+    fn end(&mut self, id: ProcessId, at: Option<(Timestamp, EventId)>) {
+        let Some(process) = self.trace.processes.get(id.0 as usize) else {
+            return;
+        };
+        let cause = match process.end {
+            Some(_) => Cause::Exit,
+            None => Cause::Rest,
+        };
+        let mut all = Vec::new();
+        self.holders
+            .end(id, process, at, cause, &mut |done| all.push(done));
+        for done in all {
+            self.done(done, at.map(|at| at.1));
+        }
+    }
+
+    /// What was open for writing is so no more, for one process.
+    fn done(&mut self, done: Done, event: Option<EventId>) {
+        match (done, event) {
+            (Done::Own(row), Some(event)) => {
+                self.out.ended_by.insert(row, event);
+            }
+            (Done::Own(_), None) => {}
+            (Done::Inherited(heir), _) => {
+                let file = self.out.of_row.get(heir.row as usize).copied();
+                if let Some(file) = file.filter(|file| *file != FileId::NONE) {
+                    self.out.heirs.push(heir);
+                    self.add_writer(
+                        file,
+                        Writer {
+                            row: heir.row,
+                            process: heir.process,
+                            until: heir.until,
+                        },
+                    );
+                }
+            }
+        }
+    }
+
     fn row(&mut self, index: u32, row: &FileUse) -> FileId {
         let thread = self.trace.threads.get(row.thread.0 as usize);
         let process = thread.and_then(|thread| thread.process);
@@ -229,9 +348,9 @@ impl Walk<'_> {
                 row.result
             };
             if let Some(process) = process {
-                self.release(process, fd, row.event);
+                self.release(process, fd, (row.time, row.event));
                 if row.op == FileOp::Dup && row.result >= 0 {
-                    self.copy(process, row.fd, row.result);
+                    self.holders.copy(process, row.fd, row.result);
                 }
             }
             return FileId::NONE;
@@ -241,35 +360,31 @@ impl Walk<'_> {
         }
         match row.op {
             FileOp::Open => self.opened(index, row, process),
-            FileOp::Rename | FileOp::Link | FileOp::Symlink => self.named(index, row, process),
+            FileOp::Rename => self.renamed(index, row, process),
+            FileOp::Link | FileOp::Symlink => self.linked(index, row, process),
             _ => FileId::NONE,
         }
     }
 
     /// A descriptor is closed; if it was the last one of what a row opened for writing, that is over.
-    fn release(&mut self, process: ProcessId, fd: i32, event: EventId) {
-        let Some(open) = self.open.remove(&(process.0, fd)) else {
+    fn release(&mut self, id: ProcessId, fd: i32, at: (Timestamp, EventId)) {
+        let Some(process) = self.trace.processes.get(id.0 as usize) else {
             return;
         };
-        match self.copies.get_mut(&open).filter(|copies| **copies > 0) {
-            Some(copies) => *copies -= 1,
-            None => {
-                self.out.ended_by.insert(open, event);
-            }
-        }
-    }
-
-    fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
-        if let Some(&open) = self.open.get(&(process.0, from)) {
-            self.open.insert((process.0, to), open);
-            *self.copies.entry(open).or_default() += 1;
+        if let Some(done) = self.holders.close(id, process, fd, at) {
+            self.done(done, Some(at.1));
         }
     }
 
     fn opened(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
+        if let Some(process) = process {
+            // The number means this from now on: what it meant before was closed without a line.
+            self.release(process, row.fd, (row.time, row.event));
+        }
         let access = Access::of_flags(row.flags);
         let is_new = row.flags & (CREATE | EXCLUSIVE) == CREATE | EXCLUSIVE;
         let file = if is_new {
+            self.linkers.remove(&row.path);
             self.create(row.path)
         } else {
             self.at(row.path)
@@ -284,88 +399,156 @@ impl Walk<'_> {
             self.depend(file, index, row, process);
         }
         if access.writes {
-            self.open.insert((process.0, row.fd), index);
+            self.holders.open(process, row.fd, index);
             if row.flags & TRUNCATE != 0 {
                 self.writers[file.0 as usize].clear();
             }
-            self.add_writer(file, index, process);
+            self.add_writer(file, Writer::of(index, process));
         }
         file
     }
 
-    /// A rename, a link or a symbolic link: `path` is now (also) `other_path`.
-    fn named(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
-        if row.op == FileOp::Rename
-            && self.slot(row.path) == u32::MAX
-            && self.folders < MOST_FOLDERS
-        {
-            self.folders += 1;
-            self.rename_folder(row.path, row.other_path);
+    /// A rename: `path` is now `other_path`.
+    fn renamed(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
+        let is_exchange = row.flags & RENAME_EXCHANGE != 0;
+        let moved = self.move_below(row.path, row.other_path, is_exchange);
+        if let Some(mut linkers) = self.linkers.remove(&row.path) {
+            // What moves is the link; the file stays where it is.
+            let file = self.at(row.path);
+            linkers.extend(process.map(|process| Writer::of(index, process)));
+            self.names.set(row.path, NOTHING);
+            self.add_link(row.other_path, file, linkers);
+            return file;
         }
+        self.linkers.remove(&row.other_path);
         let file = self.at(row.path);
-        if row.op == FileOp::Rename && row.flags & RENAME_EXCHANGE != 0 {
-            let other = self.at(row.other_path);
-            self.set(row.path, other);
-            self.out.files[other.0 as usize].names.push(row.path);
-        } else if row.op == FileOp::Rename {
-            self.forget(row.path);
+        if moved > 0 {
+            // A folder.
+            self.out.files[file.0 as usize].has_content = false;
         }
-        self.set(row.other_path, file);
+        if is_exchange {
+            let other = self.at(row.other_path);
+            self.names.set(row.path, other.0);
+            self.out.files[other.0 as usize].names.push(row.path);
+        } else {
+            self.names.set(row.path, NOTHING);
+        }
+        self.names.set(row.other_path, file.0);
         self.out.files[file.0 as usize].names.push(row.other_path);
         if let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) {
             self.depend(file, index, row, process);
-            self.add_writer(file, index, process);
+            self.add_writer(file, Writer::of(index, process));
         }
         file
     }
 
-    /// Files below a renamed folder go with it.
-    fn rename_folder(&mut self, from: StringId, to: StringId) {
-        let strings = self.trace.strings;
-        let (from, to) = (strings.bytes(from), strings.bytes(to));
-        for index in 0..self.out.files.len() {
-            let Some(&name) = self.out.files[index].names.last() else {
-                continue;
-            };
-            let Some(rest) = strings.bytes(name).strip_prefix(from) else {
-                continue;
-            };
-            if !rest.starts_with(b"/") || self.slot(name) != index as u32 {
-                continue;
-            }
-            self.forget(name);
-            // A name that nobody ever says again need not be known.
-            if let Some(new) = strings.find(&[to, rest].concat()) {
-                self.set(new, FileId(index as u32));
-                self.out.files[index].names.push(new);
-            }
+    /// A link or a symbolic link: `path` is also `other_path`.
+    fn linked(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
+        let file = self.at(row.path);
+        let linkers = process.map(|process| Writer::of(index, process));
+        self.add_link(row.other_path, file, linkers.into_iter().collect());
+        if let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) {
+            self.depend(file, index, row, process);
+        }
+        file
+    }
+
+    fn add_link(&mut self, path: StringId, file: FileId, linkers: Vec<Writer>) {
+        if path == StringId::EMPTY {
+            return;
+        }
+        self.names.set(path, file.0);
+        self.linkers.insert(path, linkers);
+        let names = &mut self.out.files[file.0 as usize].names;
+        let present = names.len().saturating_sub(1);
+        if !names.contains(&path) {
+            names.insert(present, path);
         }
     }
 
-    fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
-        for at in 0..self.writers[file.0 as usize].len() {
-            let writer = self.writers[file.0 as usize][at];
-            if writer.process == reader
-                || self.out.dependencies.len() >= MOST_DEPENDENCIES
-                || !self.told.insert((file.0, writer.process.0, reader.0))
-            {
-                continue;
-            }
-            let from = self.end_of(writer, row.time);
-            self.out.dependencies.push(FileDependency {
-                file,
-                writer: writer.process,
-                reader,
-                write: writer.row,
-                read: index,
-                from,
-                to: (row.time, row.event),
+    /// Files below a renamed folder go with it: how many.
+    fn move_below(&mut self, from: StringId, to: StringId, is_exchange: bool) -> usize {
+        // What was opened for writing is no folder, so that most renames need not look.
+        let is_file = |path: StringId| {
+            let writers = self.writers.get(self.names.at(path) as usize);
+            let is_open = |it: &Writer| self.trace.rows[it.row as usize].op == FileOp::Open;
+            writers.is_some_and(|writers| writers.iter().any(is_open))
+        };
+        if is_file(from) || (is_exchange && is_file(to)) {
+            return 0;
+        }
+        let own = self.names.take_below(from);
+        let others = match is_exchange {
+            true => self.names.take_below(to),
+            false => Vec::new(),
+        };
+        let count = own.len();
+        let files = &mut self.out.files;
+        for (folder, below) in [(to, own), (from, others)] {
+            self.names.put_below(folder, below, &mut |name, file| {
+                if let Some(file) = files.get_mut(file as usize) {
+                    file.names.push(name);
+                }
             });
         }
+        count
+    }
+
+    fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
+        let linkers = match self.linkers.is_empty() || row.op != FileOp::Open {
+            true => Vec::new(),
+            // An open knows the name that was said beside the one that it led to.
+            false => [row.path, row.other_path]
+                .iter()
+                .filter_map(|path| self.linkers.get(path))
+                .flatten()
+                .copied()
+                .collect(),
+        };
+        for writer in linkers {
+            self.depend_on(writer, file, index, row, reader);
+        }
+        for at in 0..self.writers[file.0 as usize].len() {
+            let writer = self.writers[file.0 as usize][at];
+            self.depend_on(writer, file, index, row, reader);
+        }
+    }
+
+    fn depend_on(
+        &mut self,
+        writer: Writer,
+        file: FileId,
+        index: u32,
+        row: &FileUse,
+        reader: ProcessId,
+    ) {
+        if writer.process == reader {
+            return;
+        }
+        if self.out.dependencies.len() >= MOST_DEPENDENCIES {
+            self.out.cuts.dependencies = true;
+            return;
+        }
+        if !self.told.insert((writer.row, writer.process.0, reader.0)) {
+            return;
+        }
+        let from = self.end_of(writer, row.time);
+        self.out.dependencies.push(FileDependency {
+            file,
+            writer: writer.process,
+            reader,
+            write: writer.row,
+            read: index,
+            from,
+            to: (row.time, row.event),
+        });
     }
 
     /// When and by which event a writer was done, if that was before `now`; else when it began.
     fn end_of(&self, writer: Writer, now: Timestamp) -> (Timestamp, EventId) {
+        if let Some(until) = writer.until {
+            return until;
+        }
         let row = &self.trace.rows[writer.row as usize];
         match self.out.ended_by.get(&writer.row) {
             Some(&event) => (self.trace.events.time(event), event),
@@ -382,35 +565,21 @@ impl Walk<'_> {
         Some((process.end?, process.exit_event?))
     }
 
-    fn add_writer(&mut self, file: FileId, row: u32, process: ProcessId) {
+    fn add_writer(&mut self, file: FileId, writer: Writer) {
         let writers = &mut self.writers[file.0 as usize];
-        writers.retain(|writer| writer.process != process);
-        if writers.len() == MOST_WRITERS {
+        let known = writers.iter().rposition(|it| it.process == writer.process);
+        if let Some(known) = known {
+            writers.remove(known);
+        } else if writers.len() == MOST_WRITERS {
             writers.remove(0);
+            self.out.cuts.writers += 1;
         }
-        writers.push(Writer { row, process });
-    }
-
-    fn slot(&self, path: StringId) -> u32 {
-        self.at_path
-            .get(path.0 as usize)
-            .copied()
-            .unwrap_or(u32::MAX)
-    }
-
-    fn set(&mut self, path: StringId, file: FileId) {
-        if let Some(slot) = self.at_path.get_mut(path.0 as usize) {
-            *slot = file.0;
-        }
-    }
-
-    fn forget(&mut self, path: StringId) {
-        self.set(path, FileId::NONE);
+        writers.push(writer);
     }
 
     fn at(&mut self, path: StringId) -> FileId {
-        match self.slot(path) {
-            u32::MAX => self.create(path),
+        match self.names.at(path) {
+            NOTHING => self.create(path),
             file => FileId(file),
         }
     }
@@ -428,7 +597,17 @@ impl Walk<'_> {
             has_content: !is_special && is_path && bytes != b"/dev",
         });
         self.writers.push(Vec::new());
-        self.set(path, id);
+        self.names.set(path, id.0);
         id
+    }
+}
+
+impl Writer {
+    fn of(row: u32, process: ProcessId) -> Writer {
+        Writer {
+            row,
+            process,
+            until: None,
+        }
     }
 }

@@ -8,6 +8,8 @@ pub mod counters;
 pub mod entities;
 pub mod events;
 pub mod file_history;
+mod file_holders;
+mod file_names;
 pub mod files;
 pub mod flows;
 pub mod instants;

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::describe;
 use super::emit;
 use super::file::{File, LineCounts};
+use super::head::Head;
 use super::kinds::Kinds;
 use super::line::parse_line;
 use super::upids::{Form, Upids};
@@ -163,6 +164,7 @@ impl Found {
         Lines(File {
             cuts: vec![0, text.len()],
             input: Input::from_vec(text, "etrace lines"),
+            head: Head::NONE,
             upids,
             kinds: Kinds::default(),
             line_counts: LineCounts::new(1),

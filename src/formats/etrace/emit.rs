@@ -287,7 +287,8 @@ impl<'a> Emitter<'a> {
                 });
             return;
         }
-        let is_head = place == 0 && line.starts_with(b"INITCWD=");
+        let head = self.file.head.directory;
+        let is_head = head.is_some_and(|head| head.line as u64 == place);
         if is_head || line.is_empty() || line.starts_with(b"#") {
             return;
         }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::head::Head;
 use super::kinds::Kinds;
 use super::line::{Payload, parse_line};
 use super::parts::Pieces;
@@ -17,6 +18,8 @@ const CUT_LINES: usize = 64;
 pub struct File {
     /// The bytes.
     pub input: Input,
+    /// What its head tells.
+    pub head: Head,
     /// Keys of tasks.
     pub upids: Upids,
     /// Kinds of events.

@@ -21,6 +21,7 @@ mod describe;
 mod embedded;
 mod emit;
 mod file;
+mod head;
 mod kinds;
 mod line;
 mod parts;
@@ -34,12 +35,13 @@ mod values;
 mod words;
 
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
-use crate::event::keys::Derive;
+use crate::event::keys::{Derive, Unseen};
 use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::format::Together;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
+use head::{HEAD_BYTES, Head};
 use upids::{Form, Upids};
 
 pub use embedded::{Found, Lines, with_etrace};
@@ -58,8 +60,6 @@ pub const FORMAT: Format = Format {
 };
 
 const PART_BYTES: usize = 4 << 20;
-/// How much of the head is looked at to learn what upids are made of.
-const HEAD_BYTES: usize = 1 << 16;
 
 fn open(input: Input, _job: &Job) -> Result<Box<dyn Reader>, ReadError> {
     Ok(Box::new(EtraceReader::open(input, PART_BYTES)))
@@ -92,14 +92,7 @@ impl EtraceReader {
     fn open(input: Input, part_bytes: usize) -> EtraceReader {
         let text = input.bytes();
         let cuts = file::cut(text, part_bytes);
-        let head: Vec<i64> = events_after(text, 0, HEAD_BYTES)
-            .map(|(line, _)| line.upid)
-            .filter(|&upid| upid > 0)
-            .collect();
-        let form = match head.iter().min() {
-            Some(&smallest) => Upids::form_of(smallest),
-            None => Form::SerialAndPid,
-        };
+        let head = Head::of(text);
         let mut diagnostics = Diagnostics::default();
         if !text.is_empty() && text.last() != Some(&b'\n') {
             diagnostics.note(
@@ -110,11 +103,12 @@ impl EtraceReader {
             );
         }
         let mut facts = Vec::new();
-        let first = text.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
-        if let Some(directory) = first.strip_prefix(b"INITCWD=") {
+        if let Some(place) = head.directory {
+            let (start, end) = place.directory;
+            let directory = text.get(start..end).unwrap_or(&[]);
             facts.push(("started in".to_owned(), words::text(directory)));
         }
-        let ids = match form {
+        let ids = match head.form {
             Form::SerialAndPid => "serial number and pid",
             Form::Plain => "plain numbers",
         };
@@ -135,7 +129,8 @@ impl EtraceReader {
         EtraceReader {
             file: File {
                 input,
-                upids: Upids::new(form, head.first().copied()),
+                head,
+                upids: Upids::new(head.form, head.root),
                 kinds: kinds::Kinds::default(),
                 cuts,
                 line_counts: file::LineCounts::new(parts.len()),
@@ -204,6 +199,10 @@ impl Reader for EtraceReader {
     fn directory(&self) -> Directory {
         let mut directory = Directory {
             derive: Derive::Programs,
+            unseen: match self.file.head.directory {
+                Some(_) => Unseen::NewButRoot(self.file.head.root.map_or(0, |root| root as u64)),
+                None => Unseen::NumbersRise,
+            },
             ..Directory::default()
         };
         directory.kinds = self.file.kinds.list(&mut directory.strings);

@@ -3,6 +3,7 @@
 use crate::formats::Sniff;
 use crate::formats::ftrace_text::is_event_line;
 
+use super::head::is_named;
 use super::line::{parse_line, parse_lost};
 
 /// How many lines are looked at.
@@ -11,7 +12,7 @@ const MOST_LINES: usize = 1000;
 /// Whether the head of a file is etrace: surely if most of its first lines are events.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
-    let is_named = head.starts_with(b"INITCWD=");
+    let is_named = is_named(head);
     let (mut events, mut mixed, mut others) = (0, 0, 0);
     let lines = head.split(|&byte| byte == b'\n');
     for (index, line) in lines.take(MOST_LINES).enumerate() {

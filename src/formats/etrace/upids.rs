@@ -106,7 +106,7 @@ impl Shared {
 }
 
 impl Upids {
-    /// `root` is the first task of the file: the shell that was traced.
+    /// `root` is the shell that was traced, if it is known.
     #[must_use]
     pub fn new(form: Form, root: Option<i64>) -> Upids {
         Upids {
@@ -140,7 +140,13 @@ impl Upids {
     }
 
     fn serial(&self, upid: i64) -> i64 {
-        match self.form {
+        Upids::serial_of(self.form, upid)
+    }
+
+    /// The serial number of a upid.
+    #[must_use]
+    pub fn serial_of(form: Form, upid: i64) -> i64 {
+        match form {
             Form::SerialAndPid => upid >> PID_BITS,
             Form::Plain => upid,
         }

@@ -11,7 +11,6 @@ use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
 use crate::query::process_times::program_of;
-use crate::trace::file_history::word_of;
 use crate::trace::{FileId, ProcessId};
 use crate::view::{Action, ruler};
 
@@ -292,7 +291,6 @@ fn uses_ui(
     actions: &mut Vec<Action>,
 ) {
     let trace = &scene.loaded.trace;
-    let rows = list.rows_of(file);
     TableBuilder::new(ui)
         .min_scrolled_height(0.0)
         .id_salt("file uses")
@@ -316,20 +314,19 @@ fn uses_ui(
             }
         })
         .body(|body| {
-            body.rows(ROW_HEIGHT, rows.len(), |mut row| {
-                let Some(&index) = rows.get(row.index()) else {
+            body.rows(ROW_HEIGHT, list.use_count(file), |mut row| {
+                let Some(it) = list.use_at(trace, file, row.index()) else {
                     return;
                 };
-                let Some(entry) = trace.files.rows.get(index as usize) else {
+                let Some(entry) = trace.files.rows.get(it.row as usize) else {
                     return;
                 };
-                let process = trace.thread(entry.thread).process;
-                row.col(|ui| number_ui(ui, time_text(scene, entry.time)));
-                row.col(|ui| text_ui(ui, word_of(entry)));
-                row.col(|ui| text_ui(ui, process_text(scene, process)));
+                row.col(|ui| number_ui(ui, time_text(scene, it.time)));
+                row.col(|ui| text_ui(ui, it.word));
+                row.col(|ui| text_ui(ui, process_text(scene, it.process)));
                 row.col(|ui| {
-                    let text = match list.history.ended_by.get(&index) {
-                        Some(&event) => time_text(scene, trace.events.time(event)),
+                    let text = match it.until {
+                        Some(time) => time_text(scene, time),
                         None if entry.op != crate::event::FileOp::Open => {
                             trace.text(entry.other_path).into_owned()
                         }
