@@ -4,10 +4,11 @@
 //!         cargo run --release --example make-big-trace -- tracedat $size /tmp/$size.dat; done
 //!     cargo bench --bench frame -- /tmp/34MiB.dat /tmp/340MiB.dat /tmp/3400MiB.dat
 //!
-//! Without files, traces of 16 and 64 MiB are made in a temporary folder first. Each frame shows another span, as
-//! while the user pans, so that nothing can be taken from the frame before. `plain` is the timeline alone,
-//! `all on` has all arrows in view, all matches of a search marked and the rest dimmed, markers, flags, a selected
-//! slice and a selected range, and the Details, Events, Selection and Durations panes side by side.
+//! Without files, traces of 16 and 64 MiB are made in a temporary folder first. `pan`: each frame shows another span of
+//! the same length, half a percent on; `zoom`: each is another length as well, so that no draw list can be kept.
+//! `plain` is the timeline alone, `all on` has all arrows in view, all matches of a search marked and the rest dimmed,
+//! markers, flags, a selected slice and a selected range, and the Details, Events, Selection and Durations panes side by
+//! side. Words as arguments (`pan`, `plain`, `1920x1080` ...) choose among the rows.
 //! Times are what the thread used, so that other jobs of the machine do not count.
 
 #![allow(
@@ -44,6 +45,13 @@ const SIZES: [(&str, [f32; 2], f32); 2] = [
 ];
 const PANES: [&str; 4] = ["Details", "Events", "Selection", "Durations"];
 
+/// How the view moves from frame to frame.
+#[derive(Clone, Copy)]
+enum Moving {
+    Pan,
+    Zoom,
+}
+
 /// What the window shows.
 #[derive(Clone, Copy)]
 enum Load {
@@ -54,10 +62,12 @@ enum Load {
 fn main() {
     threadline::base::allocator::keep_freed_memory();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut files: Vec<PathBuf> = std::env::args_os()
-        .skip(1)
-        .map(PathBuf::from)
-        .filter(|path| path.exists())
+    let arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let (mut files, words): (Vec<PathBuf>, Vec<PathBuf>) = arguments.partition(|it| it.exists());
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .filter(|word| !word.starts_with('-'))
         .collect();
     if files.is_empty() {
         for size in [16_u64, 64] {
@@ -68,24 +78,45 @@ fn main() {
     }
     println!("ms of the window's thread a frame, mean of {FRAMES}, by zoom");
     let zooms = ZOOMS.map(|zoom| format!("{zoom:>11}")).join("");
-    println!("{:>12} {:>10} {:>8}{zooms}", "events", "pixels", "shown");
+    println!(
+        "{:>12} {:>10} {:>8} {:>8}{zooms}",
+        "events", "pixels", "shown", "moving"
+    );
+    let rows = SIZES.into_iter().flat_map(|size| {
+        let loads = [(Load::Plain, "plain"), (Load::AllOn, "all on")];
+        let moves = [(Moving::Pan, "pan"), (Moving::Zoom, "zoom")];
+        loads
+            .into_iter()
+            .flat_map(move |load| moves.map(move |moving| (size, load, moving)))
+    });
+    let is_chosen = |row: &[&str]| words.iter().all(|word| row.contains(&word.as_str()));
     for path in files {
         let loaded = Arc::new(open(&path, &Job::default()).expect("a trace that can be read"));
-        for (name, size, scale) in SIZES {
-            for (load, word) in [(Load::Plain, "plain"), (Load::AllOn, "all on")] {
-                let row = ZOOMS.map(|zoom| {
-                    let ms = frame_ms(&loaded, load, size, scale, zoom);
-                    format!("{ms:>11.2}")
-                });
-                let events = loaded.trace.events.len();
-                println!("{events:>12} {name:>10} {word:>8}{}", row.join(""));
+        for ((name, size, scale), (load, load_word), (moving, moving_word)) in rows.clone() {
+            if !is_chosen(&[name, load_word, moving_word]) {
+                continue;
             }
+            let row = ZOOMS.map(|zoom| {
+                let ms = frame_ms(&loaded, (load, moving), size, scale, zoom);
+                format!("{ms:>11.2}")
+            });
+            let events = loaded.trace.events.len();
+            println!(
+                "{events:>12} {name:>10} {load_word:>8} {moving_word:>8}{}",
+                row.join("")
+            );
         }
     }
 }
 
 /// What a frame takes of this thread, in ms.
-fn frame_ms(loaded: &Arc<LoadedTrace>, load: Load, size: [f32; 2], scale: f32, zoom: i64) -> f64 {
+fn frame_ms(
+    loaded: &Arc<LoadedTrace>,
+    (load, moving): (Load, Moving),
+    size: [f32; 2],
+    scale: f32,
+    zoom: i64,
+) -> f64 {
     let ctx = egui::Context::default();
     theme::install(&ctx);
     let mut app = App::new(None);
@@ -117,8 +148,15 @@ fn frame_ms(loaded: &Arc<LoadedTrace>, load: Load, size: [f32; 2], scale: f32, z
     let step = (length.0 / 400).max(1);
     let used = thread_nanos();
     for frame in 0..FRAMES {
-        let by = Nanos(if frame % 40 < 20 { step } else { -step });
-        app.act(&frames.ctx.clone(), Action::PanBy(by));
+        let is_back = frame % 40 >= 20;
+        let action = match moving {
+            Moving::Pan => Action::PanBy(Nanos(if is_back { -step } else { step })),
+            Moving::Zoom => Action::ZoomBy {
+                around: middle,
+                factor: if is_back { 1.01 } else { 1.0 / 1.01 },
+            },
+        };
+        app.act(&frames.ctx.clone(), action);
         frames.draw(&mut app);
     }
     (thread_nanos() - used) as f64 / f64::from(FRAMES) / 1e6
@@ -178,6 +216,7 @@ impl Frames {
             screen_rect: Some(rect),
             time: Some(self.time),
             focused: true,
+            max_texture_side: Some(16_384),
             ..Default::default()
         };
         if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {

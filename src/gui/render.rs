@@ -147,6 +147,8 @@ pub fn draw_app(
             screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, points)),
             time: Some(f64::from(settled)),
             focused: true,
+            // As large as the picture may be.
+            max_texture_side: Some(16_384),
             ..Default::default()
         };
         if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {

@@ -142,9 +142,9 @@ pub fn instants(
     );
 }
 
-/// A stretch of neighbouring items while a list is made.
+/// A stretch of neighbouring items while they are joined.
 #[derive(Clone, Copy)]
-struct Piece {
+pub(crate) struct Piece {
     first: u32,
     count: u32,
     start: i64,
@@ -152,6 +152,58 @@ struct Piece {
     busy: f32,
     label: u32,
     lead: f32,
+}
+
+impl Piece {
+    /// A block as a piece, numbered as the block is.
+    #[inline]
+    pub(crate) fn of(block: &Block) -> Piece {
+        let busy = block.busy * (block.end - block.start) as f32;
+        Piece {
+            first: block.first,
+            count: block.count,
+            start: block.start,
+            end: block.end,
+            busy,
+            label: block.label,
+            lead: busy.max(1.0),
+        }
+    }
+
+    /// Takes in the piece after it. What it is called is voted for by time.
+    #[inline]
+    pub(crate) fn take_in(&mut self, next: &Piece) {
+        self.count += next.count;
+        self.end = self.end.max(next.end);
+        self.busy += next.busy;
+        if self.label == next.label {
+            self.lead += next.lead;
+        } else if self.lead >= next.lead {
+            self.lead -= next.lead;
+        } else {
+            self.label = next.label;
+            self.lead = next.lead - self.lead;
+        }
+    }
+
+    /// The block that it becomes in a row whose items begin at `base`.
+    #[inline]
+    pub(crate) fn block(&self, base: u32) -> Block {
+        let length = (self.end - self.start) as f32;
+        let busy = if self.count == 1 || length <= 0.0 {
+            1.0
+        } else {
+            (self.busy / length).clamp(0.0, 1.0)
+        };
+        Block {
+            start: self.start,
+            end: self.end,
+            label: self.label,
+            first: base + self.first,
+            count: self.count,
+            busy,
+        }
+    }
 }
 
 fn blocks<R: Row>(
@@ -288,9 +340,9 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
         if start >= span.end.0 {
             break;
         }
-        let bucket_end =
-            (start.div_euclid(joiner.width).saturating_add(1)).saturating_mul(joiner.width);
-        let until = bucket_end.min(span.end.0).max(start.saturating_add(1));
+        let until = bucket_end(start, joiner.width)
+            .min(span.end.0)
+            .max(start.saturating_add(1));
         // In steps twice as long each until past the bucket, then back to its last point.
         let (mut inside, mut step) = (at, 1_u32);
         let past = loop {
@@ -333,24 +385,12 @@ impl Joiner<'_> {
             && is_thin
             && piece.start < *bucket_end
         {
-            open.count += piece.count;
-            open.end = open.end.max(piece.end);
-            open.busy += piece.busy;
-            if open.label == piece.label {
-                open.lead += piece.lead;
-            } else if open.lead >= piece.lead {
-                open.lead -= piece.lead;
-            } else {
-                open.label = piece.label;
-                open.lead = piece.lead - open.lead;
-            }
+            open.take_in(&piece);
             return;
         }
         self.flush();
         if is_thin {
-            let bucket = piece.start.div_euclid(self.width);
-            let bucket_end = bucket.saturating_add(1).saturating_mul(self.width);
-            self.open = Some((bucket_end, piece));
+            self.open = Some((bucket_end(piece.start, self.width), piece));
         } else {
             self.emit(piece);
         }
@@ -363,20 +403,72 @@ impl Joiner<'_> {
     }
 
     fn emit(&mut self, piece: Piece) {
-        let length = (piece.end - piece.start) as f32;
-        let busy = if piece.count == 1 || length <= 0.0 {
-            1.0
-        } else {
-            (piece.busy / length).clamp(0.0, 1.0)
+        self.out.push(piece.block(self.base));
+    }
+}
+
+/// Where the bucket of `time` ends, of buckets `width` ns wide.
+fn bucket_end(time: i64, width: i64) -> i64 {
+    let bucket = time.div_euclid(width);
+    bucket.saturating_add(1).saturating_mul(width)
+}
+
+/// The blocks of a list that was made for finer pixels, as they are at `width` ns a pixel: thin neighbours of one bucket
+/// are joined once more.
+pub fn joined(blocks: &[Block], width: i64) -> Joined<'_> {
+    Joined {
+        blocks,
+        width: width.max(1),
+        bucket_end: i64::MIN,
+    }
+}
+
+/// See [`joined`].
+pub struct Joined<'a> {
+    blocks: &'a [Block],
+    width: i64,
+    /// Where the bucket of the block before ended.
+    bucket_end: i64,
+}
+
+impl Joined<'_> {
+    /// Where the bucket of a time ends, of times that only grow. Dividing is slow, and it is mostly the next bucket.
+    #[inline]
+    fn bucket_end_of(&mut self, time: i64) -> i64 {
+        if time >= self.bucket_end {
+            let next = self.bucket_end.saturating_add(self.width);
+            self.bucket_end = match time < next {
+                true => next,
+                false => bucket_end(time, self.width),
+            };
+        }
+        self.bucket_end
+    }
+}
+
+impl Iterator for Joined<'_> {
+    type Item = Block;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block> {
+        let (first, mut rest) = self.blocks.split_first()?;
+        let width = self.width;
+        let is_thin = |it: &Block| it.end.saturating_sub(it.start) < width;
+        let end = match is_thin(first) {
+            true => self.bucket_end_of(first.start),
+            false => i64::MIN,
         };
-        self.out.push(Block {
-            start: piece.start,
-            end: piece.end,
-            label: piece.label,
-            first: self.base + piece.first,
-            count: piece.count,
-            busy,
-        });
+        let mut open: Option<Piece> = None;
+        while let Some((next, after)) = rest.split_first()
+            && next.start < end
+            && is_thin(next)
+        {
+            let piece = open.get_or_insert_with(|| Piece::of(first));
+            piece.take_in(&Piece::of(next));
+            rest = after;
+        }
+        self.blocks = rest;
+        Some(open.map_or(*first, |piece| piece.block(0)))
     }
 }
 
@@ -517,6 +609,40 @@ mod tests {
             }
             let width = (length / i64::from(pixels)).max(1);
             prop_assert!(out.len() as i64 <= 3 * (length / width + 2), "{} blocks", out.len());
+        }
+
+        #[test]
+        fn what_was_listed_finer_joins_to_the_same(
+            steps in prop::collection::vec((0_i64..50, 0_i64..40, 0_u32..4), 1..900),
+            fine in 0_u32..8, more in 1_i64..4,
+        ) {
+            let mut time = 0;
+            let items: Vec<_> = steps.into_iter().map(|(gap, length, label)| {
+                let start = time + gap;
+                time = start + length;
+                (start, time, label)
+            }).collect();
+            let end = time + 1;
+            let row = Plain(items);
+            let (fine, width) = (1_i64 << fine, (1_i64 << fine) * more);
+            let list = |width: i64| {
+                let length = (end / width + 1) * width;
+                let span = TimeSpan::new(Timestamp(0), Timestamp(length));
+                let mut out = Vec::new();
+                blocks(&row, None, 0, span, (length / width) as u32, &mut out);
+                out
+            };
+            let finer = list(fine);
+            let facts = |it: &Block| (it.first, it.count, it.start, it.end);
+            let from_finer: Vec<_> = joined(&finer, width).collect();
+            let plain = list(width);
+            prop_assert_eq!(
+                from_finer.iter().map(facts).collect::<Vec<_>>(),
+                plain.iter().map(facts).collect::<Vec<_>>()
+            );
+            for (a, b) in from_finer.iter().zip(&plain) {
+                prop_assert!((a.busy - b.busy).abs() < 1e-3, "{:?} and {:?}", a, b);
+            }
         }
 
         #[test]

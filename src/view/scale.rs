@@ -10,6 +10,7 @@ pub const MIN_SPAN: Nanos = Nanos(20);
 pub struct Scale {
     span: TimeSpan,
     nanos_per_point: f64,
+    points_per_nano: f64,
 }
 
 impl Scale {
@@ -18,9 +19,11 @@ impl Scale {
     pub fn new(span: TimeSpan, width_points: f32) -> Scale {
         let span = TimeSpan::new(span.start, span.end.max(span.start + Nanos(1)));
         let width_points = f64::from(width_points.max(1.0));
+        let nanos = span.duration().0 as f64;
         Scale {
             span,
-            nanos_per_point: span.duration().0 as f64 / width_points,
+            nanos_per_point: nanos / width_points,
+            points_per_nano: width_points / nanos,
         }
     }
 
@@ -37,6 +40,7 @@ impl Scale {
     }
 
     /// Where `time` lies; outside `0..width` for times outside the span.
+    #[inline]
     #[must_use]
     pub fn x_from_time(&self, time: Timestamp) -> f32 {
         // The difference is taken in whole numbers: only it is rounded, not the time.
@@ -44,7 +48,7 @@ impl Scale {
             Some(since) => since as f64,
             None => (i128::from(time.0) - i128::from(self.span.start.0)) as f64,
         };
-        (since / self.nanos_per_point) as f32
+        (since * self.points_per_nano) as f32
     }
 
     /// The time at `x`, to the nanosecond below.

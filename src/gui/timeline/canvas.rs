@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::flows::flows_ui;
-use super::lanes::columns;
+use super::lanes::{columns, width_of};
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
@@ -28,11 +28,9 @@ impl Timeline {
         });
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
-        self.kept.begin((
-            TraceKey::of(draw.scene.loaded),
-            draw.scale.span().duration(),
-            columns(ui.ctx(), rect.width()),
-        ));
+        let width = width_of(draw.scale.span(), columns(ui.ctx(), rect.width()));
+        self.kept.begin(TraceKey::of(draw.scene.loaded), width);
+        self.strips.begin(ui.ctx(), rect);
         self.labels.clear();
         self.told.clear();
         self.edge = None;
@@ -46,6 +44,7 @@ impl Timeline {
             let found = self.section(ui, number, section, draw, pointer);
             hit = hit.or(found);
         }
+        self.strips.end(ui.ctx());
         if response.dragged() {
             hit = None;
         }
@@ -122,6 +121,7 @@ impl Timeline {
         }
         let mesh = Arc::make_mut(&mut kept);
         mesh.clear();
+        self.strips.begin_section(&painter);
         for row in &section.rows[seen.clone()] {
             let row_top = section.row_rect(row).top();
             for lane in &row.lanes {

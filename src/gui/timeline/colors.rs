@@ -98,8 +98,10 @@ fn weakened(scene: &Scene<'_>, kind: LaneKind, block: &Block, full: Color32) -> 
     if block.count == 1 || is_instant {
         return full;
     }
-    let share = block.busy.clamp(0.25, 1.0);
-    let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)).round() as u8;
+    // In 256ths: rounding floats is a call of its own.
+    let share = (block.busy.clamp(0.25, 1.0) * 256.0) as u32;
+    let mix =
+        |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
     let behind = palette.canvas.to_array();
     let [r, g, b, _] = full.to_array();
     Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))

@@ -1,6 +1,9 @@
 //! Draw lists kept from frame to frame: while the zoom stays, panning and pointing take them as they are.
+//!
+//! Lists are made for pixels of a power of two of nanoseconds, the next below what a pixel shows, which is also how the
+//! pyramid is made. So one serves until the zoom has doubled, and what it has too finely is joined while it is drawn.
 
-use crate::base::{Nanos, TimeSpan};
+use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::TraceKey;
 use crate::query::visible::Block;
 use crate::view::rows::LaneKind;
@@ -9,8 +12,8 @@ use rustc_hash::FxHashMap;
 /// So many lanes are kept; more are only seen after long scrolling.
 const MOST_LANES: usize = 512;
 
-/// What lists depend on, besides lane and place: the trace, the length of the visible span, the pixels.
-type Zoom = (TraceKey, Nanos, u32);
+/// What lists depend on, besides lane and place: the trace, and how many ns the pixels are wide that they were made for.
+type Zoom = (TraceKey, i64);
 
 /// The lists of lanes at one zoom.
 #[derive(Default)]
@@ -27,22 +30,22 @@ struct KeptList {
 }
 
 impl KeptLists {
-    /// Begins a frame: lists of another zoom are of no use any more.
-    pub(super) fn begin(&mut self, zoom: Zoom) {
-        self.is_steady = self.zoom == Some(zoom);
+    /// Begins a frame whose pixels are `width` ns wide: lists of another zoom are of no use any more.
+    pub(super) fn begin(&mut self, trace: TraceKey, width: i64) {
+        let zoom = (trace, fine_width(width));
+        self.is_steady = self.zoom.as_ref() == Some(&zoom);
         if !self.is_steady || self.lanes.len() > MOST_LANES {
             self.lanes.clear();
         }
         self.zoom = Some(zoom);
     }
 
-    /// The blocks of a lane in `span`. `make` lists them for a span and its pixels; while the zoom is steady it is asked
-    /// for as much again around the span, so that a pan finds them here.
+    /// The blocks of a lane in `span`, at most as wide as the frame's pixels and at least half as wide. `make` lists them
+    /// for a span and its pixels; it is asked for more than the span, so that a pan finds them here.
     pub(super) fn list(
         &mut self,
         kind: LaneKind,
         span: TimeSpan,
-        pixels: u32,
         make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
     ) -> &[Block] {
         let list = self.lanes.entry(kind).or_insert_with(|| KeptList {
@@ -50,16 +53,11 @@ impl KeptLists {
             blocks: Vec::new(),
         });
         if span.start < list.span.start || span.end > list.span.end {
-            let half = Nanos(span.duration().0 / 2);
-            let wide = TimeSpan::new(span.start - half, span.end + half);
-            // Both halves are whole ones: the bucket of a pixel stays as wide.
-            let can_widen = self.is_steady && wide.duration().0 == span.duration().0 * 2;
-            let (asked, asked_pixels) = if can_widen {
-                (wide, pixels * 2)
-            } else {
-                (span, pixels)
-            };
-            make(asked, asked_pixels, &mut list.blocks);
+            let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
+            // While the zoom changes, lists do not live long.
+            let share = if self.is_steady { 2 } else { 8 };
+            let (asked, pixels) = widened(span, Nanos(span.duration().0 / share), width);
+            make(asked, pixels, &mut list.blocks);
             list.span = asked;
         }
         let is_past = |block: &Block| {
@@ -70,6 +68,32 @@ impl KeptLists {
             .blocks
             .partition_point(|block| block.start < span.end.0);
         list.blocks.get(first..last).unwrap_or_default()
+    }
+}
+
+/// The power of two at or below a width.
+fn fine_width(width: i64) -> i64 {
+    1 << width.max(1).ilog2()
+}
+
+/// `span` and `margin` on both sides, of whole pixels `width` ns wide, and how many they are.
+fn widened(span: TimeSpan, margin: Nanos, width: i64) -> (TimeSpan, u32) {
+    let low = (i128::from(span.start.0) - i128::from(margin.0)).div_euclid(i128::from(width));
+    let high = (i128::from(span.end.0) + i128::from(margin.0)).div_euclid(i128::from(width)) + 1;
+    let time = |bucket: i128| {
+        let time = bucket * i128::from(width);
+        i64::try_from(time).ok().map(Timestamp)
+    };
+    match (time(low), time(high)) {
+        (Some(start), Some(end)) => {
+            let pixels = u32::try_from(high - low).unwrap_or(u32::MAX);
+            (TimeSpan::new(start, end), pixels)
+        }
+        // At the ends of time.
+        _ => {
+            let pixels = span.duration().0 / width;
+            (span, u32::try_from(pixels).unwrap_or(u32::MAX))
+        }
     }
 }
 
@@ -115,19 +139,20 @@ mod tests {
         for step in 0..120 {
             let start = whole.start + Nanos(length.0 / 40 * step);
             let span = TimeSpan::new(start, start + length);
-            kept.begin((TraceKey::of(&loaded), length, pixels));
+            let width = length.0 / i64::from(pixels);
+            kept.begin(TraceKey::of(&loaded), width);
             for kind in lanes {
                 asked += 1;
-                let list = kept.list(kind, span, pixels, |span, pixels, out| {
+                let list = kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(&loaded, kind, span, pixels, out);
                 });
                 let mut plain = Vec::new();
-                listed(&loaded, kind, span, pixels, &mut plain);
+                let (asked, fine_pixels) = widened(span, Nanos(0), fine_width(width));
+                listed(&loaded, kind, asked, fine_pixels, &mut plain);
                 // At the edges a kept block may hold what lies just outside.
                 let inner = |list: &[Block]| -> Vec<(i64, i64, u32, u32)> {
                     let facts = list.iter().map(|it| (it.start, it.end, it.first, it.count));
-                    let width = length.0 / i64::from(pixels);
                     let is_inner = |it: &(i64, i64, u32, u32)| {
                         it.0 >= span.start.0 + width && it.1 < span.end.0 - width
                     };

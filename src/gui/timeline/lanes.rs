@@ -3,19 +3,21 @@
 use super::bars::Bars;
 use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
+use super::strips::{Columns, FROM_BLOCKS};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
 use crate::event::KindId;
 use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
 use crate::load::LoadedTrace;
 use crate::query::item::title;
-use crate::query::visible::Block;
+use crate::query::search::BitSet;
+use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
-use crate::view::Isolation;
 use crate::view::rows::LaneKind;
-use egui::{Color32, Mesh, Pos2, Rect, pos2};
+use crate::view::{Isolation, Scale};
+use egui::{Mesh, Pos2, Rect, pos2};
 use std::sync::Arc;
 
 /// How near the pointer must be to an edge to be drawn to it.
@@ -25,6 +27,14 @@ const SNAP_POINTS: f32 = 10.0;
 /// nobody can tell apart.
 pub(super) fn columns(ctx: &egui::Context, width: f32) -> u32 {
     (width * ctx.pixels_per_point().min(1.0)).ceil() as u32
+}
+
+/// Bars wider than this leave a pixel free before the next.
+const GAP_FROM_POINTS: f32 = 3.0;
+
+/// How many ns a column is, of so many over a span.
+pub(super) fn width_of(span: TimeSpan, columns: u32) -> i64 {
+    (span.duration().0 / i64::from(columns.max(1))).max(1)
 }
 
 impl Timeline {
@@ -61,109 +71,181 @@ impl Timeline {
             }
             LaneKind::Counter(_) => blocks.clear(),
         };
-        let blocks = self.kept.list(kind, span, pixels, list);
+        let blocks = self.kept.list(kind, span, list);
         let mut colors = LaneColors::new(scene, kind);
-        let mut bars = Bars::new(mesh, area);
+        let marks = marks_of(draw, kind);
+        let mut color = |block: &Block| {
+            let full = colors.of(scene, block);
+            match marks.is_some_and(|marks| !marks.has_any(block.first, block.count)) {
+                true => scene.palette.dimmed(full),
+                false => full,
+            }
+        };
+        let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
+        self.wide.clear();
+        let width = width_of(span, pixels);
+        let strip = (blocks.len() >= FROM_BLOCKS)
+            .then(|| self.strips.next(area))
+            .flatten();
+        if let Some(mut strip) = strip {
+            strip.paint(blocks, &across.columns(), &mut color, &mut self.wide);
+        } else {
+            let mut bars = Bars::new(mesh, area);
+            for block in joined(blocks, width) {
+                if let Some((left, right)) = across.edges(&block) {
+                    bars.add(left, across.shown(left, right), color(&block));
+                    if right - left >= NODE_FROM_POINTS {
+                        self.wide.push(block);
+                    }
+                }
+            }
+        }
         let mut hit: Option<(f32, Hit)> = None;
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
-        let point = 1.0 / painter.ctx().pixels_per_point();
-        // To whole pixels. (By way of integers: rounding floats is a call of its own.)
-        let pixels_per_point = painter.ctx().pixels_per_point();
-        let snap = |x: f32| {
-            let pixel = (f64::from(x * pixels_per_point) + 4096.5) as i32 - 4096;
-            pixel as f32 * point
-        };
-        for block in blocks {
-            let left =
-                (area.left() + scale.x_from_time(Timestamp(block.start))).max(area.left() - 1.0);
-            let right =
-                (area.left() + scale.x_from_time(Timestamp(block.end))).min(area.right() + 1.0);
-            let (left, right) = match kind {
-                LaneKind::Instants(_) => (snap(left), snap(left) + point.max(1.0)),
-                _ => (snap(left), snap(right).max(snap(left) + point)),
-            };
-            if right < area.left() || left > area.right() {
-                continue;
-            }
-            // A gap of a pixel between neighbours that are wide enough to lose one.
-            let shown_right = if right - left > 3.0 {
-                right - point
-            } else {
-                right
-            };
-            let rect = Rect::from_min_max(pos2(left, area.top()), pos2(shown_right, area.bottom()));
-            let fill = isolated(draw, kind, block, colors.of(scene, block));
-            bars.add(left, shown_right, fill);
-            if let Some(pos) = self.ruler_pointer {
-                // In the ruler all tracks count, with what is wide enough to be told from its neighbours.
-                let is_meant = if pos.y < draw.canvas.top() {
-                    right - left >= NODE_FROM_POINTS
-                } else {
-                    area.y_range().contains(pos.y)
+        let in_ruler = self.ruler_pointer.filter(|pos| {
+            // In the ruler all tracks count.
+            pos.y < draw.canvas.top() || area.y_range().contains(pos.y)
+        });
+        if in_lane.is_some() || in_ruler.is_some() {
+            for block in joined(blocks, width) {
+                let Some((left, right)) = across.edges(&block) else {
+                    continue;
                 };
-                if is_meant {
-                    note_edges(&mut self.ruler_edge, pos.x, block, draw);
+                if let Some(pos) = in_ruler
+                    // Of other tracks, what is wide enough to be told from its neighbours.
+                    && (pos.y >= draw.canvas.top() || right - left >= NODE_FROM_POINTS)
+                {
+                    note_edges(&mut self.ruler_edge, pos.x, &block, draw);
                 }
-            }
-            if let Some(pos) = in_lane {
-                note_edges(&mut self.edge, pos.x, block, draw);
+                let Some(pos) = in_lane else { continue };
+                note_edges(&mut self.edge, pos.x, &block, draw);
                 let distance = (left - pos.x).max(pos.x - right).max(0.0);
                 if distance <= 3.0 && hit.as_ref().is_none_or(|(best, _)| distance < *best) {
-                    hit = Some((
-                        distance,
-                        Hit {
-                            item: item_of_block(kind, block),
-                            lane: kind,
-                            block: *block,
-                            rect,
-                        },
-                    ));
+                    let item = item_of_block(kind, &block);
+                    let rect = across.rect(left, right);
+                    let found = Hit {
+                        item,
+                        lane: kind,
+                        block,
+                        rect,
+                    };
+                    hit = Some((distance, found));
                 }
             }
+        }
+        for block in &self.wide {
+            let Some((left, right)) = across.edges(block) else {
+                continue;
+            };
+            let rect = across.rect(left, right);
             let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= 12.0;
             // Readers of the screen find what is too small for a label as well.
             let is_told =
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
-            if is_labelled || is_told {
-                let visible = rect.intersect(area);
-                if visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
-                    let text = block_text(scene.loaded, kind, block);
-                    let (color, item) = (Palette::text_on(fill), item_of_block(kind, block));
-                    self.labels.push(Label {
-                        is_drawn: is_labelled,
-                        rect: visible,
-                        clip: painter.clip_rect(),
-                        text,
-                        color,
-                        item,
-                    });
-                }
+            let visible = rect.intersect(area);
+            if (is_labelled || is_told) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
+                let text = block_text(scene.loaded, kind, block);
+                let item = item_of_block(kind, block);
+                self.labels.push(Label {
+                    is_drawn: is_labelled,
+                    rect: visible,
+                    clip: painter.clip_rect(),
+                    text,
+                    color: Palette::text_on(color(block)),
+                    item,
+                });
             }
         }
         hit.map(|(_, hit)| hit)
     }
 }
 
-/// The colour of a block, or hardly any while matches are isolated and it is none.
-fn isolated(draw: &Draw<'_>, kind: LaneKind, block: &Block, fill: Color32) -> Color32 {
-    let scene = draw.scene;
-    let Some(found) = scene.found else {
-        return fill;
-    };
-    if scene.state.search.isolation == Isolation::Off {
-        return fill;
+/// How the blocks of a lane lie on its pixels.
+struct Across {
+    area: Rect,
+    scale: Scale,
+    is_instants: bool,
+    pixels_per_point: f32,
+    /// A pixel in points.
+    point: f32,
+    /// What is shorter than a pixel is drawn as one.
+    pixel_nanos: i64,
+}
+
+impl Across {
+    fn new(kind: LaneKind, area: Rect, draw: &Draw<'_>, pixels_per_point: f32) -> Across {
+        let pixel_nanos = draw.scale.nanos_per_point() / f64::from(pixels_per_point);
+        Across {
+            area,
+            scale: draw.scale,
+            is_instants: matches!(kind, LaneKind::Instants(_)),
+            pixels_per_point,
+            point: 1.0 / pixels_per_point,
+            pixel_nanos: pixel_nanos as i64,
+        }
     }
-    let marks = match kind {
-        LaneKind::Runs(_) => &found.marks.runs,
-        LaneKind::States(_) => &found.marks.states,
-        LaneKind::Slices(_) => &found.marks.slices,
-        LaneKind::Instants(_) => &found.marks.instants,
-        LaneKind::Counter(_) => return fill,
-    };
-    if marks.has_any(block.first, block.count) {
-        fill
-    } else {
-        scene.palette.dimmed(fill)
+
+    /// The pixel's edge that is next to a place. (By way of integers: rounding floats is a call of its own.)
+    fn snapped(&self, x: f32) -> f32 {
+        let pixel = (f64::from(x * self.pixels_per_point) + 4096.5) as i32 - 4096;
+        pixel as f32 * self.point
+    }
+
+    /// Where a block begins and ends, in points of the window, if it is seen.
+    fn edges(&self, block: &Block) -> Option<(f32, f32)> {
+        let (area, point) = (self.area, self.point);
+        let x = |time| area.left() + self.scale.x_from_time(Timestamp(time));
+        let left = self.snapped(x(block.start).max(area.left() - 1.0));
+        let right = if self.is_instants {
+            left + point.max(1.0)
+        } else if block.end - block.start < self.pixel_nanos {
+            left + point
+        } else {
+            let to = x(block.end).min(area.right() + 1.0);
+            self.snapped(to).max(left + point)
+        };
+        (right >= area.left() && left <= area.right()).then_some((left, right))
+    }
+
+    /// Where a bar is drawn to: a gap of a pixel between neighbours that are wide enough to lose one.
+    fn shown(&self, left: f32, right: f32) -> f32 {
+        match right - left > GAP_FROM_POINTS {
+            true => right - self.point,
+            false => right,
+        }
+    }
+
+    fn rect(&self, left: f32, right: f32) -> Rect {
+        let (top, bottom) = (self.area.top(), self.area.bottom());
+        Rect::from_min_max(pos2(left, top), pos2(self.shown(left, right), bottom))
+    }
+
+    fn columns(&self) -> Columns {
+        let pixels = f64::from(self.pixels_per_point);
+        Columns {
+            start: self.scale.span().start.0,
+            columns_per_nano: pixels / self.scale.nanos_per_point(),
+            base: f64::from(self.area.left()) * pixels,
+            gap_from: (GAP_FROM_POINTS * self.pixels_per_point) as usize,
+            wide_from: (NODE_FROM_POINTS * self.pixels_per_point).ceil() as usize,
+            point: (self.is_instants).then(|| self.pixels_per_point.round().max(1.0) as usize),
+        }
+    }
+}
+
+/// What of a lane was found, while all else is dimmed.
+fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet> {
+    let scene = draw.scene;
+    let found = scene.found?;
+    if scene.state.search.isolation == Isolation::Off {
+        return None;
+    }
+    match kind {
+        LaneKind::Runs(_) => Some(&found.marks.runs),
+        LaneKind::States(_) => Some(&found.marks.states),
+        LaneKind::Slices(_) => Some(&found.marks.slices),
+        LaneKind::Instants(_) => Some(&found.marks.instants),
+        LaneKind::Counter(_) => None,
     }
 }
 

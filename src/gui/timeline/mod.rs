@@ -1,6 +1,7 @@
 //! The timeline: overview with brush, ruler, track headers and the canvas of lanes.
 //!
-//! Only rows that are seen are asked for. All blocks of a frame go into one mesh; labels are drawn after it.
+//! Only rows that are seen are asked for. The blocks of a frame go into one mesh, those of full lanes into one texture;
+//! labels are drawn after them.
 
 mod bars;
 mod canvas;
@@ -23,6 +24,7 @@ mod path;
 mod ruler;
 mod sections;
 mod sources;
+mod strips;
 mod text;
 mod tooltip;
 
@@ -59,6 +61,10 @@ pub struct Timeline {
     kept: kept::KeptLists,
     /// What each section is painted with; a frame takes the room that the one before it made.
     meshes: Vec<Arc<Mesh>>,
+    strips: strips::Strips,
+    matches: overview::MatchesSeen,
+    /// Those blocks of a lane that may have labels.
+    wide: Vec<Block>,
     steps: Vec<CounterStep>,
     drag: Option<Drag>,
     glide: Glide,

@@ -9,6 +9,7 @@ use crate::view::{Action, Scale};
 use egui::{
     Color32, CursorIcon, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
+use std::sync::{Arc, Weak};
 
 impl Timeline {
     pub(super) fn overview_ui(
@@ -49,7 +50,8 @@ impl Timeline {
             palette.cpu_use,
         );
         if let Some(found) = scene.found {
-            paint_matches(&painter, rect, bounds, found, palette.found);
+            self.matches
+                .paint(&painter, rect, bounds, found, palette.found);
         }
         // The brush: what is seen, with the rest shaded.
         let from = rect.left() + scale.x_from_time(shown.start);
@@ -204,22 +206,45 @@ pub(super) fn paint_use(
     painter.add(Shape::line(points, Stroke::new(1.0, color)));
 }
 
-/// A line at the top for every place where the search found something.
-fn paint_matches(
-    painter: &egui::Painter,
-    rect: Rect,
-    bounds: TimeSpan,
-    found: &Found,
-    color: Color32,
-) {
-    let columns = (rect.width() / 2.0).max(1.0) as usize;
-    let mut mesh = Mesh::default();
-    for (column, count) in found.density(bounds, columns).into_iter().enumerate() {
-        if count > 0 {
+/// Where along the overview the search found something: as long as nothing changes it is not counted anew.
+#[derive(Default)]
+pub(super) struct MatchesSeen {
+    /// Of what (held weakly, so that its address is not another's), over what, in how many columns.
+    of: Option<(Weak<Found>, TimeSpan, usize)>,
+    /// Columns with matches.
+    columns: Vec<u32>,
+}
+
+impl MatchesSeen {
+    fn columns(&mut self, found: &Arc<Found>, bounds: TimeSpan, columns: usize) -> &[u32] {
+        let is_known = self.of.as_ref().is_some_and(|(of, span, count)| {
+            std::ptr::eq(of.as_ptr(), Arc::as_ptr(found)) && (*span, *count) == (bounds, columns)
+        });
+        if !is_known {
+            let counts = found.density(bounds, columns).into_iter();
+            let with_any = counts.enumerate().filter(|&(_, count)| count > 0);
+            self.columns = with_any.map(|(column, _)| column as u32).collect();
+            self.of = Some((Arc::downgrade(found), bounds, columns));
+        }
+        &self.columns
+    }
+
+    /// A line at the top for every place.
+    fn paint(
+        &mut self,
+        painter: &egui::Painter,
+        rect: Rect,
+        bounds: TimeSpan,
+        found: &Arc<Found>,
+        color: Color32,
+    ) {
+        let columns = (rect.width() / 2.0).max(1.0) as usize;
+        let mut mesh = Mesh::default();
+        for &column in self.columns(found, bounds, columns) {
             let left = rect.left() + column as f32 * 2.0;
             let mark = Rect::from_min_size(pos2(left, rect.top() + 1.0), vec2(2.0, 9.0));
             mesh.add_colored_rect(mark, color);
         }
+        painter.add(Shape::mesh(mesh));
     }
-    painter.add(Shape::mesh(mesh));
 }

@@ -265,10 +265,9 @@ impl EventsPane {
     }
 
     fn columns_ui(&mut self, ui: &mut Ui) {
-        let fields = self.fields_seen();
         ui.menu_button("Columns", |ui| {
             let mut all: Vec<Column> = Column::ALL.to_vec();
-            all.extend(fields);
+            all.extend(self.fields_seen());
             all.extend(self.columns.iter().cloned());
             all.sort_by_key(Column::order);
             let mut seen: Vec<Column> = Vec::new();

@@ -1,0 +1,355 @@
+//! Lanes that are full of thin bars, as pictures one pixel high: a bar is then a few bytes, not two triangles.
+//!
+//! Seen whole, a large trace has up to one bar a pixel in each of 40 lanes. As triangles that is 100 bytes a bar, written,
+//! copied into the frame and sent to the driver. All strips of a frame are the rows of one texture, drawn as one
+//! rectangle a lane, as high as the lane.
+
+use crate::query::visible::{Block, Piece};
+use egui::layers::ShapeIdx;
+use egui::{
+    Color32, ColorImage, Context, Mesh, Painter, Rect, Shape, TextureHandle, TextureOptions, pos2,
+};
+use std::sync::Arc;
+
+/// Lanes with fewer blocks are drawn as rectangles.
+pub(super) const FROM_BLOCKS: usize = 200;
+
+/// The strips of a frame.
+#[derive(Default)]
+pub(super) struct Strips {
+    /// The rows of the frame before, to be written anew.
+    image: Arc<ColorImage>,
+    texture: Option<TextureHandle>,
+    /// What columns and rows there are in this frame.
+    left: i64,
+    width: usize,
+    pixels_per_point: f32,
+    most_rows: usize,
+    /// Where each section puts its strips, and the lane and row of each.
+    places: Vec<Place>,
+    rows: usize,
+}
+
+struct Place {
+    painter: Painter,
+    shape: ShapeIdx,
+    strips: Vec<(Rect, usize)>,
+}
+
+impl Strips {
+    /// Begins a frame whose lanes lie within `area`.
+    pub(super) fn begin(&mut self, ctx: &Context, area: Rect) {
+        self.pixels_per_point = ctx.pixels_per_point();
+        let column = |x: f32| (f64::from(x) * f64::from(self.pixels_per_point)).round() as i64;
+        let (left, right) = (column(area.left()), column(area.right()));
+        self.left = left;
+        self.width = usize::try_from(right - left).unwrap_or(0);
+        self.most_rows = ctx.input(|input| input.max_texture_side);
+        if self.width > self.most_rows {
+            self.width = 0;
+        }
+        (self.rows, self.places) = (0, Vec::new());
+        if Arc::get_mut(&mut self.image).is_none() {
+            // Somebody still has the last frame: this one needs room of its own.
+            self.image = Arc::default();
+        }
+        let image = Arc::make_mut(&mut self.image);
+        image.pixels.clear();
+    }
+
+    /// Begins a section: its strips lie under what is painted after this.
+    pub(super) fn begin_section(&mut self, painter: &Painter) {
+        self.places.push(Place {
+            painter: painter.clone(),
+            shape: painter.add(Shape::Noop),
+            strips: Vec::new(),
+        });
+    }
+
+    /// An empty strip for a lane of the section begun last, if there is room for one.
+    pub(super) fn next(&mut self, area: Rect) -> Option<Strip<'_>> {
+        let place = self.places.last_mut()?;
+        if self.width == 0 || self.rows >= self.most_rows {
+            return None;
+        }
+        let pixels = &mut Arc::make_mut(&mut self.image).pixels;
+        let start = pixels.len();
+        pixels.resize(start + self.width, Color32::TRANSPARENT);
+        place.strips.push((area, self.rows));
+        self.rows += 1;
+        Some(Strip {
+            pixels: pixels.get_mut(start..)?,
+            left: self.left,
+        })
+    }
+
+    /// Ends the frame: everything is where it will be.
+    pub(super) fn end(&mut self, ctx: &Context) {
+        if self.rows == 0 {
+            return;
+        }
+        let image = Arc::make_mut(&mut self.image);
+        image.size = [self.width, self.rows];
+        let options = TextureOptions::NEAREST;
+        let image = self.image.clone();
+        let id = match &mut self.texture {
+            Some(texture) => {
+                texture.set(image, options);
+                texture.id()
+            }
+            None => {
+                let texture = ctx.load_texture("strips", image, options);
+                self.texture.insert(texture).id()
+            }
+        };
+        let left = self.left as f32 / self.pixels_per_point;
+        let right = (self.left + self.width as i64) as f32 / self.pixels_per_point;
+        for place in self.places.drain(..) {
+            let mut mesh = Mesh::with_texture(id);
+            for (area, row) in place.strips {
+                let v = (row as f32 + 0.5) / self.rows as f32;
+                let rect = Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom()));
+                let part = Rect::from_min_max(pos2(0.0, v), pos2(1.0, v));
+                mesh.add_rect_with_uv(rect, part, Color32::WHITE);
+            }
+            if !mesh.is_empty() {
+                place.painter.set(place.shape, Shape::mesh(mesh));
+            }
+        }
+    }
+}
+
+/// A lane's pixels, from left to right.
+pub(super) struct Strip<'a> {
+    pixels: &'a mut [Color32],
+    /// The column of the first, from the window's left edge.
+    left: i64,
+}
+
+/// How blocks lie on the pixels of a lane.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    /// The time at `base`.
+    pub(super) start: i64,
+    pub(super) columns_per_nano: f64,
+    /// The column of the lane's left edge, from that of the window.
+    pub(super) base: f64,
+    /// Bars with more columns leave one free, so that neighbours are told apart.
+    pub(super) gap_from: usize,
+    /// Bars of so many columns are told of.
+    pub(super) wide_from: usize,
+    /// If they are points: how many columns each takes, however long a block of them lasts.
+    pub(super) point: Option<usize>,
+}
+
+impl Strip<'_> {
+    /// Paints blocks, sorted by time; those of less than a column are joined to one a column. What is wide is put into
+    /// `wide`.
+    pub(super) fn paint(
+        &mut self,
+        blocks: &[Block],
+        columns: &Columns,
+        mut color: impl FnMut(&Block) -> Color32,
+        wide: &mut Vec<Block>,
+    ) {
+        let count = self.pixels.len();
+        let base = columns.base - self.left as f64 + 0.5;
+        let column = |time: i64| {
+            let nanos = time.saturating_sub(columns.start) as f64;
+            // (By way of integers: rounding floats is a call of its own.)
+            ((base + nanos * columns.columns_per_nano) as i64).clamp(0, count as i64) as usize
+        };
+        let thin_below = match columns.point {
+            Some(_) => i64::MAX,
+            None => columns.columns_per_nano.recip() as i64,
+        };
+        let least = columns.point.unwrap_or(1);
+        let mut open: Option<(usize, &Block, Option<Piece>)> = None;
+        let mut close = |pixels: &mut [Color32], open: Option<(usize, &Block, Option<Piece>)>| {
+            if let Some((at, first, joined)) = open
+                && at < count
+            {
+                let fill = match joined {
+                    Some(piece) => color(&piece.block(0)),
+                    None => color(first),
+                };
+                for pixel in pixels.iter_mut().skip(at).take(least) {
+                    *pixel = fill;
+                }
+            }
+        };
+        for block in blocks {
+            let from = column(block.start);
+            if block.end - block.start < thin_below {
+                if let Some((at, first, joined)) = &mut open
+                    && *at == from
+                {
+                    let piece = joined.get_or_insert_with(|| Piece::of(first));
+                    piece.take_in(&Piece::of(block));
+                } else {
+                    close(self.pixels, open.replace((from, block, None)));
+                }
+                continue;
+            }
+            close(self.pixels, open.take());
+            let to = column(block.end).max(from + 1);
+            let gap = usize::from(to - from > columns.gap_from);
+            close(self.pixels, Some((from, block, None)));
+            if let Some([first, more @ ..]) = self.pixels.get_mut(from..(to - gap).min(count)) {
+                more.fill(*first);
+            }
+            if to - from >= columns.wide_from {
+                wide.push(*block);
+            }
+        }
+        close(self.pixels, open);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bars::Bars;
+    use super::*;
+    use crate::gui::soft::{Picture, Soft};
+    use egui::vec2;
+
+    const SPAN: i64 = 60;
+
+    /// A block at a time, so many ns long, of a label.
+    fn block((start, length, label): (i64, i64, u32)) -> Block {
+        Block {
+            start,
+            end: start + length,
+            label,
+            first: 0,
+            count: 1,
+            busy: 1.0,
+        }
+    }
+
+    fn color(label: u32) -> Color32 {
+        [
+            Color32::from_rgb(200, 30, 77),
+            Color32::from_rgb(1, 254, 90),
+        ][label as usize]
+    }
+
+    /// The picture of a lane of 60 points and as many ns that begins at `left`.
+    fn picture(blocks: &[Block], left: f32, scale: f32, is_strip: bool) -> Picture {
+        let ctx = Context::default();
+        let mut input = egui::RawInput::default();
+        if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {
+            viewport.native_pixels_per_point = Some(scale);
+        }
+        let mut output = ctx.run_ui(input, |ui| {
+            let area = Rect::from_min_size(pos2(left, 0.0), vec2(SPAN as f32, 4.0));
+            let painter = ui.painter_at(area);
+            if !is_strip {
+                let mut mesh = Mesh::default();
+                let mut bars = Bars::new(&mut mesh, area);
+                for block in blocks {
+                    let from = left + block.start.max(0) as f32;
+                    let to = left + block.end.min(SPAN) as f32;
+                    let to = if to - from > 3.0 {
+                        to - 1.0 / scale
+                    } else {
+                        to
+                    };
+                    bars.add(from, to, color(block.label));
+                }
+                drop(bars);
+                painter.add(Shape::mesh(mesh));
+                return;
+            }
+            let mut strips = Strips::default();
+            strips.begin(ui.ctx(), area);
+            strips.begin_section(&painter);
+            // The second lane: the first one's pixels are another row.
+            drop(strips.next(area.translate(vec2(0.0, 100.0))));
+            let mut strip = strips.next(area).unwrap_or_else(|| panic!("there is room"));
+            let columns = Columns {
+                start: 0,
+                columns_per_nano: f64::from(scale),
+                base: f64::from(left * scale),
+                gap_from: (3.0 * scale) as usize,
+                wide_from: 4,
+                point: None,
+            };
+            let mut wide = Vec::new();
+            strip.paint(blocks, &columns, |block| color(block.label), &mut wide);
+            let seen = |it: &Block| it.end.min(SPAN) - it.start.max(0);
+            let long = blocks.iter().filter(|it| seen(it) as f32 * scale >= 4.0);
+            assert!(wide.iter().eq(long));
+            strips.end(ui.ctx());
+            // Its texture is to outlive the frame.
+            ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
+        });
+        let mut soft = Soft::default();
+        soft.take_textures(&mut output.textures_delta);
+        let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
+        let (width, height) = ((80.0 * scale) as usize, (4.0 * scale) as usize);
+        soft.draw(&primitives, width, height, scale)
+    }
+
+    #[test]
+    fn a_strip_shows_what_rectangles_show() {
+        let blocks = [
+            (-3, 5, 1),
+            (2, 1, 0),
+            (3, 1, 1),
+            (4, 18, 1),
+            (32, 2, 0),
+            (40, 1, 1),
+            (41, 1, 1),
+            (59, 7, 0),
+        ]
+        .map(block);
+        for scale in [1.0, 2.0] {
+            for left in [10.0, 13.0] {
+                let strip = picture(&blocks, left, scale, true);
+                let bars = picture(&blocks, left, scale, false);
+                assert_eq!(strip, bars, "{left} at {scale}");
+                assert!(strip.rgba.chunks(4).any(|pixel| pixel[0] == 200));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_thinner_than_a_column_is_joined_there() {
+        let mut pixels = [Color32::TRANSPARENT; 4];
+        let (mut strip, mut wide) = (
+            Strip {
+                pixels: &mut pixels,
+                left: 0,
+            },
+            Vec::new(),
+        );
+        let columns = Columns {
+            start: 1_000,
+            columns_per_nano: 0.01,
+            base: 0.0,
+            gap_from: 3,
+            wide_from: 4,
+            point: None,
+        };
+        let blocks = [
+            (1_010, 10, 0),
+            (1_020, 30, 1),
+            (1_110, 10, 0),
+            (1_120, 10, 0),
+            (1_310, 10, 1),
+        ]
+        .map(block);
+        let mut seen = Vec::new();
+        let note = |block: &Block| {
+            seen.push((block.label, block.count, block.end - block.start));
+            color(block.label)
+        };
+        strip.paint(&blocks, &columns, note, &mut wide);
+        assert_eq!(seen, [(1, 2, 40), (0, 2, 20), (1, 1, 10)]);
+        let none = Color32::TRANSPARENT;
+        // Rounded as edges of rectangles are: half a column on is the next one.
+        assert_eq!(pixels, [color(1), color(0), none, color(1)]);
+        assert!(wide.is_empty());
+    }
+}
