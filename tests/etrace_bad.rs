@@ -2,6 +2,7 @@
 //! bytes that are no text come out of every export as they went in.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use threadline::base::strings::exact_bytes;
 use threadline::base::{Job, Location};
 use threadline::export::rows::RowFormat;
 use threadline::export::{self, Chosen, Overwrite, Selection, tables};
@@ -151,7 +152,12 @@ fn names_that_are_no_text_are_shown_with_escapes_and_exported_exactly() {
     assert_eq!(trace.diagnostics.count_of("size_differs"), 0);
 
     let has = |bytes: &[u8], wanted: &[u8]| memchr::memmem::find(bytes, wanted).is_some();
-    for name in ["compile-commands", "process-tree-json"] {
+    let tree: serde_json::Value =
+        serde_json::from_slice(&exported(&loaded, "process-tree-json")).unwrap();
+    let argument = &tree[0]["children"][0]["programs"][0]["arguments"][2];
+    assert_eq!(exact_bytes(argument.as_str().unwrap()), source);
+    {
+        let name = "compile-commands";
         let json = String::from_utf8(exported(&loaded, name)).unwrap();
         assert!(has(&unescaped(&json), source), "{name}: {json}");
         // It is JSON: a reader that does not know the escape stops at nothing else.

@@ -6,7 +6,10 @@
 mod recorder;
 
 use recorder::Recorder;
+use threadline::base::strings::exact_bytes;
 use threadline::base::{Job, StringId};
+use threadline::export::rows::Cell;
+use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::build_chain::critical_chain;
 use threadline::query::files::{FileList, Kinship};
@@ -33,7 +36,7 @@ fn start_ms(trace: &Trace, pid: u64) -> Option<i64> {
 
 fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
     let list = FileList::new(trace);
-    let file = list.find(trace, path).unwrap();
+    let file = list.find(trace, path.as_bytes()).unwrap();
     let (relatives, _) = list.relatives(trace, file, kinship);
     let name = |id: StringId| trace.text(id).into_owned();
     let mut all: Vec<String> = (relatives.iter())
@@ -211,7 +214,7 @@ fn children_write_to_what_their_shell_has_open_as_output() {
     let writers: Vec<&str> = writers.iter().map(|it| it[1].as_str()).collect();
     assert_eq!(writers, ["sh", "cat", "cat"]);
     let list = FileList::new(trace);
-    let out = list.find(trace, "/w/out").unwrap();
+    let out = list.find(trace, b"/w/out").unwrap();
     let words: Vec<&str> = (0..list.use_count(out))
         .map(|index| list.use_at(trace, out, index).unwrap().word)
         .collect();
@@ -310,7 +313,7 @@ fn a_link_is_a_name_and_its_maker_no_writer() {
     ];
     assert_eq!(of_readers, expected.map(|pair| pair.map(str::to_owned)));
     let list = FileList::new(trace);
-    let file = list.find(trace, "/w/s").unwrap();
+    let file = list.find(trace, b"/w/s").unwrap();
     assert_eq!(trace.text(list.history.name(file)), "/w/x");
 }
 
@@ -412,4 +415,143 @@ fn the_first_directory_is_found_behind_a_byte_order_mark_and_other_lines() {
             u64::from(head.starts_with('s'))
         );
     }
+}
+
+fn exported(loaded: &LoadedTrace, name: &str) -> Result<(Vec<u8>, Summary), ExportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let exporter = export::find(name).unwrap();
+    let job = Job::default();
+    let all = Selection::all();
+    let summary = export::run(exporter, loaded, &all, &path, Overwrite::Refuse, &job)?;
+    Ok((std::fs::read(&path).unwrap(), summary))
+}
+
+#[test]
+fn names_leave_as_the_bytes_that_they_are() {
+    let raw: &[u8] = b"/w/caf\xe9.c";
+    let literal: &[u8] = b"/w/caf\\xe9.c";
+    let mut r = Recorder::new();
+    for (pid, path) in [(2, raw), (3, literal)] {
+        r.run(pid, "/b/cat", &["cat"], |r, cat| {
+            r.open(cat, path, 0, 3);
+            r.close(cat, 3);
+        });
+    }
+    let loaded = load(&r);
+    let (fxt, _) = exported(&loaded, "fxt").unwrap();
+    let has = |bytes: &[u8], wanted: &[u8]| memchr::memmem::find(bytes, wanted).is_some();
+    assert!(has(&fxt, raw) && has(&fxt, literal));
+    // Our own reader has the same names again.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("again.fxt");
+    std::fs::write(&path, &fxt).unwrap();
+    let again = load::open(&path, &Job::default()).unwrap();
+    for name in [raw, literal] {
+        assert!(again.trace.strings.find(name).is_some());
+    }
+    let (chrome, _) = exported(&loaded, "chrome-json").unwrap();
+    let chrome: serde_json::Value = serde_json::from_slice(&chrome).unwrap();
+    let chrome = chrome.to_string();
+    for name in ["caf\\\\xe9.c", "caf\\\\x5cxe9.c"] {
+        assert!(chrome.contains(name), "{name}");
+    }
+    let trace = &loaded.trace;
+    let list = FileList::new(trace);
+    for name in [raw, literal] {
+        let file = list.find(trace, name).unwrap();
+        let cell = Cell::of_string(trace, list.history.name(file));
+        let Cell::Text(text) = cell else { panic!() };
+        assert_eq!(exact_bytes(&text), name);
+    }
+}
+
+/// (file, output, arguments) of each entry.
+fn commands(r: &Recorder) -> (Vec<[String; 3]>, Summary) {
+    let (json, summary) = exported(&load(r), "compile-commands").unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("").to_owned();
+    let entries = json.as_array().unwrap().iter().map(|entry| {
+        let words = entry["arguments"].as_array().unwrap().iter();
+        let words: Vec<String> = words.map(text).collect();
+        [
+            text(&entry["file"]),
+            text(&entry["output"]),
+            words.join(" "),
+        ]
+    });
+    (entries.collect(), summary)
+}
+
+/// A compiler below `parent`, which does something and ends.
+fn compiler(r: &mut Recorder, parent: i64, program: &str, line: &str) -> i64 {
+    let task = r.fork(parent, 100);
+    let words: Vec<&str> = line.split(' ').collect();
+    r.exec(task, program, &words);
+    task
+}
+
+#[test]
+fn each_source_is_compiled_once_however_its_compiler_is_called() {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    compiler(&mut r, shell, "/b/gcc", "gcc -x c -c noext.inc -on.o");
+    compiler(&mut r, shell, "/b/gcc", "gcc -v -c r.c --output=r.o");
+    compiler(&mut r, shell, "/b/gcc", "gcc -E -c p3.c");
+    let masked = compiler(&mut r, shell, "/b/ccache", "gcc -c masq.c");
+    compiler(&mut r, masked, "/b/gcc-12", "/b/gcc -c masq.c");
+    let cache = compiler(&mut r, shell, "/b/ccache", "ccache gcc -c cc2.c");
+    compiler(&mut r, cache, "/b/gcc", "/b/gcc -E cc2.c");
+    compiler(
+        &mut r,
+        cache,
+        "/b/gcc",
+        "/b/gcc -c -fpreprocessed /tmp/cc2.i",
+    );
+    let script = compiler(&mut r, shell, "/b/c99", "/bin/sh /b/c99 -c scr.c");
+    r.exec(script, "/b/gcc", &["gcc", "-std=c99", "-c", "scr.c"]);
+    let driver = compiler(&mut r, script, "/b/cc1", "cc1 -quiet scr.c -o /tmp/s");
+    r.exit(driver, 0);
+    let (entries, summary) = commands(&r);
+    let expected = [
+        ["noext.inc", "n.o", "gcc -x c -c noext.inc -on.o"],
+        ["r.c", "r.o", "gcc -v -c r.c --output=r.o"],
+        ["masq.c", "", "gcc -c masq.c"],
+        ["cc2.c", "", "gcc -c cc2.c"],
+        ["scr.c", "", "gcc -std=c99 -c scr.c"],
+    ];
+    assert_eq!(entries, expected.map(|entry| entry.map(str::to_owned)));
+    assert!(summary.notes.is_empty());
+}
+
+#[test]
+fn response_files_are_told_where_the_result_is() {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let driver = compiler(&mut r, shell, "/b/gcc", "gcc @all.rsp");
+    r.exit(driver, 0);
+    let Err(ExportError::Nothing(why)) = exported(&load(&r), "compile-commands") else {
+        panic!("there is nothing to write")
+    };
+    assert!(
+        why.contains("response files") && why.contains("@all.rsp"),
+        "{why}"
+    );
+    let driver = compiler(&mut r, shell, "/b/gcc", "gcc @more.rsp b.c");
+    compiler(&mut r, driver, "/b/cc1", "cc1 -quiet inrsp.c -o /tmp/x.s");
+    compiler(&mut r, driver, "/b/cc1", "cc1 -quiet b.c -o /tmp/y.s");
+    let (entries, summary) = commands(&r);
+    let files: Vec<&str> = entries.iter().map(|entry| entry[0].as_str()).collect();
+    assert_eq!(files, ["b.c", "inrsp.c"]);
+    assert_eq!(entries[0][2], "gcc @more.rsp b.c");
+    assert!(
+        summary.notes[0].contains("@all.rsp, @more.rsp"),
+        "{:?}",
+        summary.notes
+    );
+    assert!(
+        summary.notes[1].starts_with("1 compilers"),
+        "{:?}",
+        summary.notes
+    );
 }

@@ -627,7 +627,7 @@ fn files_flow_from_their_writers_to_their_readers() {
     let times = ProcessTimes::new(trace);
     let list = FileList::new(trace);
     let name = |id| program_of(trace, id);
-    let object = list.find(trace, "src/lvm.o").unwrap();
+    let object = list.find(trace, b"src/lvm.o").unwrap();
     let (inputs, more) = list.relatives(trace, object, Kinship::WentInto);
     assert_eq!(more, More::No);
     let path_of = |id| trace.text(list.history.name(id)).into_owned();
@@ -642,7 +642,7 @@ fn files_flow_from_their_writers_to_their_readers() {
             .any(|it| path_of(it.file).ends_with("/lopcodes.h"))
     );
     assert!(!inputs.iter().any(|it| path_of(it.file).ends_with("/lua.c")));
-    let header = list.find(trace, "src/lvm.c").unwrap();
+    let header = list.find(trace, b"src/lvm.c").unwrap();
     let (made, _) = list.relatives(trace, header, Kinship::MadeFrom);
     for product in ["/lvm.o", "/liblua.a", "/src/lua", "/src/luac"] {
         assert!(

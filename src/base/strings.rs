@@ -75,6 +75,47 @@ pub fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     }
 }
 
+/// Bytes as text from which they can be had again: those that are not UTF-8 become `\xNN`, and a backslash that could be
+/// read as the start of such an escape becomes `\x5c`.
+#[must_use]
+pub fn exact_text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    let is_escape = |at: usize| is_escape(bytes.get(at..).unwrap_or(&[]));
+    let has_escape = memchr::memchr_iter(b'\\', bytes).any(is_escape);
+    if !has_escape {
+        return text_of(bytes);
+    }
+    let mut plain = Vec::with_capacity(bytes.len() + 8);
+    for (at, &byte) in bytes.iter().enumerate() {
+        plain.push(byte);
+        if byte == b'\\' && is_escape(at) {
+            plain.extend_from_slice(b"x5c");
+        }
+    }
+    text_of(&plain).into_owned().into()
+}
+
+/// The bytes that [`exact_text`] made a text of.
+#[must_use]
+pub fn exact_bytes(text: &str) -> Vec<u8> {
+    let mut rest = text.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let Some(&first) = rest.first() {
+        let escape = rest.get(2..4).filter(|_| is_escape(rest));
+        let digits = escape.and_then(|digits| std::str::from_utf8(digits).ok());
+        let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(value.unwrap_or(first));
+        rest = rest
+            .get(if value.is_some() { 4 } else { 1 }..)
+            .unwrap_or(&[]);
+    }
+    bytes
+}
+
+/// Whether bytes begin with `\xNN`.
+fn is_escape(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'\\', b'x', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit())
+}
+
 impl Strings {
     /// How many distinct strings there are (the empty one counts).
     #[must_use]
@@ -189,6 +230,20 @@ impl Strings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exact_texts_give_their_bytes_again() {
+        for (bytes, text) in [
+            (&b"caf\xe9.c"[..], "caf\\xe9.c"),
+            (b"caf\\xe9.c", "caf\\x5cxe9.c"),
+            (b"caf\\x5cxe9.c", "caf\\x5cx5cxe9.c"),
+            (b"\\\\xff\\x\\n\xff", "\\\\x5cxff\\x\\n\\xff"),
+            ("\u{e9} \\xg1 \\".as_bytes(), "\u{e9} \\xg1 \\"),
+        ] {
+            assert_eq!(exact_text(bytes), text);
+            assert_eq!(exact_bytes(text), bytes, "{text}");
+        }
+    }
 
     #[test]
     fn equal_bytes_get_equal_ids() {

@@ -1,10 +1,12 @@
 //! `threadline file`: what was done to one file of a traced build, what went into it, what was made from it.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufWriter, Write};
 
 use clap::{Arg, ArgAction, ArgMatches};
 
 use super::command::{CliError, Command, files_arguments, format_argument, load, row_format};
+use crate::base::strings::{exact_bytes, text_of};
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::files::{FileList, Kinship, More};
 use crate::query::process_times::program_of;
@@ -29,7 +31,8 @@ fn arguments(command: clap::Command) -> clap::Command {
         .arg(
             Arg::new("path")
                 .value_name("PATH")
-                .help("Its path, or the end of it if no other file ends so")
+                .help("Its path, or the end of it if no other file ends so; as bytes, or as tables show it (\\xNN)")
+                .value_parser(clap::value_parser!(OsString))
                 .required(true),
         )
         .arg(flag("went-into", "List what went into it, step by step"))
@@ -41,12 +44,16 @@ fn arguments(command: clap::Command) -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
-    let path = matches.get_one::<String>("path").map_or("", String::as_str);
+    let path = matches.get_one::<OsString>("path");
+    let path = path.map_or(OsStr::new(""), OsString::as_os_str);
     let format = row_format(matches);
     let loaded = load(matches)?;
     let trace = &loaded.trace;
     let list = FileList::new(trace);
-    let file = list.find(trace, path).ok_or_else(|| {
+    let as_shown = || list.find(trace, &exact_bytes(path.to_str()?));
+    let file = list.find(trace, path.as_encoded_bytes());
+    let file = file.or_else(as_shown).ok_or_else(|| {
+        let path = text_of(path.as_encoded_bytes());
         CliError::Input(format!(
             "no file of that name, or several that end so, were used in this trace: {path}; \
              'threadline table file_list' lists them"

@@ -87,7 +87,10 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let found = groups(trace, &area, what, by, &Job::default()).unwrap_or_default();
     let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
     for group in &found {
-        let category = group.key.name.map(|(_, category)| trace.text(category));
+        let category = group
+            .key
+            .name
+            .map(|(_, category)| Cell::of_string(trace, category));
         rows.row(&[
             group.key.label(trace).into(),
             category.into(),

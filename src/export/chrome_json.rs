@@ -148,7 +148,7 @@ impl<'a> JsonEvents<'a> {
             let id = ProcessId(index as u32);
             if self.chosen.has_process(id) {
                 let koid = self.koids.process(id);
-                self.name("process_name", (koid, koid), &trace.text(process.name))?;
+                self.name("process_name", (koid, koid), &exact(trace, process.name))?;
             }
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
@@ -157,7 +157,7 @@ impl<'a> JsonEvents<'a> {
                 self.name(
                     "thread_name",
                     self.koids.thread(id),
-                    &trace.text(thread.name),
+                    &exact(trace, thread.name),
                 )?;
             }
         }
@@ -254,7 +254,10 @@ impl<'a> JsonEvents<'a> {
         if let Some(finish) = slice.finish {
             fields.extend(self.fields(finish));
         }
-        let (category, name) = (self.trace.text(label.category), self.trace.text(label.name));
+        let (category, name) = (
+            exact(self.trace, label.category),
+            exact(self.trace, label.name),
+        );
         let head = Head {
             phase: if slice.end.is_some() { "X" } else { "B" },
             category: &category,
@@ -278,7 +281,10 @@ impl<'a> JsonEvents<'a> {
     ) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        let (category, name) = (self.trace.text(label.category), self.trace.text(label.name));
+        let (category, name) = (
+            exact(self.trace, label.category),
+            exact(self.trace, label.name),
+        );
         // The format wants a category of asynchronous events.
         let category = if category.is_empty() {
             "async".into()
@@ -317,7 +323,7 @@ impl<'a> JsonEvents<'a> {
                     continue;
                 }
                 let kind = trace.kinds.get(usize::from(event.row.kind.0));
-                let category = trace.text(kind.map_or(StringId::EMPTY, |kind| kind.category));
+                let category = exact(trace, kind.map_or(StringId::EMPTY, |kind| kind.category));
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);
                 let async_id = record_word(&fields, "async id");
@@ -363,8 +369,8 @@ impl<'a> JsonEvents<'a> {
                 }
             };
             let shown = match name.id {
-                0 => trace.text(track.name).into_owned(),
-                id => format!("{}:{id}", trace.text(track.name)),
+                0 => exact(trace, track.name).into_owned(),
+                id => format!("{}:{id}", exact(trace, track.name)),
             };
             for row in trace.counters.in_force(track, self.chosen.span) {
                 let time = trace.counters.times[row as usize].max(self.chosen.span.start.0);
@@ -396,13 +402,13 @@ impl<'a> JsonEvents<'a> {
                 .or(kind.map(|kind| kind.name))
                 .unwrap_or(StringId::EMPTY);
             let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
-            let category = self.trace.text(category);
+            let category = exact(self.trace, category);
             let category = if category.is_empty() {
                 "flow".into()
             } else {
                 category
             };
-            let name = self.trace.text(name);
+            let name = exact(self.trace, name);
             let head = Head {
                 phase: match mark.sort {
                     FlowStepSort::Begin => "s",
@@ -492,6 +498,11 @@ fn json_args(fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
         object.entry(arg.name.into_owned()).or_insert(value);
     }
     object
+}
+
+/// A name from which its bytes can be had again.
+fn exact(trace: &Trace, id: StringId) -> std::borrow::Cow<'_, str> {
+    crate::base::strings::exact_text(trace.strings.bytes(id))
 }
 
 #[cfg(test)]

@@ -1,14 +1,25 @@
 //! The compilers that a traced build ran, as `compile_commands.json`: what clangd and other tools ask for.
 //!
-//! An entry for each source file that a C or C++ compiler was started with. `cc1` and `cc1plus`, which the driver
-//! starts for the real work, count only where no driver that compiles was seen above them. What only links,
-//! preprocesses or asks for a version has no entry. Specification: Clang, "JSON Compilation Database".
+//! ```text
+//! ccache gcc -c a.c        the entry, without `ccache`; what it starts is not told again
+//!   gcc -E a.c, gcc -c a.i
+//! c99 -c a.c (a script)    not told, for it starts this, which knows more:
+//!   gcc -std=c99 -c a.c    the entry
+//!     cc1 a.c              not told, for its driver was
+//! ```
+//!
+//! An entry for each source file that a C or C++ compiler was started with: by its ending, or behind `-x`. `cc1` and
+//! `cc1plus`, which the driver starts for the real work, count only where no driver names their source (it may stand in
+//! a response file, `@FILE`, which the trace does not have). What only links, preprocesses or asks for a version has no
+//! entry. Bytes that are not UTF-8 are lone surrogates. Specification: Clang, "JSON Compilation Database".
 
 use std::io::Write;
 
+use rustc_hash::FxHashMap;
+
 use super::rows::write_json_text;
 use super::{ExportError, Exporter, Request, Summary};
-use crate::trace::{Process, ProcessId, ProgramImage, Trace};
+use crate::trace::{ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
 pub const EXPORTER: Exporter = Exporter {
@@ -25,7 +36,9 @@ const SOURCE_ENDINGS: &[&str] = &[
 /// Options whose value is the next argument and may look like a source file.
 const OPTIONS_WITH_VALUE: &[&str] = &[
     "-o",
-    "-x",
+    "--output",
+    "-B",
+    "--param",
     "-I",
     "-D",
     "-U",
@@ -70,7 +83,6 @@ const OTHER_WORK: &[&str] = &[
     "-MM",
     "-###",
     "--version",
-    "-v",
     "-dumpversion",
     "-print-search-dirs",
 ];
@@ -81,67 +93,122 @@ const MOST_PARENTS: usize = 32;
 enum Compiler {
     /// `gcc` and the like.
     Driver,
+    /// `ccache` and the like, called as a compiler or with one.
+    Cache,
     /// `cc1` and the like.
     Inner,
 }
 
+/// A program of a process that compiles.
+struct Compile<'a> {
+    process: ProcessId,
+    /// Which of the process's programs.
+    number: usize,
+    image: &'a ProgramImage,
+    compiler: Compiler,
+    /// Where its arguments begin: behind the name of a cache.
+    first: usize,
+    arguments: Vec<String>,
+    /// The places of the source files among the arguments.
+    sources: Vec<usize>,
+    /// Whether another one is told instead.
+    is_told: bool,
+}
+
+impl Compile<'_> {
+    fn has_response(&self) -> bool {
+        self.arguments.iter().any(|word| word.starts_with('@'))
+    }
+
+    fn has_source(&self, name: &str) -> bool {
+        let words = self.sources.iter().filter_map(|&at| self.arguments.get(at));
+        words.into_iter().any(|word| word == name)
+    }
+
+    fn shares_source(&self, other: &Compile<'_>) -> bool {
+        let words = self.sources.iter().filter_map(|&at| self.arguments.get(at));
+        words.into_iter().any(|word| other.has_source(word))
+    }
+}
+
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
     let (trace, chosen, job) = (request.loaded.trace.as_ref(), request.chosen, request.job);
-    let mut count = 0;
-    let mut responses = 0_u64;
+    let mut all = Vec::new();
     for (index, process) in trace.processes.iter().enumerate() {
         if index % 1024 == 0 {
             job.check()?;
         }
-        if !chosen.has_process(ProcessId(index as u32)) {
+        let id = ProcessId(index as u32);
+        let images = process.images.iter().enumerate();
+        all.extend(images.filter_map(|(number, image)| compile_of(trace, id, number, image)));
+    }
+    tell_each_once(trace, &mut all);
+    let mut count = 0;
+    let (mut responses, mut hidden) = (Vec::new(), 0_u64);
+    for compile in &all {
+        let is_chosen =
+            chosen.has_process(compile.process) && chosen.span.contains(compile.image.start);
+        if !is_chosen || compile.is_told {
             continue;
         }
-        for image in process
-            .images
-            .iter()
-            .filter(|image| chosen.span.contains(image.start))
-        {
-            let arguments = arguments_of(trace, image);
-            let Some(compiler) = compiler_of(trace, image, &arguments) else {
-                continue;
-            };
-            if compiler == Compiler::Inner && has_driver_above(trace, process) {
-                continue;
-            }
-            responses += u64::from(arguments.iter().any(|word| word.starts_with('@')));
-            let output = value_of(&arguments, "-o");
-            for file in sources(&arguments) {
-                out.write_all(if count == 0 { b"[\n" } else { b",\n" })?;
-                entry(out, trace, image, file, output)?;
-                count += 1;
-            }
+        if compile.has_response() {
+            let words = compile.arguments.iter().filter(|it| it.starts_with('@'));
+            responses.extend(words.cloned());
+            hidden += u64::from(compile.sources.is_empty());
+        }
+        for &file in &compile.sources {
+            out.write_all(if count == 0 { b"[\n" } else { b",\n" })?;
+            entry(out, trace, compile, file)?;
+            count += 1;
         }
     }
+    responses.sort_unstable();
+    responses.dedup();
+    let files = named(&responses);
     if count == 0 {
-        return Err(ExportError::Nothing(
-            "no C or C++ compiler was started in this trace, or its arguments are not known"
+        return Err(ExportError::Nothing(match hidden {
+            0 => "no C or C++ compiler was started in this trace, or its arguments are not known"
                 .to_owned(),
-        ));
+            _ => format!(
+                "the sources of all compilers in this trace stand in response files, whose contents it does not have: {files}"
+            ),
+        }));
     }
     out.write_all(b"\n]\n")?;
     let mut summary = Summary::default();
     summary.count("compile commands", count);
-    if responses > 0 {
+    if !responses.is_empty() {
         summary.notes.push(format!(
-            "{responses} compilers were started with response files (@FILE), whose contents the trace does not have"
+            "arguments stand in response files, whose contents the trace does not have; entries keep their names: {files}"
+        ));
+    }
+    if hidden > 0 {
+        summary.notes.push(format!(
+            "{hidden} compilers have no entry: their sources stand in response files"
         ));
     }
     Ok(summary)
 }
 
-/// One entry, with the exact bytes of the arguments at `file` and `output`.
+/// The first few of them.
+fn named(files: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = files.iter().take(MOST).map(String::as_str);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match files.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// One entry, with the exact bytes of the arguments.
 fn entry(
     out: &mut dyn Write,
     trace: &Trace,
-    image: &ProgramImage,
+    compile: &Compile<'_>,
     file: usize,
-    output: Option<usize>,
 ) -> std::io::Result<()> {
+    let image = compile.image;
     let argument = |at: usize| {
         let id = image.arguments.get(at).copied().unwrap_or_default();
         trace.strings.bytes(id)
@@ -153,41 +220,133 @@ fn entry(
     out.write_all(b"{\n  \"directory\": ")?;
     write_json_text(out, directory)?;
     out.write_all(b",\n  \"arguments\": [")?;
-    for at in 0..image.arguments.len() {
-        out.write_all(if at == 0 { b"\n    " } else { b",\n    " })?;
+    for at in compile.first..image.arguments.len() {
+        let is_first = at == compile.first;
+        out.write_all(if is_first { b"\n    " } else { b",\n    " })?;
         write_json_text(out, argument(at))?;
     }
     out.write_all(b"\n  ],\n  \"file\": ")?;
     write_json_text(out, argument(file))?;
-    if let Some(output) = output {
+    if let Some(output) = output_of(image, &argument) {
         out.write_all(b",\n  \"output\": ")?;
-        write_json_text(out, argument(output))?;
+        write_json_text(out, output)?;
     }
     out.write_all(b"\n}")
 }
 
-fn arguments_of(trace: &Trace, image: &ProgramImage) -> Vec<String> {
-    image
-        .arguments
-        .iter()
-        .map(|&id| trace.text(id).into_owned())
-        .collect()
+/// What the last option for it names: `-o x`, `-ox`, `--output=x`, `--output x`.
+fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> Option<&'a [u8]> {
+    let mut output = None;
+    let mut at = 1;
+    while at < image.arguments.len() {
+        let word = argument(at);
+        let value = match word {
+            b"-o" | b"--output" => {
+                at += 1;
+                argument(at)
+            }
+            _ if std::str::from_utf8(word).is_ok_and(|it| OPTIONS_WITH_VALUE.contains(&it)) => {
+                at += 1;
+                b""
+            }
+            // Clang has options of whole words that begin like it.
+            _ if word.starts_with(b"-objc") => b"",
+            _ => (word.strip_prefix(b"--output="))
+                .or_else(|| word.strip_prefix(b"-o"))
+                .unwrap_or(b""),
+        };
+        if !value.is_empty() {
+            output = Some(value);
+        }
+        at += 1;
+    }
+    output
 }
 
-/// What kind of compiler an image is, if it is one that compiles something.
-fn compiler_of(trace: &Trace, image: &ProgramImage, arguments: &[String]) -> Option<Compiler> {
-    let by_name = arguments.first().and_then(|name| compiler_named(name));
-    let compiler = by_name.or_else(|| compiler_named(&trace.text(image.program)))?;
-    let works_otherwise = arguments
-        .iter()
-        .any(|argument| OTHER_WORK.contains(&argument.as_str()));
-    let is_inner =
-        compiler == Compiler::Inner || arguments.get(1).is_some_and(|first| first == "-cc1");
-    if is_inner {
-        return Some(Compiler::Inner);
+/// The program as one that compiles, if it does.
+fn compile_of<'a>(
+    trace: &Trace,
+    process: ProcessId,
+    number: usize,
+    image: &'a ProgramImage,
+) -> Option<Compile<'a>> {
+    let words = image.arguments.iter();
+    let arguments: Vec<String> = words.map(|&id| trace.text(id).into_owned()).collect();
+    let program = trace.text(image.program);
+    let by_name = |at: usize| compiler_named(arguments.get(at)?);
+    let (mut compiler, first) = match is_cache(&program) {
+        // Called as a compiler, or with one.
+        true => match (by_name(0), by_name(1)) {
+            (Some(_), _) => (Compiler::Cache, 0),
+            (None, Some(_)) => (Compiler::Cache, 1),
+            (None, None) => return None,
+        },
+        false => (by_name(0).or_else(|| compiler_named(&program))?, 0),
+    };
+    if arguments.get(1).is_some_and(|first| first == "-cc1") {
+        compiler = Compiler::Inner;
     }
-    (!works_otherwise || arguments.iter().any(|argument| argument == "-c"))
-        .then_some(Compiler::Driver)
+    let works_otherwise = arguments.iter().any(|it| OTHER_WORK.contains(&it.as_str()));
+    if works_otherwise && compiler != Compiler::Inner {
+        return None;
+    }
+    let sources = sources(&arguments, first);
+    Some(Compile {
+        process,
+        number,
+        image,
+        compiler,
+        first,
+        arguments,
+        sources,
+        is_told: false,
+    })
+}
+
+fn is_cache(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    ["ccache", "distcc", "sccache"].contains(&name)
+}
+
+/// Marks those for which another one is told: one around them, or one that they started.
+fn tell_each_once(trace: &Trace, all: &mut [Compile<'_>]) {
+    let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
+    for (index, compile) in all.iter().enumerate() {
+        of_process.entry(compile.process).or_default().push(index);
+    }
+    for index in 0..all.len() {
+        let mut at = Some(all[index].process);
+        for _ in 0..MOST_PARENTS {
+            let Some(process) = at else { break };
+            for &above in of_process.get(&process).into_iter().flatten() {
+                let is_own = process == all[index].process;
+                if !is_own || all[above].number < all[index].number {
+                    settle(all, above, index);
+                }
+            }
+            let process = trace.processes.get(process.0 as usize);
+            at = process.and_then(|process| process.parent);
+        }
+    }
+}
+
+/// Which of two is told: `above` came first, and made or became the other.
+fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
+    let (outer, inner) = (&all[above], &all[below]);
+    if outer.sources.is_empty() && !(outer.compiler == Compiler::Cache && outer.has_response()) {
+        return;
+    }
+    match (outer.compiler, inner.compiler) {
+        (Compiler::Cache, _) => all[below].is_told = true,
+        (Compiler::Driver, Compiler::Inner) => {
+            if !outer.has_response() || outer.shares_source(inner) {
+                all[below].is_told = true;
+            }
+        }
+        // A script or a wrapper.
+        (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_told = true,
+        _ => {}
+    }
 }
 
 /// `/usr/bin/x86_64-linux-gnu-gcc-12` is `gcc`.
@@ -202,7 +361,6 @@ fn compiler_named(program: &str) -> Option<Compiler> {
     };
     match name {
         "cc1" | "cc1plus" | "cc1obj" | "cc1objplus" => return Some(Compiler::Inner),
-        "ccache" | "distcc" | "sccache" => return None,
         _ => {}
     }
     let last = name.rsplit('-').next().unwrap_or(name);
@@ -214,52 +372,41 @@ fn compiler_named(program: &str) -> Option<Compiler> {
     .then_some(Compiler::Driver)
 }
 
-/// The places of the source files among the arguments.
-fn sources(arguments: &[String]) -> Vec<usize> {
+/// The places of the source files among the arguments, of which the first is the compiler's name.
+fn sources(arguments: &[String], first: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut is_value = false;
-    for (at, argument) in arguments.iter().enumerate().skip(1) {
-        let skip = std::mem::replace(
-            &mut is_value,
-            OPTIONS_WITH_VALUE.contains(&argument.as_str()),
-        );
-        if skip || argument.starts_with('-') || argument.starts_with('@') {
+    // What `-x` says of all inputs behind it.
+    let mut language: Option<String> = None;
+    let mut has_options = true;
+    for (at, argument) in arguments.iter().enumerate().skip(first + 1) {
+        let said = match arguments.get(at - 1) {
+            Some(before) if has_options && before == "-x" => Some(argument.as_str()),
+            _ => argument.strip_prefix("-x").filter(|_| has_options),
+        };
+        if let Some(said) = said {
+            language = (!said.is_empty() && said != "none").then(|| said.to_owned());
+            is_value = false;
+            continue;
+        }
+        let has_value = has_options && OPTIONS_WITH_VALUE.contains(&argument.as_str());
+        if std::mem::replace(&mut is_value, has_value) {
+            continue;
+        }
+        if has_options && (argument.starts_with('-') || argument.starts_with('@')) {
+            has_options = argument != "--";
             continue;
         }
         let ending = argument.rsplit_once('.').map(|(_, ending)| ending);
-        if ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)) {
+        let is_source = match &language {
+            Some(language) => !language.ends_with("-header"),
+            None => ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)),
+        };
+        if is_source {
             found.push(at);
         }
     }
     found
-}
-
-/// The place of an option's value among the arguments.
-fn value_of(arguments: &[String], option: &str) -> Option<usize> {
-    let at = arguments.iter().position(|argument| argument == option)?;
-    (at + 1 < arguments.len()).then_some(at + 1)
-}
-
-/// Whether a driver that compiles is among a process's own earlier programs or its ancestors.
-fn has_driver_above(trace: &Trace, process: &Process) -> bool {
-    let mut at = Some(process);
-    for _ in 0..MOST_PARENTS {
-        let Some(process) = at else {
-            return false;
-        };
-        let is_driver = process.images.iter().any(|image| {
-            let arguments = arguments_of(trace, image);
-            compiler_of(trace, image, &arguments) == Some(Compiler::Driver)
-                && !sources(&arguments).is_empty()
-        });
-        if is_driver {
-            return true;
-        }
-        at = process
-            .parent
-            .and_then(|id| trace.processes.get(id.0 as usize));
-    }
-    false
 }
 
 #[cfg(test)]
@@ -296,11 +443,20 @@ mod tests {
 
     #[test]
     fn sources_are_not_values_of_options() {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let line =
-            words("gcc -Iinc -MT a.c -include pre.c -c src/a.c b.S -o out.c x.o -dumpbase q.c");
-        let found: Vec<&str> = sources(&line).into_iter().map(|at| &*line[at]).collect();
-        assert_eq!(found, ["src/a.c", "b.S"]);
-        assert_eq!(value_of(&line, "-o").map(|at| &*line[at]), Some("out.c"));
+        let of = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let places = sources(&words, 0).into_iter();
+            let found: Vec<String> = places.map(|at| words[at].clone()).collect();
+            found.join(" ")
+        };
+        let line = "gcc -Iinc -MT a.c -include pre.c -c src/a.c b.S -o out.c x.o -dumpbase q.c";
+        assert_eq!(of(line), "src/a.c b.S");
+        assert_eq!(of("gcc -x c -c noext.inc -x none b.o"), "noext.inc");
+        assert_eq!(
+            of("gcc -xc++ noext -xc++-header h.h -xnone a.c"),
+            "noext a.c"
+        );
+        assert_eq!(of("gcc -x c -c - -o stdin.o"), "");
+        assert_eq!(of("gcc -B dir.c --param x.c -c -- -dash.c"), "-dash.c");
     }
 }

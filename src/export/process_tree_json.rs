@@ -6,13 +6,13 @@
 //!   "programs": [ { "start", "path", "arguments", "directory", "interpreter" } ], "children": [ ... ] }
 //! ```
 //!
-//! Times are in ns on the trace's own clock, `null` where they are not known. Bytes that are not UTF-8 are written as
-//! lone surrogates (`\udc80` to `\udcff`), from which Python's `surrogateescape` makes the bytes again.
+//! Times are in ns on the trace's own clock, `null` where they are not known. Bytes that are not UTF-8 are written
+//! as `\xNN`, and a backslash that could be read so as `\x5c`: the bytes can be had again.
 
 use std::io::Write;
 
-use super::rows::write_json_text;
 use super::{ExportError, Exporter, Request, Summary};
+use crate::base::strings::exact_text;
 use crate::base::{StringId, Timestamp};
 use crate::query::process_times::ProcessTimes;
 use crate::trace::{ProcessId, ProgramImage, Trace};
@@ -152,7 +152,7 @@ fn program(out: &mut dyn Write, trace: &Trace, image: &ProgramImage) -> std::io:
         if index > 0 {
             out.write_all(b",")?;
         }
-        write_json_text(out, trace.strings.bytes(argument))?;
+        exact(out, trace, argument)?;
     }
     out.write_all(b"]}")
 }
@@ -161,5 +161,11 @@ fn text(out: &mut dyn Write, trace: &Trace, id: StringId) -> std::io::Result<()>
     if id == StringId::EMPTY {
         return out.write_all(b"null");
     }
-    write_json_text(out, trace.strings.bytes(id))
+    exact(out, trace, id)
+}
+
+/// A text from which its bytes can be had again.
+fn exact(out: &mut dyn Write, trace: &Trace, id: StringId) -> std::io::Result<()> {
+    let text = exact_text(trace.strings.bytes(id));
+    Ok(serde_json::to_writer(out, &text)?)
 }

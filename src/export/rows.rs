@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::base::StringId;
 use crate::base::calendar::wall_text;
-use crate::base::strings::text_of;
+use crate::base::strings::exact_text;
 use crate::trace::Trace;
 
 /// A value in a table.
@@ -21,10 +21,10 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A name or text of a trace; bytes that are not UTF-8 are `\xNN`, as everywhere.
+    /// A name or text of a trace; bytes that are not UTF-8 are `\xNN`, so that they can be had again.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Cell {
-        Cell::Text(text_of(bytes).into_owned())
+        Cell::Text(exact_text(bytes).into_owned())
     }
 
     /// A string of a trace.

@@ -3,6 +3,7 @@
 use super::Chosen;
 use super::build_tables;
 use super::rows::{Cell, RowWriter};
+use crate::base::strings::exact_text;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
@@ -78,7 +79,9 @@ pub(super) fn track_name(trace: &Trace, id: TrackId) -> String {
         return String::new();
     };
     match track.kind {
-        _ if track.name != StringId::EMPTY => trace.text(track.name).into_owned(),
+        _ if track.name != StringId::EMPTY => {
+            exact_text(trace.strings.bytes(track.name)).into_owned()
+        }
         TrackKind::Cpu(cpu) => format!(
             "CPU {}",
             trace
@@ -145,7 +148,7 @@ pub(super) fn slices(
         }
         let process = trace
             .process_of(thread)
-            .map(|process| trace.text(process.name));
+            .map(|process| Cell::of_string(trace, process.name));
         rows.row(&[
             slice.start.0.into(),
             duration(slice.start, slice.end),

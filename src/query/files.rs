@@ -262,8 +262,8 @@ impl FileList {
 
     /// The file that is, or was last, called `path`.
     #[must_use]
-    pub fn find(&self, trace: &Trace, path: &str) -> Option<FileId> {
-        let name = trace.strings.find(path.as_bytes());
+    pub fn find(&self, trace: &Trace, path: &[u8]) -> Option<FileId> {
+        let name = trace.strings.find(path);
         let named = |is_it: &dyn Fn(&[crate::base::StringId]) -> bool| {
             let at = self
                 .history
@@ -279,12 +279,12 @@ impl FileList {
             return Some(file);
         }
         // The end of a path is enough, if no other file ends so.
-        let tail = format!("/{path}");
+        let tail = [b"/", path].concat();
         let ends = |file: &FileId| {
             trace
                 .strings
                 .bytes(self.history.name(*file))
-                .ends_with(tail.as_bytes())
+                .ends_with(&tail)
         };
         let mut found = (0..self.history.files.len() as u32)
             .map(FileId)

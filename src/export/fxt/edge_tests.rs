@@ -212,7 +212,7 @@ fn each_cpu_has_its_thread_at_the_start() {
     let source = written(folder.path(), |out| {
         let side = |koid| Side::Thread { koid, weight: 1 };
         for thread in [11, 12, 13, 14] {
-            out.thread_object((10, thread), "t");
+            out.thread_object((10, thread), b"t");
         }
         out.context_switch((10, 0), Side::Idle, (1, ""), side(11), None);
         out.context_switch((20, 1), Side::Idle, (1, ""), side(12), None);
@@ -584,7 +584,7 @@ fn told(loaded: &LoadedTrace) -> Vec<String> {
 fn counters_without_numbers_objects_and_blobs_are_what_they_were() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        out.process_object(10, "game");
+        out.process_object(10, b"game");
         let name = out.name("state");
         let base = Head {
             name,

@@ -215,6 +215,10 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
+    fn name_bytes(&self, id: StringId) -> &'a [u8] {
+        self.source.trace.strings.bytes(id)
+    }
+
     fn name_text(&self, id: StringId) -> Cow<'a, str> {
         self.source.trace.strings.text(id)
     }
@@ -228,24 +232,17 @@ impl<'a, 't> Encoder<'a, 't> {
         more: &[Arg<'_>],
         last_word: Option<u64>,
     ) {
-        let (category_text, name_text);
         let head = Head {
             event_type,
             time: self.ticks(time),
             thread,
             category: match self.records.fixed_name(category) {
                 Some(category) => category,
-                None => {
-                    category_text = self.name_text(category);
-                    self.records.name(&category_text)
-                }
+                None => self.records.exact_name(self.name_bytes(category)),
             },
             name: match self.records.fixed_name(name) {
                 Some(name) => name,
-                None => {
-                    name_text = self.name_text(name);
-                    self.records.name(&name_text)
-                }
+                None => self.records.exact_name(self.name_bytes(name)),
             },
         };
         // What was cut before says already what is true of it.
@@ -277,9 +274,8 @@ impl<'a, 't> Encoder<'a, 't> {
             self.cut_texts += 1;
             let whole_name = format!("{} ({argument})", self.name_text(name));
             // Registering texts for the event may have replaced what stood for its category.
-            let category = self.name_text(category);
             let head = Head {
-                category: self.records.name(&category),
+                category: self.records.exact_name(self.name_bytes(category)),
                 name: self.records.name(&whole_name),
                 ..head
             };
@@ -536,9 +532,8 @@ impl<'a, 't> Encoder<'a, 't> {
         let fitted = args::fit(&mut args);
         self.records.counts.packed += u64::from(fitted.is_packed);
         self.cut_texts += fitted.cut.len() as u64;
-        let name = self.source.trace.strings.text(name);
         self.records.prepare(&args);
-        let name = self.records.name(&name);
+        let name = self.records.exact_name(self.name_bytes(name));
         let owner = object.process.map_or(Ok(thread), Err);
         self.records.userspace_object(object.pointer, owner, name);
     }
@@ -641,13 +636,12 @@ impl<'a, 't> Encoder<'a, 't> {
             u32::MAX => StringId::EMPTY,
             event => self.names_of(self.events.kind(EventId(event))).0,
         };
-        let category = self.name_text(category);
         let args = [Arg::new(name.argument.as_str(), value)];
         let head = Head {
             event_type: EventType::Counter,
             time: self.ticks(item.time),
             thread,
-            category: self.records.name(&category),
+            category: self.records.exact_name(self.name_bytes(category)),
             name: self.records.name(&name.event),
         };
         self.records.event(head, &args, Some(name.id));

@@ -103,11 +103,11 @@ impl FixedTables {
             if tables.strings.len() > usize::from(zones.strings) {
                 break;
             }
-            let text = trace_strings.text(name);
+            let text = trace_strings.bytes(name);
             if text.is_empty() || text.len() > MOST_REPEATED_BYTES {
                 continue;
             }
-            let index = tables.strings.intern_text(&text).0 as u16;
+            let index = tables.strings.intern(text).0 as u16;
             if let Some(entry) = tables.by_trace_id.get_mut(name.0 as usize) {
                 *entry = index;
             }

@@ -529,7 +529,7 @@ fn write_names(
         let is_met = met_processes.contains(&ProcessId(index as u32));
         if is_met || wanted[index] && is_alive(process.start, process.end) {
             let koid = koids.process(ProcessId(index as u32));
-            records.process_object(koid, &trace.text(process.name));
+            records.process_object(koid, trace.strings.bytes(process.name));
             processes += 1;
         }
     }
@@ -537,14 +537,14 @@ fn write_names(
         let id = ThreadId(index as u32);
         let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
         if is_met(id) || is_wanted && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), &trace.text(thread.name));
+            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
             threads += 1;
         }
     }
     for &id in &koids.named_last {
         let thread = trace.thread(id);
         if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), &trace.text(thread.name));
+            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
         }
     }
     for (index, cpu) in trace.cpus.iter().enumerate() {
@@ -552,12 +552,12 @@ fn write_names(
         if owners.cpus.contains(&id) {
             let name = format!("CPU {}", cpu.number);
             let (process, thread) = koids.cpu(id);
-            records.process_object(process, &name);
-            records.thread_object((process, thread), &name);
+            records.process_object(process, name.as_bytes());
+            records.thread_object((process, thread), name.as_bytes());
         }
     }
     if owners.is_machine_needed {
-        records.process_object(Koids::MACHINE.0, "machine");
+        records.process_object(Koids::MACHINE.0, b"machine");
     }
     (processes, threads)
 }

@@ -44,14 +44,14 @@ pub type ThreadKoids = (u64, u64);
 #[derive(Clone, Copy, Debug)]
 pub struct TextRef<'a> {
     bits: u16,
-    inline: &'a str,
+    inline: &'a [u8],
 }
 
 impl<'a> TextRef<'a> {
     /// The empty text.
     pub const EMPTY: TextRef<'static> = TextRef {
         bits: 0,
-        inline: "",
+        inline: &[],
     };
 
     /// An entry of the table.
@@ -59,12 +59,12 @@ impl<'a> TextRef<'a> {
     pub fn index(index: u16) -> TextRef<'static> {
         TextRef {
             bits: index,
-            inline: "",
+            inline: &[],
         }
     }
 
     /// A text that stands in the record.
-    fn inline(text: &'a str) -> TextRef<'a> {
+    fn inline(text: &'a [u8]) -> TextRef<'a> {
         match text.is_empty() {
             true => TextRef::EMPTY,
             false => TextRef {
@@ -202,7 +202,7 @@ impl<'t> Registered<'t> {
                 let index = (number * 64 + bit) as u16;
                 if (1..=last_string).contains(&index) {
                     let bytes = self.fixed.strings.bytes(StringId(u32::from(index)));
-                    records.string_record(index, &crate::base::strings::text_of(bytes));
+                    records.string_record(index, bytes);
                 }
             }
         }
@@ -256,8 +256,8 @@ impl<'t> Records<'t> {
     }
 
     #[inline]
-    fn stream(&mut self, text: &str) {
-        push_bytes(&mut self.out, text.as_bytes());
+    fn stream(&mut self, bytes: &[u8]) {
+        push_bytes(&mut self.out, bytes);
     }
 
     /// Puts the size of the record that starts at `start` into its header.
@@ -269,7 +269,7 @@ impl<'t> Records<'t> {
     /// The head of a file: magic number, one provider, one tick a nanosecond.
     pub fn file_head(&mut self, provider: &str) {
         self.word(MAGIC);
-        let name = cut(provider, 255);
+        let name = cut(provider, 255).as_bytes();
         let start = self.out.len();
         self.word(1 << 16 | 1 << 20 | (name.len() as u64) << 52);
         self.stream(name);
@@ -283,11 +283,11 @@ impl<'t> Records<'t> {
     pub fn well_known_strings(&mut self) {
         let fixed = self.fixed;
         for (id, bytes) in fixed.strings.iter().skip(1) {
-            self.string_record(id.0 as u16, &crate::base::strings::text_of(bytes));
+            self.string_record(id.0 as u16, bytes);
         }
     }
 
-    fn string_record(&mut self, index: u16, text: &str) {
+    fn string_record(&mut self, index: u16, text: &[u8]) {
         let start = self.out.len();
         self.word(2 | u64::from(index) << 16 | (text.len() as u64) << 32);
         self.stream(text);
@@ -303,10 +303,10 @@ impl<'t> Records<'t> {
     }
 
     /// The index of a text; `None` if it is not registered (yet).
-    fn index(&mut self, text: &str, wants: Wants) -> Option<u16> {
-        let id = self.texts.intern_text(text).0 as usize;
+    fn index(&mut self, text: &[u8], wants: Wants) -> Option<u16> {
+        let id = self.texts.intern(text).0 as usize;
         if id >= self.indices.len() {
-            let fixed = self.fixed.strings.find(text.as_bytes());
+            let fixed = self.fixed.strings.find(text);
             self.indices.push(fixed.map_or(0, |fixed| fixed.0 as u16));
         }
         let known = self.indices[id];
@@ -341,7 +341,7 @@ impl<'t> Records<'t> {
         zones.strings + 1 + slot as u16
     }
 
-    fn reference<'a>(&mut self, text: &'a str, wants: Wants) -> TextRef<'a> {
+    fn reference<'a>(&mut self, text: &'a [u8], wants: Wants) -> TextRef<'a> {
         if text.is_empty() {
             return TextRef::EMPTY;
         }
@@ -349,29 +349,36 @@ impl<'t> Records<'t> {
         if (text.len() <= MOST_REPEATED_BYTES || is_long)
             && let Some(bits) = self.index(text, wants)
         {
-            return TextRef { bits, inline: "" };
+            return TextRef { bits, inline: &[] };
         }
         TextRef::inline(text)
     }
 
     /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
     pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
-        self.counts.cut_names += u64::from(text.len() > MOST_STRING_BYTES);
-        self.reference(cut(text, MOST_STRING_BYTES), Wants::Always)
+        self.exact_name(text.as_bytes())
+    }
+
+    /// The same for a name as it is in the file, which may be no UTF-8.
+    pub fn exact_name<'a>(&mut self, name: &'a [u8]) -> TextRef<'a> {
+        self.counts.cut_names += u64::from(name.len() > MOST_STRING_BYTES);
+        self.reference(cut_bytes(name, MOST_STRING_BYTES), Wants::Always)
     }
 
     /// The reference for ever, if it holds in the whole file.
     pub fn lasting(&self, name: TextRef<'_>) -> Option<TextRef<'static>> {
         let bits = name.bits;
         let is_fixed = bits <= self.fixed.zones.strings;
-        is_fixed.then_some(TextRef { bits, inline: "" })
+        is_fixed.then_some(TextRef { bits, inline: &[] })
     }
 
     /// A name for a string of the trace, if it is among the fixed ones.
     #[inline]
     pub fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
         match self.fixed.by_trace_id.get(id.0 as usize) {
-            Some(&bits) if bits != 0 || id == StringId::EMPTY => Some(TextRef { bits, inline: "" }),
+            Some(&bits) if bits != 0 || id == StringId::EMPTY => {
+                Some(TextRef { bits, inline: &[] })
+            }
             _ => None,
         }
     }
@@ -564,8 +571,8 @@ impl<'t> Records<'t> {
             out,
             6 | size << 4 | u64::from(name.bits) << 16 | u64::from(text.bits) << 32,
         );
-        push_bytes(out, name.inline.as_bytes());
-        push_bytes(out, text.inline.as_bytes());
+        push_bytes(out, name.inline);
+        push_bytes(out, text.inline);
         self.argument_count += 1;
     }
 
@@ -579,7 +586,7 @@ impl<'t> Records<'t> {
             out,
             10 | size << 4 | u64::from(name.bits) << 16 | (bytes.len() as u64) << 32,
         );
-        push_bytes(out, name.inline.as_bytes());
+        push_bytes(out, name.inline);
         push_bytes(out, bytes);
         self.argument_count += 1;
     }
@@ -599,7 +606,7 @@ impl<'t> Records<'t> {
             out,
             kind | size << 4 | u64::from(name.bits) << 16 | u64::from(high) << 32,
         );
-        push_bytes(out, name.inline.as_bytes());
+        push_bytes(out, name.inline);
         if let Some(word) = word {
             push_word(out, word);
         }
@@ -608,7 +615,7 @@ impl<'t> Records<'t> {
 
     /// A reference to a text that is a value: it is registered when it comes again. Valid for the next record only.
     pub fn value<'a>(&mut self, text: &'a str) -> TextRef<'a> {
-        self.reference(text, Wants::IfRepeated)
+        self.reference(text.as_bytes(), Wants::IfRepeated)
     }
 
     /// The index of a text in the fixed table, or 0.
@@ -653,16 +660,16 @@ impl<'t> Records<'t> {
     }
 
     /// The name of a process.
-    pub fn process_object(&mut self, koid: u64, name: &str) {
+    pub fn process_object(&mut self, koid: u64, name: &[u8]) {
         self.object(1, koid, name, None);
     }
 
     /// The name of a thread, and its process.
-    pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &str) {
+    pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
         self.object(2, thread, name, Some(process));
     }
 
-    fn object(&mut self, object_type: u64, koid: u64, name: &str, process: Option<u64>) {
+    fn object(&mut self, object_type: u64, koid: u64, name: &[u8], process: Option<u64>) {
         let args: Vec<Arg<'_>> = process
             .map(|process| Arg::new("process", ArgValue::Koid(process)))
             .into_iter()
@@ -670,7 +677,7 @@ impl<'t> Records<'t> {
         // Names of objects are used once: they stand in the record if they fit.
         let name = match name.len() {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
-            _ => self.name(name),
+            _ => self.exact_name(name),
         };
         self.used.string(name.bits);
         self.prepare(&args);
@@ -765,7 +772,7 @@ impl<'t> Records<'t> {
             let start = self.out.len();
             self.word(9 | (piece.len() as u64) << 16 | u64::from(thread) << 32);
             self.word(time);
-            self.stream(piece);
+            self.stream(piece.as_bytes());
             self.close(start);
             self.counts.logs += 1;
             rest = &rest[piece.len()..];
@@ -830,6 +837,17 @@ fn side_words(side: Side) -> (u64, i32) {
 enum Wants {
     Always,
     IfRepeated,
+}
+
+/// The longest start of `bytes` that has at most `most_bytes` and ends at a character, where it is text.
+fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
+    let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
+    if bytes.len() <= most_bytes {
+        return bytes;
+    }
+    let least = most_bytes.saturating_sub(3);
+    let end = (least..=most_bytes).rev().find(|&end| !is_within(end));
+    bytes.get(..end.unwrap_or(most_bytes)).unwrap_or(bytes)
 }
 
 /// The longest start of `text` that has at most `most_bytes` and ends at a character.

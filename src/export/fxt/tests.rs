@@ -33,9 +33,9 @@ pub(super) fn sample(folder: &Path) -> LoadedTrace {
     let mut out = Records::new(&tables);
     out.file_head("test");
     out.well_known_strings();
-    out.process_object(10, "game");
+    out.process_object(10, b"game");
     for thread in [11, 12, 13] {
-        out.thread_object((10, thread), &format!("t{thread}"));
+        out.thread_object((10, thread), format!("t{thread}").as_bytes());
     }
     let mut event = |event_type, time, thread, name: &'static str, args: &[Arg<'_>], word| {
         let name = out.name(name);
