@@ -243,3 +243,23 @@ fn calls_of_one_whole_second_follow_each_other() {
         [(start + 47_000, Some(1_000), 1)]
     );
 }
+
+#[test]
+fn info_lists_the_buffers_of_a_text() {
+    let text = "cpus=2
+                       bash-291   [000]    46.100000: sched_wakeup:         comm=x pid=3 prio=120 target_cpu=001
+      irqs:          <idle>-0     [001]    46.200000: softirq_raise:        vec=1 [action=TIMER]
+      irqs:          <idle>-0     [001]    46.300000: softirq_entry:        vec=1 [action=TIMER]
+";
+    let files = Files::new(&[("a.txt", text)]);
+    let info = files.text(&["info", "a.txt"]);
+    assert!(info.contains("top: 1 events"), "{info}");
+    let json: serde_json::Value =
+        serde_json::from_str(&files.text(&["info", "--json", "a.txt"])).unwrap();
+    assert!(
+        json["facts"]["buffers"]
+            .as_str()
+            .unwrap()
+            .ends_with("irqs: 2 events")
+    );
+}

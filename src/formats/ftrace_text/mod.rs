@@ -22,6 +22,7 @@ mod fields;
 mod flags;
 mod gaps;
 mod graph;
+mod instances;
 mod line;
 mod prefix;
 mod recipe;
@@ -47,6 +48,7 @@ use crate::formats::{EventRef, Format, Input, Reader, Report};
 
 use emit::{Emitter, Last, Layout};
 use flags::Legend;
+use instances::Instances;
 use line::{Body, Plain, classify, plain};
 use prefix::{digits, split_prefix};
 use report::Shape;
@@ -118,6 +120,7 @@ struct Summary {
     is_raw: bool,
     has_etrace: bool,
     shape: Shape,
+    instances: Instances,
 }
 
 fn summarize(text: &[u8], layout: Layout) -> Summary {
@@ -160,6 +163,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
             summary.shape.has_steps |= !prefix.step.is_empty();
             let width = &mut summary.shape.instance_width;
             *width = (*width).max(prefix.instance.len());
+            summary.instances.count(prefix.instance);
         } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
             see(cpu);
         }
@@ -186,7 +190,7 @@ impl FtraceReader {
             text.len() / BLOCK_BYTES
         };
         let ranges = cut_at_line_ends(text, block_count.max(1));
-        let summaries: Vec<Summary> = ranges
+        let mut summaries: Vec<Summary> = ranges
             .par_iter()
             .map(|range| {
                 job.check()?;
@@ -207,6 +211,10 @@ impl FtraceReader {
         let has_etrace = summaries.iter().any(|summary| summary.has_etrace);
         let shapes = summaries.iter().map(|summary| summary.shape);
         let shape = shapes.fold(Shape::default(), Shape::and);
+        let instances = summaries
+            .iter_mut()
+            .map(|summary| std::mem::take(&mut summary.instances));
+        let instances = instances.fold(Instances::default(), Instances::and);
         let first = summaries.iter().find_map(|summary| summary.first);
         let mut last = first.unwrap_or_default();
         last.thread = ThreadKey::UNKNOWN.0;
@@ -244,6 +252,7 @@ impl FtraceReader {
             ClockUnit::Nanoseconds
         };
         let mut facts = vec![("lines".to_owned(), (first_line - 1).to_string())];
+        facts.extend(instances.text().map(|text| ("buffers".to_owned(), text)));
         let comments = lines(head, 1, 0)
             .map(|line| line.bytes)
             .filter_map(|line| line.strip_prefix(b"# "));

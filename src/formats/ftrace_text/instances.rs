@@ -1,0 +1,91 @@
+//! The buffers that a text was printed from, counted while it is looked through: for the info pane.
+
+use rustc_hash::FxHashMap;
+
+/// More buffers are counted as one.
+const MOST: usize = 256;
+
+/// How many events each instance's buffer has; the top buffer's name is empty.
+#[derive(Clone, Debug, Default)]
+pub struct Instances {
+    counts: FxHashMap<Vec<u8>, u64>,
+    /// The buffer of the last event, and how many of its events are not in `counts` yet.
+    last: (Vec<u8>, u64),
+}
+
+impl Instances {
+    /// An event of this instance.
+    #[inline]
+    pub fn count(&mut self, name: &[u8]) {
+        if self.last.0 != name {
+            self.take_last();
+            self.last.0 = name.to_vec();
+        }
+        self.last.1 += 1;
+    }
+
+    #[cold]
+    fn take_last(&mut self) {
+        let (name, count) = std::mem::take(&mut self.last);
+        if count > 0 {
+            self.add(name, count);
+        }
+    }
+
+    fn add(&mut self, name: Vec<u8>, count: u64) {
+        let is_full = self.counts.len() >= MOST && !self.counts.contains_key(&name);
+        let name = if is_full { b"(others)".to_vec() } else { name };
+        *self.counts.entry(name).or_default() += count;
+    }
+
+    /// The events of both.
+    #[must_use]
+    pub fn and(mut self, mut other: Instances) -> Instances {
+        self.take_last();
+        other.take_last();
+        for (name, count) in other.counts {
+            self.add(name, count);
+        }
+        self
+    }
+
+    /// A line for each buffer, the top one first; `None` if there is only that.
+    #[must_use]
+    pub fn text(mut self) -> Option<String> {
+        self.take_last();
+        let mut all: Vec<(Vec<u8>, u64)> = self.counts.into_iter().collect();
+        if all.iter().all(|(name, _)| name.is_empty()) {
+            return None;
+        }
+        all.sort();
+        let lines = all.iter().map(|(name, count)| {
+            let name = String::from_utf8_lossy(name);
+            let name = if name.is_empty() { "top" } else { &name };
+            format!("{name}: {count} events")
+        });
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_listed_with_their_events() {
+        let of = |names: &[&str]| {
+            let mut found = Instances::default();
+            for name in names {
+                found.count(name.as_bytes());
+            }
+            found
+        };
+        assert_eq!(of(&["", ""]).text(), None);
+        assert_eq!(of(&[]).text(), None);
+        let both = of(&["irqs", "irqs", ""]).and(of(&["", "a", "irqs"]));
+        assert_eq!(
+            both.text().unwrap(),
+            "top: 2 events\na: 1 events\nirqs: 3 events"
+        );
+    }
+}
