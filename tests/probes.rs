@@ -212,6 +212,17 @@ fn the_command_lists_errors_under_their_columns_and_writes_a_script() {
         "{err}"
     );
 
+    // A file of which no line is right is checked like any other.
+    let wrong = folder.join("wrong");
+    std::fs::write(&wrong, "p ext4:foo.isra.0+0x10/0x20\n").unwrap();
+    let (code, _, err) = run(&["probes", wrong.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(
+        err.contains("line 1, column 3: the function's size"),
+        "{err}"
+    );
+    assert!(err.contains("(BAD_PROBE_ADDR)"), "{err}");
+
     let script = folder.join("capture.sh");
     let to = script.to_str().unwrap();
     let (_, _, err) = run(&["probes", "--definitions", path, "--script", to]);

@@ -9,9 +9,8 @@ use threadline::probes::{self, Command};
 const RECORDED: &str = include_str!("support/linux-6.18-uprobes.tsv");
 
 /// Where this program means to differ: the heads that `uprobe_events` takes and a kernel with kprobes refuses in
-/// `dynamic_events` (a number that is none, is too big, or stands behind p), or that somebody mistyped; 0, which is
-/// documented as the default; and the column of the first argument that is too many, where the kernel marks the
-/// first of all.
+/// `dynamic_events` (a number that is none, is too big, or stands behind p), or that somebody mistyped; and the
+/// column of the first argument that is too many, where the kernel marks the first of all.
 const MEANT: &[&str] = &[
     "p9 /bin/sh:0x1000",
     "p9:e /bin/sh:0x1000",

@@ -253,7 +253,7 @@ fn info_lists_the_buffers_of_a_text() {
 ";
     let files = Files::new(&[("a.txt", text)]);
     let info = files.text(&["info", "a.txt"]);
-    assert!(info.contains("top: 1 events"), "{info}");
+    assert!(info.contains("top: 1 event"), "{info}");
     let json: serde_json::Value =
         serde_json::from_str(&files.text(&["info", "--json", "a.txt"])).unwrap();
     assert!(

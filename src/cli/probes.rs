@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{CliError, Command, format_argument, load, row_format};
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::{Cell, RowWriter};
-use crate::load::definitions::{attach, take_out};
+use crate::load::definitions::{attach, has_form, take_out};
 use crate::probes::{self, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
 use crate::trace::Trace;
@@ -92,8 +92,13 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
         let paths = matches.get_many::<PathBuf>(name).unwrap_or_default();
         paths.cloned().collect()
     };
-    let mut given = read_set(&paths("definitions"), &paths("profile"))?;
-    let files = paths("file");
+    let (mut files, mut definitions) = (paths("file"), paths("definitions"));
+    let is_nothing_else = definitions.is_empty() && matches!(take_out(&files), (_, None));
+    if is_nothing_else && matches!(files.as_slice(), [only] if has_form(only)) {
+        // No line of it is right: the errors are what is asked for.
+        definitions = std::mem::take(&mut files);
+    }
+    let mut given = read_set(&definitions, &paths("profile"))?;
     let loaded = match take_out(&files) {
         // Definitions and profiles without a trace need none.
         (traces, Some(set)) if traces.is_empty() && given.definitions.lines.is_empty() => {

@@ -81,6 +81,15 @@ fn definition_text(path: &Path) -> Option<Found> {
     })
 }
 
+/// Whether a file that is no trace has lines of a definition's form, right or wrong.
+#[must_use]
+pub fn has_form(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let is_read = std::fs::File::open(path)
+        .and_then(|file| file.take(super::HEAD_BYTES as u64).read_to_end(&mut head));
+    is_read.is_ok() && probes::sniff_form(&head) && detect(&head).is_err()
+}
+
 /// Whether a format is sure that these bytes are its own.
 fn is_trace(head: &[u8]) -> bool {
     use crate::formats::Sniff;

@@ -272,6 +272,9 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
         return Err((head_at + head.len(), Fault::NoPlace));
     };
     let place = within(*place_at, place(letter, place_word, &mut sort))?;
+    if max_active == Some(0) && !place.is_user() {
+        return Err((head_at + 1, Fault::NoneActive));
+    }
     if letter == b'f' && arguments.iter().any(|(_, word)| fetches_return(word)) {
         sort = ProbeSort::Return;
     }
@@ -313,7 +316,8 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     };
     Ok(ProbeDefinition {
         sort,
-        max_active,
+        // For a probe in a program the number is read and means nothing.
+        max_active: max_active.filter(|&number| number > 0),
         group: group.unwrap_or_else(|| usual.to_owned()),
         event: event.unwrap_or_else(|| generated_name(sort, &place)),
         place,
@@ -339,8 +343,7 @@ fn max_active(number: &str, letter: u8) -> Result<Option<u32>, Wrong> {
     match unsigned(number) {
         None => Err((0, Fault::BadMaxActive)),
         Some(number) if number > MOST_ACTIVE => Err((0, Fault::MaxActiveTooBig)),
-        // 0 asks for the kernel's default.
-        Some(number) => Ok(Some(number as u32).filter(|&number| number > 0)),
+        Some(number) => Ok(Some(number as u32)),
     }
 }
 

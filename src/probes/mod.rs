@@ -16,8 +16,8 @@
 //!
 //! Described in the kernel's Documentation/trace/kprobetrace.rst, uprobetracer.rst, eprobetrace.rst and
 //! fprobetrace.rst. The rules are those of Linux 6.18 on a 64-bit machine (`tests/probes_kernel.rs` holds them to one),
-//! but that `$argN` where a function returns is refused, as before 6.9, and that `r0` asks for the default, as
-//! documented. Whether a symbol, a register, a file or a function's argument exists on a certain machine is not
+//! but that `$argN` where a function returns is refused, as before 6.9. Of the number behind `r` its sources decide, not
+//! its documentation: 0 is refused for functions of the kernel. Whether a symbol, a register, a file or a function's argument exists on a certain machine is not
 //! decided here.
 
 mod command;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub use command::{parse, parse_files};
 pub use fault::{Fault, ProbeError};
 pub use profile::{ProfileRow, parse_profile};
-pub use sniff::{sniff, sniff_profile};
+pub use sniff::{sniff, sniff_form, sniff_profile};
 
 /// Definitions with what the kernel counted: what is attached to a trace.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -109,6 +109,9 @@ pub(super) fn place(letter: u8, word: &str, sort: &mut ProbeSort) -> Result<Prob
     if let Some(address) = unsigned(word) {
         return Ok(ProbePlace::Address(address));
     }
+    if has_size(word) {
+        return Err((0, Fault::PlaceWithSize));
+    }
     if word.contains('/') && word.contains(':') {
         return file_place(word, sort);
     }
@@ -138,6 +141,18 @@ pub(super) fn place(letter: u8, word: &str, sort: &mut ProbeSort) -> Result<Prob
         module: module.to_owned(),
         name: name.to_owned(),
         offset,
+    })
+}
+
+/// Whether a word is `[MOD:]SYM+offs/size`, as symbols are printed in stack traces and events.
+fn has_size(word: &str) -> bool {
+    let split = || {
+        let (place, size) = word.split_once('/')?;
+        let (symbol, offset) = place.rsplit_once('+')?;
+        Some((symbol.rsplit(':').next()?, offset, size))
+    };
+    split().is_some_and(|(symbol, offset, size)| {
+        is_symbol(symbol) && unsigned(offset).is_some() && unsigned(size).is_some()
     })
 }
 

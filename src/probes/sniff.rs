@@ -12,6 +12,20 @@ const MOST_LINES: usize = 64;
 /// least one is right. A line that somebody mistyped is an error of its own, wherever it stands.
 #[must_use]
 pub fn sniff(head: &[u8]) -> bool {
+    sniff_form(head)
+        && whole_lines(head).is_some_and(|head| {
+            parse(&head).lines.iter().any(|line| {
+                matches!(
+                    line.command,
+                    Ok(Command::Define(_) | Command::Remove { .. })
+                )
+            })
+        })
+}
+
+/// Whether most lines of a head have a definition's form, right or wrong: for who asks what is wrong with them.
+#[must_use]
+pub fn sniff_form(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {
         return false;
     };
@@ -32,12 +46,6 @@ pub fn sniff(head: &[u8]) -> bool {
         right += usize::from(has_form(line));
     }
     right * 2 > all
-        && parse(&head).lines.iter().any(|line| {
-            matches!(
-                line.command,
-                Ok(Command::Define(_) | Command::Remove { .. })
-            )
-        })
 }
 
 /// Whether the head of a file is a `kprobe_profile` or `uprobe_profile`.

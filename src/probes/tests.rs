@@ -45,7 +45,7 @@ fn the_kernels_own_examples_are_read() {
     assert_eq!(back.arguments[0].name, "arg1");
     assert!(back.argument("$retval").is_some(), "old kernels call it so");
     assert_eq!(probe("r10:g-1/x vfs_read").max_active, Some(10));
-    assert_eq!(probe("r0 vfs_read").max_active, None);
+    assert_eq!(probe("r0:e /bin/sh:0x10").max_active, None);
 }
 
 #[test]
@@ -144,6 +144,11 @@ fn mistakes_are_found_at_their_columns() {
         ("p^9 vfs_read", Fault::MaxActiveOnEntry),
         ("r^9x9 vfs_read", Fault::BadMaxActive),
         ("r^4097 vfs_read", Fault::MaxActiveTooBig),
+        ("r^0 vfs_read", Fault::NoneActive),
+        ("r^0x0:e vfs_read", Fault::NoneActive),
+        ("p ^ext4:foo.isra.0+0x10/0x20", Fault::PlaceWithSize),
+        ("r ^foo+0/0x20", Fault::PlaceWithSize),
+        ("p /lib/a+1/2:^x", Fault::BadFileOffset),
         ("p ^one-two", Fault::BadPlace),
         ("p ^one+9-9", Fault::BadPlace),
         ("p ^vfs_read-4", Fault::BadPlace),

@@ -61,7 +61,8 @@ impl Instances {
         let lines = all.iter().map(|(name, count)| {
             let name = String::from_utf8_lossy(name);
             let name = if name.is_empty() { "top" } else { &name };
-            format!("{name}: {count} events")
+            let plural = if *count == 1 { "" } else { "s" };
+            format!("{name}: {count} event{plural}")
         });
         Some(lines.collect::<Vec<_>>().join("\n"))
     }
@@ -85,7 +86,7 @@ mod tests {
         let both = of(&["irqs", "irqs", ""]).and(of(&["", "a", "irqs"]));
         assert_eq!(
             both.text().unwrap(),
-            "top: 2 events\na: 1 events\nirqs: 3 events"
+            "top: 2 events\na: 1 event\nirqs: 3 events"
         );
     }
 }
