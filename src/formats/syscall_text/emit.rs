@@ -92,7 +92,11 @@ impl FirstHalf<'_> {
     pub fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
         let first = self.text.trim_ascii_end();
         match dialect {
-            Dialect::Strace => [first, rest].concat(),
+            Dialect::Strace => {
+                // The blank behind a comma parts parameters.
+                let between: &[u8] = if first.ends_with(b",") { b" " } else { b"" };
+                [first, between, rest].concat()
+            }
             Dialect::Minix => {
                 let Some(rest) = rest.strip_prefix(b"<..>") else {
                     return rest.to_vec();

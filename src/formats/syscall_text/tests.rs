@@ -94,6 +94,26 @@ fn two_signals_and_two_suspensions_are_one_call() {
 }
 
 #[test]
+fn a_call_in_two_pieces_has_its_parameters_and_the_stack_behind_it() {
+    let text = "7 10:00:00.5 read(0,  <unfinished ...>\n8 10:00:00.6 getpid() = 8 <0.000001>\n > /lib/c.so(getpid+0x1) [0x1]\n\
+                7 10:00:00.7 <... read resumed>\"a, b\", 16) = 4 <0.200000>\n > /lib/c.so(read+0x13) [0x2]\n > /bin/x(main+0x1) [0x3]\n\n\
+                7 10:00:00.8 close(0) = 0 <0.000001>\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    for event in [0, 2] {
+        let detail = describe(&reader, &columns, event);
+        let texts: Vec<String> = detail.fields.iter().take(4).map(|it| it.text()).collect();
+        assert_eq!(texts, ["0", "\"a, b\"", "16", "4"], "event {event}");
+    }
+    // It is said once: where it was printed.
+    assert!(describe(&reader, &columns, 0).stack.is_empty());
+    assert_eq!(
+        describe(&reader, &columns, 2).stack,
+        ["/lib/c.so(read+0x13) [0x2]", "/bin/x(main+0x1) [0x3]"]
+    );
+    assert!(describe(&reader, &columns, 3).stack.is_empty());
+}
+
+#[test]
 fn an_overflowed_record_takes_its_parameters_from_the_first_line() {
     let text = "    7| open(\"/a/long/path\", O_RDONLY) = <..>\n    8| getpid() = 8\n    7|*open(<..>) = 5\n";
     let (reader, columns) = read(text, Dialect::Minix);
