@@ -263,3 +263,89 @@ fn info_lists_the_buffers_of_a_text() {
             .ends_with("irqs: 2 events")
     );
 }
+
+/// Operation, path and other path of each row.
+fn file_rows(files: &Files, name: &str) -> Vec<[String; 3]> {
+    let rows = files.table(&["files", name]);
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap_or("").to_owned();
+    rows.iter()
+        .map(|row| ["op", "path", "other_path"].map(|key| text(row, key)))
+        .collect()
+}
+
+#[test]
+fn files_are_found_wherever_their_paths_count_from() {
+    let plain = "7 10:00:00.1 getcwd(\"/proj\", 4096) = 6
+7 10:00:00.2 chdir(\"src\") = 0
+7 10:00:00.3 openat(AT_FDCWD, \"sub\", O_RDONLY|O_DIRECTORY) = 3
+7 10:00:00.4 openat(3, \"a.c\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4
+7 10:00:00.5 dup(4) = 5
+7 10:00:00.6 close(4) = 0
+7 10:00:00.7 renameat(3, \"a.c\", 3, \"b.c\") = 0
+7 10:00:00.8 creat(\"new\", 0644) = 4
+7 10:00:00.9 rename(\"new\", \"../old\") = 0
+7 10:00:01.0 unlinkat(3, \"b.c\", 0) = 0
+7 10:00:01.1 fchdir(3) = 0
+7 10:00:01.2 unlink(\"gone\") = -1 ENOENT (No such file or directory)
+7 10:00:01.3 rmdir(\"../empty\") = 0
+";
+    // With -y the kernel's own paths stand in the lines, and tell where the process is.
+    let shown = "7 10:00:00.1 openat(AT_FDCWD</proj/src>, \"sub\", O_RDONLY|O_DIRECTORY) = 3</proj/src/sub>
+7 10:00:00.2 openat(3</proj/src/sub>, \"a.c\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4</proj/src/sub/a.c>
+7 10:00:00.3 dup2(4</proj/src/sub/a.c>, 5) = 5</proj/src/sub/a.c>
+7 10:00:00.4 close(4</proj/src/sub/a.c>) = 0
+7 10:00:00.5 creat(\"new\", 0644) = 4</proj/src/new>
+7 10:00:00.6 rename(\"new\", \"../old\") = 0
+7 10:00:00.7 unlinkat(3</proj/src/sub>, \"a.c\", 0) = 0
+7 10:00:00.8 read(4</proj/src/new>(deleted), \"\", 1) = 0
+";
+    // Where nothing says where the process was, paths stay relative to that place, also below descriptors.
+    let unknown = "Tracing sh (pid 7)
+chdir(\"src\") = 0
+open(\"sub\", O_RDONLY) = 3
+fchdir(3) = 0
+open(\"a.c\", O_RDONLY) = 4
+unlink(\"../b.c\") = 0
+";
+    let files = Files::new(&[("plain", plain), ("shown", shown), ("unknown", unknown)]);
+    let row = |op: &str, path: &str, other: &str| [op, path, other].map(str::to_owned);
+    assert_eq!(
+        file_rows(&files, "plain"),
+        [
+            row("open", "/proj/src/sub", "sub"),
+            row("open", "/proj/src/sub/a.c", "a.c"),
+            row("dup", "", ""),
+            row("close", "", ""),
+            row("rename", "/proj/src/sub/a.c", "/proj/src/sub/b.c"),
+            row("open", "/proj/src/new", "new"),
+            row("rename", "/proj/src/new", "/proj/old"),
+            row("unlink", "/proj/src/sub/b.c", ""),
+            row("unlink", "/proj/src/sub/gone", ""),
+            row("unlink", "/proj/src/empty", ""),
+        ]
+    );
+    assert_eq!(
+        file_rows(&files, "shown"),
+        [
+            row("open", "/proj/src/sub", "sub"),
+            row("open", "/proj/src/sub/a.c", "a.c"),
+            row("dup", "/proj/src/sub/a.c", ""),
+            row("close", "/proj/src/sub/a.c", ""),
+            row("open", "/proj/src/new", "new"),
+            row("rename", "/proj/src/new", "/proj/old"),
+            row("unlink", "/proj/src/sub/a.c", ""),
+        ]
+    );
+    let paths: Vec<_> = file_rows(&files, "unknown")
+        .into_iter()
+        .map(|row| row[1].clone())
+        .collect();
+    assert_eq!(paths, ["src/sub", "src/sub/a.c", "src/b.c"]);
+    // A file that was deleted is not the one that is made in its place.
+    let list = files.table(&["file_list", "shown"]);
+    let names: Vec<_> = list
+        .iter()
+        .map(|row| row["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["/proj/src/sub", "/proj/src/sub/a.c", "/proj/old"]);
+}

@@ -112,10 +112,10 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, pa
                     let place = &mut here[step.process.0 as usize];
                     match step.what {
                         What::Change(to) => {
-                            let to = places.of_descriptor(step.process, to);
+                            let to = places.from(*place, step.process, to);
                             *place = match places.is_of_descriptor(to) {
                                 true => StringId::EMPTY,
-                                false => places.join(*place, to),
+                                false => to,
                             };
                         }
                         What::Exec(said) => {
@@ -201,28 +201,26 @@ impl Places<'_> {
     fn resolve(&mut self, here: StringId, process: ProcessId, row: &mut FileUse) {
         if !matches!(
             row.op,
-            FileOp::Open | FileOp::Rename | FileOp::Link | FileOp::Symlink
+            FileOp::Open | FileOp::Rename | FileOp::Link | FileOp::Symlink | FileOp::Unlink
         ) {
             return;
         }
-        let said = self.of_descriptor(process, row.path);
-        row.path = said;
-        if row.op != FileOp::Open {
-            row.other_path = self.of_descriptor(process, row.other_path);
-        }
         match row.op {
-            FileOp::Open => {
-                row.path = self.join(here, said);
-                if row.path != said && row.other_path == StringId::EMPTY {
+            FileOp::Open | FileOp::Unlink => {
+                let said = row.path;
+                row.path = self.from(here, process, said);
+                let has_changed = row.path != said && !self.is_of_descriptor(said);
+                if has_changed && row.op == FileOp::Open && row.other_path == StringId::EMPTY {
                     row.other_path = said;
                 }
             }
             FileOp::Rename | FileOp::Link => {
-                row.path = self.join(here, said);
-                row.other_path = self.join(here, row.other_path);
+                row.path = self.from(here, process, row.path);
+                row.other_path = self.from(here, process, row.other_path);
             }
             FileOp::Symlink => {
-                row.other_path = self.join(here, row.other_path);
+                let said = row.path;
+                row.other_path = self.from(here, process, row.other_path);
                 let link = self.strings.bytes(row.other_path);
                 if let Some(slash) = memchr::memrchr(b'/', link) {
                     let folder = link[..slash.max(1)].to_vec();
@@ -231,6 +229,14 @@ impl Places<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `path` as somebody at `here` means it. What a descriptor stands for was made whole when it was opened.
+    fn from(&mut self, here: StringId, process: ProcessId, path: StringId) -> StringId {
+        match self.of_descriptor(process, path) {
+            same if same == path => self.join(here, path),
+            opened => opened,
         }
     }
 

@@ -458,6 +458,8 @@ pub enum FileOp {
     Link,
     /// `other_path` is now a symbolic link to `path`.
     Symlink,
+    /// The name `path` was taken away.
+    Unlink,
     /// Mounted (`path` at `other_path`).
     Mount,
     /// Unmounted.

@@ -220,7 +220,7 @@ impl FileList {
                 let access = Access::of_flags(row.flags);
                 summary.reads += u32::from(access.reads);
                 summary.writes += u32::from(access.writes);
-            } else {
+            } else if row.op != FileOp::Unlink {
                 summary.renames += 1;
             }
             processes.push(trace.thread(row.thread).process);

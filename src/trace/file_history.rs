@@ -151,6 +151,7 @@ pub fn word_of(row: &FileUse) -> &'static str {
         FileOp::Rename => "rename",
         FileOp::Link => "link",
         FileOp::Symlink => "symbolic link",
+        FileOp::Unlink => "delete",
         FileOp::Mount => "mount",
         FileOp::Unmount => "unmount",
     }
@@ -362,6 +363,12 @@ impl Walk<'_> {
             FileOp::Open => self.opened(index, row, process),
             FileOp::Rename => self.renamed(index, row, process),
             FileOp::Link | FileOp::Symlink => self.linked(index, row, process),
+            FileOp::Unlink => {
+                // Whatever is made there later is another file.
+                let file = self.at(row.path);
+                self.forget(row.path);
+                file
+            }
             _ => FileId::NONE,
         }
     }

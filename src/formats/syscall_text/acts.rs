@@ -47,6 +47,10 @@ pub fn acts(name: &[u8]) -> bool {
                 | b"linkat"
                 | b"symlink"
                 | b"symlinkat"
+                | b"unlink"
+                | b"unlinkat"
+                | b"rmdir"
+                | b"getcwd"
                 | b"mount"
                 | b"umount"
                 | b"umount2"
@@ -141,7 +145,15 @@ pub fn act(
         result: call.result.map(|result| outcome(result, dialect)),
         result_text: call.result.unwrap_or(&[]),
     };
+    if name.len() > 2 && name.ends_with(b"at") {
+        note_directory(emitter, event, thread, &done);
+    }
     match name {
+        b"getcwd" => {
+            if let Some(path) = done.string(0).filter(|_| done.returned() > Some(0)) {
+                emitter.is_in(event, thread, &path);
+            }
+        }
         b"execve" => exec(emitter, event, thread, &done, 0),
         b"execveat" => exec(emitter, event, thread, &done, 1),
         b"prctl" => rename_thread(emitter, event, thread, &done),
@@ -229,11 +241,20 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
     let of_number = || of_descriptor_number(done.value(0), b"");
     let path = done.string(0).or_else(of_descriptor).or_else(of_number);
     if let Some(path) = path {
-        let directory = emitter.out.strings.intern(&path);
-        emitter.out.lives.push(LifeRow {
-            event,
-            life: Life::Directory { thread, directory },
-        });
+        emitter.is_in(event, thread, &path);
+    }
+}
+
+/// `AT_FDCWD</proj/src>`: where somebody is, as `-y` shows it.
+fn note_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
+    for index in 0..done.params.len().min(4) {
+        let value = done.value(index);
+        if value.starts_with(b"AT_FDCWD<")
+            && let Some(path) = angle_path(value).map(unescape_octal)
+            && path.starts_with(b"/")
+        {
+            emitter.is_in(event, thread, &path);
+        }
     }
 }
 
@@ -296,11 +317,13 @@ fn file_row(
         }),
         b"dup" | b"dup2" | b"dup3" => Some(FileRow {
             op: FileOp::Dup,
+            path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
             fd: done.fd(0),
             ..blank
         }),
         b"fcntl" | b"fcntl64" if done.value(1).starts_with(b"F_DUPFD") => Some(FileRow {
             op: FileOp::Dup,
+            path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
             fd: done.fd(0),
             ..blank
         }),
@@ -346,6 +369,16 @@ fn file_row(
             FileOp::Symlink,
             (intern(done.string(0)), intern(path_at(done, 2))),
         ),
+        b"unlink" | b"rmdir" => Some(FileRow {
+            op: FileOp::Unlink,
+            path: intern(done.string(0))?,
+            ..blank
+        }),
+        b"unlinkat" => Some(FileRow {
+            op: FileOp::Unlink,
+            path: intern(path_at(done, 1))?,
+            ..blank
+        }),
         b"mount" => two_paths(
             FileOp::Mount,
             (

@@ -61,6 +61,8 @@ pub struct Emitter<'a> {
     broken: Option<u32>,
     /// Leaders whose place a thread has just taken: the rest of its execve comes under their pid.
     taken_over: FxHashSet<u32>,
+    /// Where lines said that threads are.
+    places: FxHashMap<u32, StringId>,
     /// What pids were called when their lines said it.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
@@ -132,6 +134,7 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         ended: part.ended.clone(),
         broken: part.broken,
         taken_over: FxHashSet::default(),
+        places: FxHashMap::default(),
         comms: FxHashMap::default(),
         calls: FxHashMap::default(),
         others: FxHashMap::default(),
@@ -401,6 +404,19 @@ impl<'a> Emitter<'a> {
                 name: StringId::EMPTY,
             },
         });
+    }
+
+    /// `thread` is in this directory from now on, or turns out to be.
+    pub fn is_in(&mut self, event: u32, thread: ThreadKey, path: &[u8]) {
+        let directory = self.out.strings.intern(path);
+        // Whoever is where a whole path says need not be told of again.
+        let is_known = self.places.insert(thread.0, directory) == Some(directory);
+        if !(is_known && path.starts_with(b"/")) {
+            self.out.lives.push(LifeRow {
+                event,
+                life: Life::Directory { thread, directory },
+            });
+        }
     }
 
     fn act_on_rest(
