@@ -5,12 +5,16 @@
 mod support;
 
 use egui::Role;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use std::sync::Arc;
 use support::*;
 use threadline::base::Job;
+use threadline::gui::panes::PANES;
 use threadline::load::Reading;
 use threadline::load::together::open_together;
+use threadline::query::Item;
+use threadline::query::details::details;
+use threadline::trace::SliceId;
 use threadline::view::Action;
 use threadline::view::ruler::TimeFormat;
 
@@ -111,4 +115,86 @@ fn a_file_is_read_as_the_format_one_chooses() {
     window.get_by_label("MINIX trace(1)").click();
     settle(&mut window);
     assert_eq!(format(&window), "MINIX trace(1)");
+}
+
+const LINES: &str = "Tracing sh (pid 1)
+fork() = <..>
+    2| Tracing sh*F (pid 2)
+    2| fork() = 0
+    1|*fork() = 2
+    2| read(0, <..>
+    1| getpid() = 1
+    2|*read(0, <..>
+    1| close(3) = <..>
+    2|*read(0, ** SIGUSR1 ** <..>
+    1|*close(3) = 0
+    2|*read(0, <..>
+    1| open(\"/etc/passwd\", O_RDONLY) = <..>
+    2|*read(0, \"x\", 1) = 1
+    2| exit(0)
+    2| Process exited normally with code 0
+    1'*open(\"/etc/passwd\", O_RDONLY) = 3
+exit(0)
+Process exited normally with code 0
+";
+
+/// The scenario of the tracer's notes: one call of process 2 over five lines, without times.
+#[test]
+fn a_text_without_times_is_told_in_lines_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.minix");
+    std::fs::write(&path, LINES).unwrap();
+    let mut window = window(&path);
+    let loaded = Arc::clone(window.state().loaded().unwrap());
+    let trace = &loaded.trace;
+    let reads: Vec<SliceId> = (0..trace.slices.len() as u32)
+        .map(SliceId)
+        .filter(|&id| trace.text(trace.slices.label(id).name) == "read")
+        .collect();
+    let [read] = reads[..] else {
+        panic!("{reads:?}");
+    };
+    let whole = details(trace, loaded.reader.as_ref(), Item::Slice(read)).text();
+    assert!(whole.contains("start\tline 6\n"), "{whole}");
+    assert!(whole.contains("duration\t8 lines\n"), "{whole}");
+    act(&mut window, Action::Select(Item::Slice(read)));
+    let mut wrong = Vec::new();
+    for pane in PANES {
+        act(&mut window, Action::OpenPane(pane.name));
+        settle(&mut window);
+        if pane.name == "Details" {
+            assert!(texts(&window).iter().any(|text| text == "8 lines"));
+        }
+        for unit in [" ns", " µs", " ms", " s", "0.000"] {
+            let has = |text: &str| text.ends_with(unit) || text.contains(&format!("{unit} "));
+            let found: Vec<String> = texts(&window)
+                .into_iter()
+                .filter(|text| has(text))
+                .collect();
+            // How long loading took is in seconds.
+            let found: Vec<&String> = found.iter().filter(|text| !is_cost(text)).collect();
+            if !found.is_empty() {
+                wrong.push(format!("{}: {unit}: {found:?}", pane.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// All texts that are drawn and can be read by a screen reader.
+fn texts(window: &Window) -> Vec<String> {
+    window
+        .query_all_by(|_| true)
+        .flat_map(|node| {
+            let node = node.accesskit_node();
+            [node.label(), node.value()]
+        })
+        .flatten()
+        .collect()
+}
+
+/// Whether a text tells of the program's own work.
+fn is_cost(text: &str) -> bool {
+    text.strip_suffix(" ms")
+        .is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -193,6 +193,23 @@ impl std::str::FromStr for TimeArg {
     }
 }
 
+/// A whole number with thin groups of three digits: `1 234 567`.
+#[must_use]
+pub fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if number < 0 {
+        text.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Reads a length of time with a unit: `1.5s`, `250 ms`, `12us`, `7ns`.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 //! How a file is cut for reading in parallel, and what is known before its events are read.
 
 use crate::base::calendar::wall_text;
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::time::grouped;
+use crate::base::{Nanos, TimeSpan, Timestamp};
 
 /// What can be read independently and is in time order by itself, or nearly so: one CPU's ring buffer,
 /// one block of text, one FXT stream.
@@ -43,6 +44,32 @@ pub enum ClockUnit {
     Order,
     /// Lines of a text without times.
     Lines,
+}
+
+impl ClockUnit {
+    /// A length of time in full: `1.5 ms`, `20 lines`.
+    #[must_use]
+    pub fn length_text(self, length: Nanos) -> String {
+        let word = match self {
+            ClockUnit::Nanoseconds => return length.to_string(),
+            ClockUnit::Cycles => "cycle",
+            ClockUnit::Order => "step",
+            ClockUnit::Lines => "line",
+        };
+        let plural = if length.0 == 1 { "" } else { "s" };
+        format!("{} {word}{plural}", grouped(length.0))
+    }
+
+    /// A time as since `start`, with the clock's own number behind it; a line by its number.
+    #[must_use]
+    pub fn time_text(self, time: Timestamp, start: Timestamp) -> String {
+        let since = self.length_text(time - start);
+        match self {
+            ClockUnit::Nanoseconds => format!("{since} ({time})"),
+            ClockUnit::Cycles | ClockUnit::Order => format!("{since} ({})", grouped(time.0)),
+            ClockUnit::Lines => format!("line {}", grouped(time.0)),
+        }
+    }
 }
 
 /// Who says what day the times are of.

@@ -126,7 +126,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
                 && let (Some(waker), Some(end)) = (wait.waker, wait.end)
             {
                 facts.link("woken by", thread_text(trace, waker), Item::Thread(waker));
-                facts.row("waited to run", (end - wait.start).to_string());
+                facts.row("waited to run", length_text(trace, end - wait.start));
             }
             facts.row("priority", run.priority.to_string());
             facts.row(
@@ -230,11 +230,12 @@ fn sample_details(trace: &Trace, reader: &dyn Reader, id: CounterTrackId, row: u
     let next = row.saturating_add(1);
     match value_of(next) {
         Some(after) => {
-            facts.row("held", span.duration().to_string());
+            facts.row("held", length_text(trace, span.duration()));
             facts.link("next", after.to_string(), Item::Sample(id, next));
         }
         None => {
-            facts.row("held", format!("{}, to the end", span.duration()));
+            let held = length_text(trace, span.duration());
+            facts.row("held", format!("{held}, to the end"));
         }
     }
     let title = trace.text(track.name).into_owned();
@@ -304,12 +305,12 @@ fn relatives(trace: &Trace, id: SliceId) -> Section {
     };
     let (own, count) = family::self_time(trace, id);
     if count > 0 {
-        section.row("self time", own.to_string());
+        section.row("self time", length_text(trace, own));
         section.row("slices inside", count.to_string());
     }
     for child in family::children(trace, id).take(CHILDREN) {
         let name = trace.text(trace.slices.label(child).name).into_owned();
-        let text = format!("{name}, {}", length(child));
+        let text = format!("{name}, {}", length_text(trace, length(child)));
         section.link("inside it", text, Item::Slice(child));
     }
     let words = ["same name before", "same name after"];
@@ -362,7 +363,8 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
             facts.link(&format!("{word}: slice"), name, Item::Slice(slice));
         }
     }
-    facts.row("latency", (flow.to.time - flow.from.time).to_string());
+    let latency = flow.to.time - flow.from.time;
+    facts.row("latency", length_text(trace, latency));
     let title = trace.text(flow.name).into_owned();
     Details {
         title,
@@ -400,7 +402,7 @@ fn thread_details(trace: &Trace, id: ThreadId) -> Details {
         .map(|&run| end_of(run) - trace.runs.starts[run as usize])
         .sum();
     facts.row("runs", runs.len().to_string());
-    facts.row("time on CPUs", Nanos(ran).to_string());
+    facts.row("time on CPUs", length_text(trace, Nanos(ran)));
     Details {
         title: trace.thread_name(id),
         subtitle: "thread".to_owned(),
@@ -546,11 +548,11 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
 fn times(facts: &mut Section, trace: &Trace, start: Timestamp, end: Option<Timestamp>) {
     facts.row("start", trace_time(trace, start));
     match end {
-        Some(end) => facts.row("duration", (end - start).to_string()),
-        None => facts.row(
-            "duration",
-            format!("{} or more: not finished", trace.span.end - start),
-        ),
+        Some(end) => facts.row("duration", length_text(trace, end - start)),
+        None => {
+            let so_far = length_text(trace, trace.span.end - start);
+            facts.row("duration", format!("{so_far} or more: not finished"))
+        }
     };
 }
 
@@ -567,5 +569,9 @@ fn thread_text(trace: &Trace, id: ThreadId) -> String {
 
 /// A time as since the trace's start, with the trace's own clock behind it.
 fn trace_time(trace: &Trace, time: Timestamp) -> String {
-    format!("{} ({time})", time - trace.span.start)
+    trace.info.clock_unit.time_text(time, trace.span.start)
+}
+
+fn length_text(trace: &Trace, length: Nanos) -> String {
+    trace.info.clock_unit.length_text(length)
 }

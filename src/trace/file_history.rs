@@ -366,7 +366,7 @@ impl Walk<'_> {
             FileOp::Unlink => {
                 // Whatever is made there later is another file.
                 let file = self.at(row.path);
-                self.forget(row.path);
+                self.names.set(row.path, NOTHING);
                 file
             }
             _ => FileId::NONE,

@@ -3,6 +3,7 @@
 //! Steps are 1, 2, 5 times a power of ten below a second, and what clocks use above it.
 
 use crate::base::calendar::{clock_text, wall_text};
+pub use crate::base::time::grouped;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use serde::{Deserialize, Serialize};
@@ -144,17 +145,7 @@ pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> Strin
 /// A length of time in full.
 #[must_use]
 pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
-    match unit {
-        ClockUnit::Nanoseconds => length.to_string(),
-        ClockUnit::Cycles => steps_text(length.0, "cycle"),
-        ClockUnit::Order => steps_text(length.0, "step"),
-        ClockUnit::Lines => steps_text(length.0, "line"),
-    }
-}
-
-fn steps_text(count: i64, word: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {word}{plural}", grouped(count))
+    unit.length_text(length)
 }
 
 fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
@@ -182,23 +173,6 @@ pub fn size_text(bytes: u64) -> String {
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     let word = if count == 1 { one } else { many };
     format!("{} {word}", grouped(count as i64))
-}
-
-/// A whole number with thin groups of three digits: `1 234 567`.
-#[must_use]
-pub fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    if number < 0 {
-        text.push('-');
-    }
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// How many decimals of a second `step` needs: 0, 3, 6 or 9.

@@ -10,6 +10,8 @@ use super::sections::{Section, Stack};
 use super::text::elided_name;
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
+use crate::base::Nanos;
+use crate::event::part::ClockUnit;
 use crate::gui::pane::{Scene, TraceKey};
 use crate::query::Item;
 use crate::view::Action;
@@ -24,7 +26,11 @@ impl Timeline {
         let response = ui.interact(rect, ui.scope_id().with("canvas"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Timeline"));
         ui.ctx().accesskit_node_builder(response.id, |node| {
-            node.set_value(format!("{} to {} ns", state.span.start.0, state.span.end.0));
+            let (start, end) = (state.span.start.0, state.span.end.0);
+            node.set_value(match state.origins.unit {
+                ClockUnit::Nanoseconds => format!("{start} to {end} ns"),
+                unit => format!("{start} to {}", unit.length_text(Nanos(end))),
+            });
         });
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
