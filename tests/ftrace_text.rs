@@ -440,3 +440,52 @@ fn a_graph_of_functions_as_text_is_that_of_the_binary_recording() {
         assert!(binary.len() > 1000, "{name}");
     }
 }
+
+#[test]
+fn probes_are_told_by_their_form_whatever_they_are_called() {
+    let text = Text::new(
+        "probes",
+        "# tracer: nop\n\
+         \x20         sh-96      [001] .....    69.000001: sched_wakeup: (do_sys_open+0x0/0xd6) dfd=3 who=\"a b\"\n\
+         \x20         sh-96      [001] .....    69.000002: print: (do_sys_open+0x80/0xd6) x=1\n\
+         \x20         sh-96      [001] .....    69.000003: sched_switch: (sys_openat+0xc/0xe <- do_sys_open) $retval=0x4\n\
+         \x20         sh-96      [001] .....    69.000004: function: (ext4_sync+0x0/0x10 [ext4]) y=2\n\
+         \x20         sh-96      [001] .....    69.000005: sys_enter: (syscalls.sys_enter_openat) file=\"x\"\n\
+         \x20         sh-96      [001] .....    69.000006: tracing_mark_write: (do_sys_open+0x0/0xd6) said\n",
+    );
+    let loaded = text.load();
+    let codes: Vec<_> = loaded
+        .trace
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|row| row.code)
+        .collect();
+    assert!(codes.is_empty(), "{codes:?}");
+    assert_eq!(slices(&text), ["69000001000 2000 0 do_sys_open 96 sh"]);
+    let table = text.run("probes", &[]);
+    let rows: Vec<String> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').take(4).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "eprobes sys_enter event syscalls/sys_enter_openat",
+            "kprobes function entry ext4_sync [ext4]",
+            "kprobes print entry do_sys_open+0x80",
+            "kprobes sched_switch return do_sys_open",
+            "kprobes sched_wakeup entry do_sys_open",
+        ]
+    );
+    for filter in [
+        "dfd == 3 && who == \"a b\"",
+        "x == 1",
+        "$retval == 4",
+        "file == \"x\"",
+    ] {
+        let found = text.run("search", &["--in", "events", "--count", filter]);
+        assert_eq!(found.trim(), "1", "{filter}");
+    }
+}

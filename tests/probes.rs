@@ -84,7 +84,7 @@ fn definitions_and_profile_beside_a_trace_are_attached_to_it() {
     };
     assert!(loaded.members.is_empty(), "one trace, not several");
     let set = &loaded.probes.as_ref().unwrap().set;
-    let all = table(&loaded.trace, Some(set));
+    let all = table(&loaded.trace, Some(loaded.reader.as_ref()), Some(set));
     let row = |event: &str| all.rows.iter().find(|row| row.event == event).unwrap();
     assert_eq!(row("pf").hits, Some(3150));
     assert_eq!(row("pf").misses, Some(0));
@@ -136,7 +136,7 @@ fn definitions_make_the_arguments_of_text_traces_readable() {
     let paths = [trace, definitions];
     let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
     let set = &loaded.probes.as_ref().unwrap().set;
-    let all = table(&loaded.trace, Some(set));
+    let all = table(&loaded.trace, Some(loaded.reader.as_ref()), Some(set));
     assert_eq!(all.pairs.len(), 1);
     let entry = &all.rows[0];
     assert_eq!(entry.event, "myprobe");

@@ -130,7 +130,8 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     };
     let nothing = Trace::default();
     let trace = loaded.as_ref().map_or(&nothing, |loaded| &loaded.trace);
-    let mut all = table(trace, Some(&set));
+    let reader = loaded.as_ref().map(|loaded| loaded.reader.as_ref());
+    let mut all = table(trace, reader, Some(&set));
     let wanted: Vec<&String> = matches.get_many("event").unwrap_or_default().collect();
     all.rows.retain(|row| is_wanted(row, &wanted));
     match matches.get_one::<PathBuf>("script") {

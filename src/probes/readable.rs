@@ -34,7 +34,7 @@ pub fn definition_of<'a>(
 /// The groups that readers of text give to probes whatever they were called.
 #[must_use]
 pub fn is_text_group(group: &str) -> bool {
-    matches!(group, "" | "kprobes" | "uprobes" | "text")
+    matches!(group, "" | "kprobes" | "uprobes" | "eprobes" | "text")
 }
 
 fn explain_field(field: &mut Field, argument: &FetchArgument) {

@@ -4,8 +4,10 @@
 use rustc_hash::FxHashMap;
 
 use super::Item;
-use crate::event::KindId;
+use super::details::describe;
 use crate::event::pairs::{KPROBES, UPROBES};
+use crate::event::{EventDetail, KindId};
+use crate::formats::Reader;
 use crate::probes::readable::is_text_group;
 use crate::probes::{ProbeDefinition, ProbeSet, ProbeSort};
 use crate::trace::{EventId, SliceId, Trace};
@@ -38,16 +40,22 @@ pub struct ProbeRow {
     pub events: u64,
     /// Index of its durations.
     pub pair: Option<usize>,
+    /// Where its first event in the trace says that it sits; empty if there is none.
+    pub seen_at: String,
+    /// What its first event says that it is.
+    pub seen_as: Option<ProbeSort>,
 }
 
 impl ProbeRow {
-    /// Entry, return or event, where it is defined or paired.
+    /// Entry, return or event, where it is defined or in the trace.
     #[must_use]
     pub fn sort(&self, table: &ProbeTable) -> Option<ProbeSort> {
         if let Some(probe) = self.definitions.first() {
             return Some(probe.sort);
         }
-        let pair = table.pairs.get(self.pair?)?;
+        let Some(pair) = self.pair.and_then(|pair| table.pairs.get(pair)) else {
+            return self.seen_as;
+        };
         Some(if self.kinds.contains(&pair.entry) {
             ProbeSort::Entry
         } else {
@@ -55,12 +63,13 @@ impl ProbeRow {
         })
     }
 
-    /// Where it sits; where it is not defined, what its slices are called.
+    /// Where it sits; where it is not defined, what its slices are called, or what its events say.
     #[must_use]
     pub fn place(&self, table: &ProbeTable) -> String {
         if self.definitions.is_empty() {
             let pair = self.pair.and_then(|pair| table.pairs.get(pair));
-            return pair.map(|pair| pair.subject.clone()).unwrap_or_default();
+            let called = pair.map(|pair| pair.subject.clone());
+            return called.unwrap_or_else(|| self.seen_at.clone());
         }
         let places = self.definitions.iter().map(|probe| probe.place.to_string());
         places.collect::<Vec<_>>().join(", ")
@@ -135,11 +144,11 @@ pub struct Step {
     pub count: u64,
 }
 
-/// All probes of a trace and of the definitions beside it.
+/// All probes of a trace, which `reader` describes, and of the definitions beside it.
 #[must_use]
-pub fn table(trace: &Trace, set: Option<&ProbeSet>) -> ProbeTable {
+pub fn table(trace: &Trace, reader: Option<&dyn Reader>, set: Option<&ProbeSet>) -> ProbeTable {
     let pairs = pairs(trace);
-    let counts = counts(trace);
+    let (counts, firsts) = counts(trace);
     let mut rows: Vec<ProbeRow> = Vec::new();
     for probe in set.into_iter().flat_map(|set| set.definitions.standing()) {
         let known = rows
@@ -196,8 +205,50 @@ pub fn table(trace: &Trace, set: Option<&ProbeSet>) -> ProbeTable {
             .filter(|(_, pair)| row.kinds.contains(&pair.entry) || row.kinds.contains(&pair.back))
             .max_by_key(|(_, pair)| pair.durations.len())
             .map(|(index, _)| index);
+        let mut firsts = row
+            .kinds
+            .iter()
+            .filter_map(|kind| *firsts.get(usize::from(kind.0))?);
+        if let Some((first, reader)) = firsts.next().zip(reader) {
+            (row.seen_at, row.seen_as) = seen(&describe(trace, reader, first));
+        }
     }
     ProbeTable { rows, pairs }
+}
+
+/// Where a probe's event says that the probe sits, and what it is.
+fn seen(detail: &EventDetail) -> (String, Option<ProbeSort>) {
+    let field = |name: &str| {
+        let field = detail.fields.iter().find(|field| field.name == name)?;
+        Some(field.text())
+    };
+    // `do_sys_open+0x80/0xd6`: the function's size is none of the place, nor is its first byte's offset.
+    let place = |text: String| {
+        let without_size = match text.find("+0x").zip(text.rfind("/0x")) {
+            Some((plus, slash)) if slash > plus => {
+                let module = text.get(slash..).and_then(|rest| rest.split_once(' '));
+                let module = module.map(|(_, module)| format!(" {module}"));
+                format!("{}{}", &text[..slash], module.unwrap_or_default())
+            }
+            _ => text,
+        };
+        match without_size.strip_suffix("+0x0") {
+            Some(name) => name.to_owned(),
+            None => without_size.replace("+0x0 ", " "),
+        }
+    };
+    if let Some(address) = field("__probe_ip") {
+        return (place(address), Some(ProbeSort::Entry));
+    }
+    if let Some(function) = field("__probe_func") {
+        return (place(function), Some(ProbeSort::Return));
+    }
+    let source = detail.text.strip_prefix('(');
+    let source = source.and_then(|text| text.split_once(')'));
+    match source.and_then(|(source, _)| source.split_once('.')) {
+        Some((system, event)) => (format!("{system}/{event}"), Some(ProbeSort::Event)),
+        None => (String::new(), None),
+    }
 }
 
 /// The calls between entries and returns, by the kinds of both.
@@ -250,17 +301,22 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
     pairs
 }
 
-/// How many events each kind has.
-fn counts(trace: &Trace) -> Vec<u64> {
+/// How many events each kind has, and which is the first that was read.
+fn counts(trace: &Trace) -> (Vec<u64>, Vec<Option<EventId>>) {
     let mut counts = vec![0_u64; trace.kinds.len()];
+    let mut firsts = vec![None; trace.kinds.len()];
     for segment in trace.events.segments() {
-        let mut own = vec![0_u64; usize::from(u16::MAX) + 1];
-        for &kind in segment.columns.kinds() {
-            if let Some(count) = own.get_mut(usize::from(kind)) {
+        let mut own = vec![(0_u64, 0_u32); usize::from(u16::MAX) + 1];
+        for (index, &kind) in (0..).zip(segment.columns.kinds()) {
+            if let Some((count, first)) = own.get_mut(usize::from(kind)) {
+                if *count == 0 {
+                    *first = index;
+                }
                 *count += 1;
             }
         }
-        for (kind, count) in (0..=u16::MAX).zip(own).filter(|(_, count)| *count > 0) {
+        let own = (0..=u16::MAX).zip(own);
+        for (kind, (count, first)) in own.filter(|(_, (count, _))| *count > 0) {
             let kind = match &segment.origin {
                 None => kind,
                 Some(origin) => origin.kinds.get(usize::from(kind)).map_or(kind, |it| it.0),
@@ -268,9 +324,12 @@ fn counts(trace: &Trace) -> Vec<u64> {
             if let Some(sum) = counts.get_mut(usize::from(kind)) {
                 *sum += count;
             }
+            if let Some(known) = firsts.get_mut(usize::from(kind)) {
+                known.get_or_insert(EventId(segment.first + first));
+            }
         }
     }
-    counts
+    (counts, firsts)
 }
 
 /// The events of these kinds in time order, at most `most`.

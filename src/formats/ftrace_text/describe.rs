@@ -1,6 +1,8 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
-use super::fields::{Probe, TracerText, end_state, pairs, probe, switch, tracer_text, wakeup};
+use super::fields::{
+    Probe, TracerText, end_state, event_probe, pairs, probe, switch, tracer_text, wakeup,
+};
 use super::flags::{Flags, Legend};
 use super::graph::{self, GraphLine};
 use super::line::{Body, Plain, classify, plain};
@@ -139,7 +141,7 @@ fn field(name: &str, text: &[u8]) -> Field {
 }
 
 fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
-    if let Some(found) = probe(info) {
+    if let Some(found) = probe(info).filter(|_| name != b"tracing_mark_write") {
         match found {
             Probe::Entry(address) => detail.fields.push(field("__probe_ip", address)),
             Probe::Return(function, to) => {
@@ -149,6 +151,9 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
         }
         let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
         return pair_fields(detail, info.get(close..).unwrap_or(&[]));
+    }
+    if event_probe(info).is_some() {
+        return pair_fields(detail, info);
     }
     match name {
         b"sched_switch" => {

@@ -1,6 +1,9 @@
 //! The fields in an event's text: `name=value` pairs, and the fixed forms of some events.
+//!
+//! A thread's name holds whatever it likes, also ` ==> ` and ` pid=1`: what the kernel prints behind it tells where
+//! it ends, and that it has at most 15 bytes.
 
-use super::prefix::pid_of;
+use super::prefix::{digits, pid_of};
 use crate::event::EndState;
 
 /// A value in `text` by name: `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` begins.
@@ -9,15 +12,60 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let mut from = 0;
     loop {
         let equals = from + memchr::memchr(b'=', text.get(from..)?)?;
-        if let Some(before) = text.get(..equals)?.strip_suffix(name)
+        let before = text.get(..equals)?;
+        let value = text.get(equals + 1..)?;
+        if let Some(before) = before.strip_suffix(name)
             && matches!(before.last(), None | Some(b' ' | b'(' | b','))
         {
-            let value = text.get(equals + 1..)?;
-            let end = next_field(value).unwrap_or(value.len());
+            let end = value_end(name, value).unwrap_or(value.len());
             return value.get(..end).map(<[u8]>::trim_ascii);
         }
+        // What stands in names and between quotes are no fields.
+        let own = before.get(word_start(before)..)?;
         from = equals + 1;
+        if own.ends_with(b"comm") || value.first() == Some(&b'"') {
+            from += value_end(own, value).unwrap_or(value.len());
+        }
     }
+}
+
+/// Where the last word of `text` begins.
+fn word_start(text: &[u8]) -> usize {
+    memchr::memrchr(b' ', text).map_or(0, |space| space + 1)
+}
+
+/// Names of threads are no longer.
+const MOST_COMM: usize = 15;
+
+/// Where the value of field `name` ends in `value`: before the next ` name=`, or of a thread's name, before what the
+/// kernel prints behind it.
+fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
+    let Some(owner) = name.strip_suffix(b"comm") else {
+        return next_field(value);
+    };
+    let near = value.get(..MOST_COMM + 40).unwrap_or(value);
+    let mut found = None;
+    let mut from = 0;
+    while let Some(at) = near.get(from..).and_then(|rest| memchr::memchr(b' ', rest)) {
+        let at = from + at;
+        from = at + 1;
+        if at > MOST_COMM {
+            break;
+        }
+        let rest = near.get(at + 1..).unwrap_or(&[]);
+        let pid = || rest.strip_prefix(owner)?.strip_prefix(b"pid=");
+        let is_pid = || pid().is_some_and(|pid| digits(pid).is_some());
+        // task_newtask and task_rename say the pid first.
+        let other: &[u8] = match owner {
+            b"old" => b"newcomm=",
+            b"new" => b"oom_score_adj=",
+            _ => b"clone_flags=",
+        };
+        if is_pid() || rest.starts_with(other) {
+            found = Some(at);
+        }
+    }
+    found.or_else(|| next_field(value))
 }
 
 /// Where `needle`, a few bytes that begin with a rare one, stands in `text`. For short texts: a searcher for
@@ -77,7 +125,7 @@ pub fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
         };
         let name = rest.get(..equals).unwrap_or(&[]);
         let value = rest.get(equals + 1..).unwrap_or(&[]);
-        match next_field(value) {
+        match value_end(name, value) {
             Some(end) => {
                 found.push((name, value.get(..end).unwrap_or(&[]).trim_ascii()));
                 rest = value.get(end + 1..).unwrap_or(&[]);
@@ -177,14 +225,25 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
             state: first_word(field(info, b"prev_state")?),
         });
     }
-    let arrow = memchr::memmem::find(info, b" ==> ")?;
-    let (prev, state) = short_task(info.get(..arrow)?)?;
-    let (next, _) = short_task(info.get(arrow + 5..)?)?;
-    Some(SwitchText {
-        prev,
-        next,
-        state: first_word(state),
-    })
+    // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
+    let info = info.strip_prefix(b"task ").unwrap_or(info);
+    let mut from = 0;
+    loop {
+        let arrow = from + find_short(info.get(from..)?, b"==> ")?;
+        let found = || {
+            let (prev, state) = short_task(info.get(..arrow)?.strip_suffix(b" ")?)?;
+            let (next, _) = short_task(info.get(arrow + 4..)?)?;
+            let state = state.strip_prefix(b"(").unwrap_or(state);
+            let state = state.strip_suffix(b")").unwrap_or(state);
+            let is_one_word = !state.is_empty() && !state.contains(&b' ');
+            is_one_word.then_some(SwitchText { prev, next, state })
+        };
+        // An arrow in a name has no thread before it.
+        if let Some(found) = found() {
+            return Some(found);
+        }
+        from = arrow + 4;
+    }
 }
 
 /// What the wakeup tracers print in place of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
@@ -276,6 +335,13 @@ pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
         };
         return Some((task, pid(info, b"target_cpu")));
     }
+    // Until 2.6.33: `task a:1 [120] success=1 [001]`.
+    if let Some(info) = info.strip_prefix(b"task ") {
+        let (before, cpu) = info.split_at_checked(memchr::memrchr(b'[', info)?)?;
+        let (task, _) = short_task(before)?;
+        let cpu = number(cpu.get(1..)?);
+        return Some((task, cpu.and_then(|cpu| u32::try_from(cpu).ok())));
+    }
     let (task, rest) = short_task(info)?;
     let cpu = memchr::memmem::find(rest, b"CPU:").and_then(|at| rest.get(at + 4..));
     Some((
@@ -366,6 +432,24 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     is_address.then_some(Probe::Entry(inner))
 }
 
+/// The event that a probe sits on, `(syscalls.sys_enter_openat) file=...`: its system and name.
+#[must_use]
+pub fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
+    let inner = info.strip_prefix(b"(")?;
+    let close = memchr::memchr(b')', inner.get(..200).unwrap_or(inner))?;
+    let (system, event) = inner
+        .get(..close)?
+        .split_at_checked(memchr::memchr(b'.', inner)?)?;
+    let event = event.get(1..)?;
+    let is_name = |text: &[u8]| {
+        let starts_well = text
+            .first()
+            .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+        starts_well && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    };
+    (is_name(system) && is_name(event)).then_some((system, event))
+}
+
 /// Where a probe on a function sits: at its start, or behind what machines want there first (`endbr64`, `bti c`,
 /// the global entry of powerpc).
 const ENTRIES: [&[u8]; 3] = [b"+0x0/", b"+0x4/", b"+0x8/"];
@@ -441,6 +525,86 @@ mod tests {
         assert_eq!((task.pid, cpu), (15, Some(1)));
         let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
         assert_eq!((task.pid, cpu), (27218, Some(1)));
+    }
+
+    #[test]
+    fn names_of_threads_hold_what_they_like() {
+        for name in [
+            "Web Content",
+            "a=b",
+            "x prev_pid=1",
+            "x pid=7",
+            "a ==> b",
+            "kworker/u8:1-ev",
+            "-:>",
+            "a [1] b:2",
+            "[120]",
+            "a:1 [3] R ==> b",
+            "",
+        ] {
+            let text = format!(
+                "prev_comm={name} prev_pid=12 prev_prio=120 prev_state=S ==> next_comm={name} next_pid=13 next_prio=98"
+            );
+            let found = switch(text.as_bytes()).unwrap();
+            assert_eq!(
+                (found.prev.comm, found.prev.pid),
+                (name.as_bytes(), 12),
+                "{text}"
+            );
+            assert_eq!(
+                (found.next.comm, found.next.pid),
+                (name.as_bytes(), 13),
+                "{text}"
+            );
+            assert_eq!(
+                (found.state, found.next.priority),
+                (&b"S"[..], 98),
+                "{text}"
+            );
+            let values = pairs(text.as_bytes());
+            assert_eq!(values.len(), 7, "{values:?}");
+            let short = format!("{name}:12 [120] R+ ==> {name}:13 [98]");
+            let found = switch(short.as_bytes()).unwrap();
+            assert_eq!(
+                (found.prev.comm, found.prev.pid),
+                (name.as_bytes(), 12),
+                "{short}"
+            );
+            assert_eq!(
+                (found.next.comm, found.next.pid),
+                (name.as_bytes(), 13),
+                "{short}"
+            );
+            assert_eq!(found.state, b"R+");
+            let woken = format!("comm={name} pid=12 prio=120 target_cpu=003");
+            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
+            let woken = format!("{name}:12 [120] success=1 CPU:003");
+            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
+            let fork = format!("comm={name} pid=12 child_comm={name} child_pid=13");
+            assert_eq!(field(fork.as_bytes(), b"child_comm"), Some(name.as_bytes()));
+            assert_eq!(
+                (
+                    pid(fork.as_bytes(), b"pid"),
+                    pid(fork.as_bytes(), b"child_pid")
+                ),
+                (Some(12), Some(13))
+            );
+            let renamed = format!("pid=12 oldcomm={name} newcomm={name} oom_score_adj=0");
+            assert_eq!(field(renamed.as_bytes(), b"newcomm"), Some(name.as_bytes()));
+        }
+        let old = switch(b"task swapper:0 [140] (R) ==> kblockd/0:55 [115]").unwrap();
+        assert_eq!(
+            (old.prev.comm, old.state, old.next.pid),
+            (&b"swapper"[..], &b"R"[..], 55)
+        );
+        let (task, cpu) = wakeup(b"task kblockd/0:55 [115] success=1 [002]").unwrap();
+        assert_eq!((task.comm, task.pid, cpu), (&b"kblockd/0"[..], 55, Some(2)));
+        assert_eq!(
+            number(field(b"q=\"pid=3 x\" pid=4", b"pid").unwrap()),
+            Some(4)
+        );
     }
 
     #[test]

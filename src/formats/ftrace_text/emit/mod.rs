@@ -11,7 +11,7 @@ mod scheduling;
 
 use rustc_hash::FxHashMap;
 
-use super::fields::{probe, tracer_text};
+use super::fields::{event_probe, probe, tracer_text};
 use super::line::{Body, Plain, classify, plain};
 use super::prefix::{Group, Prefix, split_prefix};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
@@ -333,13 +333,18 @@ impl<'a> Emitter<'a> {
         name: &'a [u8],
         info: &'a [u8],
     ) {
-        let (recipe, kind) = self.kind_by_name(name);
-        if let (Recipe::Plain | Recipe::Mark(..), b'(') =
-            (recipe, info.first().copied().unwrap_or(0))
-            && let Some(found) = probe(info)
-        {
-            return self.probe(now, prefix.time, line.offset, name, found);
+        // Users name their probes as they like, also after events that there are: their form tells. What programs
+        // write looks as it likes.
+        if info.first() == Some(&b'(') && name != b"tracing_mark_write" {
+            if let Some(found) = probe(info) {
+                return self.probe(now, prefix.time, line.offset, name, found);
+            }
+            if event_probe(info).is_some() {
+                let kind = self.kinds.intern("eprobes", name, Role::Instant);
+                return self.push(now, prefix.time, line.offset, kind);
+            }
         }
+        let (recipe, kind) = self.kind_by_name(name);
         if matches!(recipe, Recipe::Print) {
             return self.print(now, prefix.time, line.offset, name, info);
         }

@@ -52,7 +52,11 @@ impl Pane for ProbesPane {
         );
         let its_set = set.clone();
         let answer = self.later.ask(ui.ctx(), key, move || {
-            table(&loaded.trace, its_set.as_deref())
+            table(
+                &loaded.trace,
+                Some(loaded.reader.as_ref()),
+                its_set.as_deref(),
+            )
         });
         let Some(all) = answer else {
             ui.spinner();
