@@ -236,9 +236,10 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
             let state = state.strip_prefix(b"(").unwrap_or(state);
             let state = state.strip_suffix(b")").unwrap_or(state);
             let is_one_word = !state.is_empty() && !state.contains(&b' ');
-            is_one_word.then_some(SwitchText { prev, next, state })
+            let are_names = prev.comm.len() <= MOST_COMM && next.comm.len() <= MOST_COMM;
+            (is_one_word && are_names).then_some(SwitchText { prev, next, state })
         };
-        // An arrow in a name has no thread before it.
+        // An arrow in a name has no thread before it, or too much of one behind.
         if let Some(found) = found() {
             return Some(found);
         }
