@@ -489,3 +489,27 @@ fn probes_are_told_by_their_form_whatever_they_are_called() {
         assert_eq!(found.trim(), "1", "{filter}");
     }
 }
+
+#[test]
+fn a_trace_is_found_behind_other_text() {
+    let noise: String = (0..4000)
+        .map(|i| format!("[ {i:>4}.000000] usb 1-1: new high-speed USB device number {i}\n"))
+        .collect();
+    let event = "          sh-96      [001] d..2.         1234: a: x=1\n";
+    for behind in [
+        format!("#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n{event}{event}{event}"),
+        format!("cpus=3\n{event}{event}{event}"),
+    ] {
+        let text = Text::new("noise", format!("{noise}$ cat trace\n{behind}"));
+        let loaded = text.load();
+        assert_eq!(loaded.trace.info.format, "ftrace text");
+        let found = text.run(
+            "search",
+            &["--in", "events", "--count", "common_flags == 1"],
+        );
+        assert_eq!(found.trim(), "3");
+    }
+    let text = Text::new("no-trace", &noise);
+    let error = open(&text.0, &Job::default()).unwrap_err().to_string();
+    assert!(error.contains("--read-as"), "{error}");
+}

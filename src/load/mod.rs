@@ -291,7 +291,8 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
                 Problem::Other("the file is empty".to_owned())
             } else {
                 Problem::Other(format!(
-                    "this is no trace that Threadline can read; it reads: {}",
+                    "this is no trace that Threadline can read; it reads: {} (where a text is one of these all \
+                     the same, --read-as NAME says so)",
                     names.join(", ")
                 ))
             };
@@ -319,6 +320,8 @@ pub fn open_reader_only(
 
 /// How much of a file detection looks at.
 const HEAD_BYTES: usize = 64 * 1024;
+/// How much it looks at where that was nothing known: other text may stand before a trace.
+const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
 
 /// The span and density of the trace, before its events are read.
 fn coarse_trace(reader: &dyn Reader) -> (Trace, Index) {

@@ -6,7 +6,7 @@ use crate::base::{Problem, ReadError};
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input};
 
-use super::{HEAD_BYTES, detect};
+use super::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 
 /// How files are to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +38,13 @@ impl Reading {
     /// Opens a file's head.
     pub(super) fn open(self, mut input: Input, job: &Job) -> Result<BoxedReader, ReadError> {
         input.midnight_ns = self.midnight_ns;
-        let length = input.bytes().len().min(HEAD_BYTES);
-        let format = self.format_of(&input.bytes()[..length])?;
+        let bytes = input.bytes();
+        let head = |length: usize| bytes.get(..length).unwrap_or(bytes);
+        // Something else may stand before a text.
+        let format = match self.format_of(head(HEAD_BYTES)) {
+            Err(_) if bytes.len() > HEAD_BYTES => self.format_of(head(WIDE_HEAD_BYTES))?,
+            found => found?,
+        };
         (format.open)(input, job)
     }
 }

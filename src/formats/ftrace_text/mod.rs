@@ -178,7 +178,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
 impl FtraceReader {
     fn open(input: Input, job: &Job) -> Result<FtraceReader, ReadError> {
         let text = input.bytes();
-        let head = text.get(..1 << 16).unwrap_or(text);
+        let head = text.get(sniff::head_of(text)).unwrap_or(text);
         let layout = if sniff::is_graph(head) {
             Layout::Graph
         } else {
@@ -325,20 +325,19 @@ fn share(block: &Block, lane_count: usize) -> u64 {
 
 /// How many CPUs the machine has, as the header says: `#P:2` of the kernel, `cpus=2` of trace-cmd.
 fn cpu_count(head: &[u8]) -> Option<u32> {
-    let said = lines(head, 1, 0)
-        .map(|line| line.bytes)
-        .take_while(|line| line.starts_with(b"#") || line.starts_with(b"cpus=") || line.is_empty());
-    said.filter_map(|line| {
-        let number = line.strip_prefix(b"cpus=").or_else(|| {
-            let at = memchr::memmem::find(line, b"#P:")?;
-            line.get(at + 3..)
-        })?;
-        let count = digits(number)?.0;
-        u32::try_from(count)
-            .ok()
-            .filter(|count| (1..=8192).contains(count))
-    })
-    .next()
+    let said = lines(head, 1, 0).map(|line| line.bytes);
+    said.filter(|line| line.starts_with(b"#") || line.starts_with(b"cpus="))
+        .filter_map(|line| {
+            let number = line.strip_prefix(b"cpus=").or_else(|| {
+                let at = memchr::memmem::find(line, b"#P:")?;
+                line.get(at + 3..)
+            })?;
+            let count = digits(number)?.0;
+            u32::try_from(count)
+                .ok()
+                .filter(|count| (1..=8192).contains(count))
+        })
+        .next()
 }
 
 /// What the text tells of its clock: nothing, where it has seconds.

@@ -1,13 +1,24 @@
 //! Whether text is ftrace's, trace-cmd's or that of the function graph tracer.
 
+use std::ops::Range;
+
+use super::flags::{Flags, is_flags};
 use super::graph;
-use super::line::{Plain, plain};
+use super::line::{Body, Plain, classify, plain};
 use super::prefix::{digits, split_prefix};
+use super::recipe::system_of;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 
-const MOST_LINES: usize = 300;
 const MOST_LINE_BYTES: usize = 1 << 12;
+/// So many events in a row are a trace, whatever stands around them.
+const ENOUGH_IN_A_ROW: usize = 3;
+/// A single event is one among so few other lines.
+const FEW_OTHERS: usize = 64;
+/// What stands before a trace (messages of the kernel, a shell's output) is looked through up to here.
+const MOST_NOISE: usize = 4 << 20;
+/// So much of a text tells what it is like.
+const HEAD: usize = 1 << 16;
 
 /// Whether the head of a file is ftrace text.
 #[must_use]
@@ -15,18 +26,27 @@ pub fn sniff(head: &[u8]) -> Sniff {
     let mut hits = 0;
     let mut others = 0;
     let mut has_header = false;
+    let mut in_a_row = 0;
+    let mut most_in_a_row = 0;
+    let mut is_sure = false;
     let whole = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
-    for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
+    for line in lines(head.get(..whole).unwrap_or(head), 1, 0) {
         let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
         has_header |= bytes.starts_with(b"# tracer: ");
         if is_etrace(bytes) {
             others += 2;
         } else if split_prefix(bytes).is_some() || is_graph_line(bytes) {
             hits += 1;
+            in_a_row += 1;
+            most_in_a_row = most_in_a_row.max(in_a_row);
+            is_sure = is_sure || is_surely_event(bytes);
         } else {
             match plain(bytes) {
                 Plain::Silent | Plain::Frame | Plain::Lost(..) => {}
-                Plain::Text => others += 1,
+                Plain::Text => {
+                    others += 1;
+                    in_a_row = 0;
+                }
             }
         }
     }
@@ -34,20 +54,62 @@ pub fn sniff(head: &[u8]) -> Sniff {
     if has_header && hits > 0 {
         return Sniff::Yes;
     }
+    let is_maybe = has_header
+        || (hits >= 2 && hits * 8 >= others)
+        || most_in_a_row >= ENOUGH_IN_A_ROW
+        || (is_sure && others <= FEW_OTHERS);
     if hits > 0 && hits >= others {
         Sniff::Yes
-    } else if has_header || (hits >= 2 && hits * 8 >= others) {
+    } else if is_maybe {
         Sniff::Maybe
     } else {
         Sniff::No
     }
 }
 
+/// Whether a line is an event by more than its columns: flags that the kernel prints, or a name that it has.
+fn is_surely_event(line: &[u8]) -> bool {
+    let Some(prefix) = split_prefix(line) else {
+        return false;
+    };
+    let has_flags = matches!(prefix.flags, Flags::Letters(letters) if is_flags(letters));
+    let has_name = || match classify(prefix.body) {
+        Body::Event(name, _) => {
+            std::str::from_utf8(name).is_ok_and(|name| !system_of(name).is_empty())
+        }
+        Body::SysEnter(..) | Body::SysExit(..) => true,
+        _ => false,
+    };
+    has_flags || has_name()
+}
+
+/// The stretch of a text that tells what it is like: from its start, or where something else stands before the
+/// trace, from a little before its first line.
+#[must_use]
+pub fn head_of(text: &[u8]) -> Range<usize> {
+    let near = text.get(..MOST_NOISE).unwrap_or(text);
+    let is_ours = |line: &[u8]| {
+        let line = line.get(..MOST_LINE_BYTES).unwrap_or(line);
+        line.starts_with(b"# tracer: ") || split_prefix(line).is_some() || is_graph_line(line)
+    };
+    let first = lines(near, 1, 0)
+        .find(|line| is_ours(line.bytes))
+        .map_or(0, |line| line.offset as usize);
+    let start = match first.checked_sub(HEAD / 4) {
+        Some(before) if first > HEAD / 2 => {
+            let rest = near.get(before..first).unwrap_or(&[]);
+            memchr::memchr(b'\n', rest).map_or(first, |end| before + end + 1)
+        }
+        _ => 0,
+    };
+    start..text.len().min(start + HEAD)
+}
+
 /// Whether the text is of the kernel's function_graph tracer.
 #[must_use]
 pub fn is_graph(head: &[u8]) -> bool {
     let mut hits = 0;
-    for line in lines(head, 1, 0).take(MOST_LINES) {
+    for line in lines(head, 1, 0) {
         // Latency tracers can show graphs, too.
         if line.bytes.starts_with(b"# tracer: function_graph") {
             return true;
@@ -103,10 +165,41 @@ mod tests {
             b"0: 12,3,4,5!Proc_Create|1\n0: 12,3,4,6!Proc_Exit|\n",
             b"15634 1795231677.383917 brk(NULL)       = 0x56002162a000 <0.000007>\n",
             b"Tracing ls (pid 12685)\nminix_kerninfo() = 0\n",
+            b"[    0.000000] Linux version 6.18\n[    0.100000] a-1 [000] b\n$ cat trace\n",
             b"# A readme\n\nSome text with - dashes [1] and: colons.\n",
         ] {
             let shown = String::from_utf8_lossy(text);
             assert_eq!(sniff(text), Sniff::No, "{shown}");
         }
+    }
+
+    #[test]
+    fn noise_around_a_trace_does_not_hide_it() {
+        let noise: String = (0..400)
+            .map(|i| format!("[  {i:>3}.000000] usb 1-1: new device number {i}\n"))
+            .collect();
+        let event = "            bash-96      [001] d..1.    69.626109: my_event: x=3\n";
+        for text in [
+            format!("{noise}{event}{event}{event}"),
+            format!("{noise}# tracer: nop\n#\n{event}{noise}"),
+            format!("$ cat trace\n{event}\nNAME  CALLS  ERRORS\na     1      2\nb     3      4\n"),
+            format!(
+                "{noise} 0)   0.541 us    |  f();\n 0)               |  g() {{\n 0)   1.0 us    |  }}\n"
+            ),
+        ] {
+            assert_ne!(
+                sniff(text.as_bytes()),
+                Sniff::No,
+                "{}",
+                &text[text.len() - 200..]
+            );
+        }
+        let noise = noise.repeat(30);
+        let text = format!("{noise}# tracer: nop\n{event}");
+        let head = head_of(text.as_bytes());
+        assert!(head.start > 400_000 && head.start < noise.len() && head.end == text.len());
+        assert!(text[head].starts_with('['));
+        assert_eq!(head_of(event.as_bytes()), 0..event.len());
+        assert_eq!(head_of(b""), 0..0);
     }
 }
