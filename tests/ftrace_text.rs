@@ -513,3 +513,69 @@ fn a_trace_is_found_behind_other_text() {
     let error = open(&text.0, &Job::default()).unwrap_err().to_string();
     assert!(error.contains("--read-as"), "{error}");
 }
+
+#[test]
+fn line_ends_zeros_and_consoles_do_no_harm() {
+    let text = Text::new(
+        "odd-bytes",
+        b"# tracer: nop\r\n#\r\n\
+          \0\0\0\0          sh-96      [001] d..1.     9.000001: a: x=1\r\n\
+          \xff\xfe-7       [001] (   77) d..1.     9.000002: b: y=\xff\r\n\
+          Dumping ftrace buffer:\r\n---------------------------------\r\n\
+          <4>[   12.345678] [  T123]       sh-96      1d..2. 9000003us : c: z=1\r\n\
+          [   12.345678]       sh-96      1d..2. 9000004us : d: z=1\r\n\
+          version = 6\r\nCPU 1 is empty\r\ncpus=4\r\n\0\0\0\0",
+    );
+    let loaded = text.load();
+    let names: Vec<String> = (0..loaded.trace.events.len() as u32)
+        .map(|id| describe(&loaded.trace, loaded.reader.as_ref(), EventId(id)))
+        .map(|detail| format!("{}@{}", detail.name, detail.time.0 / 1000))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "a@9000001",
+            "b@9000002",
+            "line@9000002",
+            "c@9000003",
+            "d@9000004"
+        ]
+    );
+    assert_eq!(loaded.trace.info.cpu_count, Some(4));
+    let found = text.run(
+        "search",
+        &["--in", "events", "--count", "common_preempt_count == 2"],
+    );
+    assert_eq!(found.trim(), "2");
+    let groups: Vec<u64> = loaded
+        .trace
+        .processes
+        .iter()
+        .map(|process| process.pid)
+        .collect();
+    assert!(groups.contains(&77), "{groups:?}");
+}
+
+#[test]
+fn tracers_that_print_no_name_have_fields() {
+    let text = Text::new(
+        "tracers",
+        "# tracer: blk\n\
+         \x20         dd-96      [001] .....     9.000001:   8,0    D   W 12345 + 8 [dd]\n\
+         \x20         dd-96      [001] .....     9.000002: vfs_read(file=0xff, count=512) <-ksys_read (repeats: 4, last_ts: 9.000001)\n\
+         \x20         dd-96      [001] .....     9.000003: # 1f buf: 68 65\n\
+         \x20         dd-96      [001] .....     9.000004: sys_write(fd: 1, buf: 0x55 \"a, b\", count: 3)\n\
+         \x20     <idle>-0       [000] .....     9.000101:   8,0    C   W 12345 + 8 [0]\n",
+    );
+    for filter in [
+        "nr_sector == 8 && action == D",
+        "function == vfs_read && caller == ksys_read && count == 4",
+        "id == 31",
+        "fd == 1 && count == 3",
+    ] {
+        let found = text.run("search", &["--in", "events", "--count", filter]);
+        assert_eq!(found.trim(), "1", "{filter}");
+    }
+    assert_eq!(slices(&text), ["9000001000 100000 0 W 96 block requests"]);
+    assert_eq!(text.load().trace.diagnostics.count_of("unknown_line"), 0);
+}

@@ -277,7 +277,10 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
     for row in &part.rows.lives {
         let key = match &row.life {
             Life::Fork { parent, .. } => parent,
-            Life::Exec { thread, .. } | Life::Exit { thread, .. } | Life::Member { thread, .. } => {
+            Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
+            // A process is there even if its main thread did nothing.
+            Life::Member { thread, leader } => {
+                seen.include(leader.0, columns.time(row.event));
                 thread
             }
             Life::Name { .. } | Life::Directory { .. } => continue,

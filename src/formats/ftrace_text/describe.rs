@@ -1,12 +1,14 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
 use super::fields::{
-    Probe, TracerText, end_state, event_probe, pairs, probe, switch, tracer_text, wakeup,
+    Probe, TracerText, colon_pairs, end_state, event_probe, pairs, probe, switch, tracer_text,
+    wakeup,
 };
 use super::flags::{Flags, Legend};
 use super::graph::{self, GraphLine};
-use super::line::{Body, Plain, classify, plain};
+use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::{Prefix, split_prefix};
+use super::tracers::{Told, told, told_as};
 use crate::base::lines::lines;
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
@@ -61,14 +63,12 @@ pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) ->
         }
         Body::SysEnter(_, arguments) => argument_fields(&mut detail, arguments),
         Body::SysExit(_, result) => detail.fields.push(field("ret", result)),
-        Body::Function(function, caller) => {
-            detail.fields.push(field("function", function));
-            detail.fields.push(field("caller", caller));
-        }
+        Body::Function(function, caller) => function_fields(&mut detail, function, caller),
         Body::Stack(_) => {}
-        Body::Text => match tracer_text(body) {
-            Some(found) => tracer_fields(&mut detail, &found),
-            None => graph_fields(&mut detail, body),
+        Body::Text => match (tracer_text(body), told(body)) {
+            (Some(found), _) => tracer_fields(&mut detail, &found),
+            (None, Some(found)) => told_fields(&mut detail, &found),
+            (None, None) => graph_fields(&mut detail, body),
         },
     }
     detail.stack = stack_behind(rest);
@@ -152,6 +152,9 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
         let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
         return pair_fields(detail, info.get(close..).unwrap_or(&[]));
     }
+    if let Some(found) = told_as(name, info) {
+        return told_fields(detail, &found);
+    }
     if event_probe(info).is_some() {
         return pair_fields(detail, info);
     }
@@ -205,6 +208,11 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
                 return;
             }
         }
+        b"function" | b"func_repeats" => {
+            if let Body::Function(function, caller) = classify(info) {
+                return function_fields(detail, function, caller);
+            }
+        }
         _ if name.starts_with(b"sys_enter_") => return argument_fields(detail, info),
         _ if name.starts_with(b"sys_exit_") => {
             detail.fields.push(field("ret", info));
@@ -214,6 +222,43 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
         _ => {}
     }
     pair_fields(detail, info);
+}
+
+fn told_fields(detail: &mut EventDetail, found: &Told<'_>) {
+    let fields = found.fields.iter();
+    let fields = fields.map(|(name, value)| match *name {
+        // Programs' numbers are printed in hex, without a sign of it.
+        "id" => field(name, &[b"0x", *value].concat()),
+        _ => field(name, value),
+    });
+    detail.fields.extend(fields);
+}
+
+fn function_fields(detail: &mut EventDetail, function: &[u8], caller: &[u8]) {
+    let (name, arguments) = split_arguments(function);
+    detail.fields.push(field("function", name));
+    let (caller, count) = match repeats(caller) {
+        Some((caller, count)) => (caller, Some(count)),
+        None => (caller, None),
+    };
+    detail.fields.push(field("caller", caller));
+    detail
+        .fields
+        .extend(count.map(|count| field("count", count)));
+    let arguments = arguments.unwrap_or(&[]);
+    let arguments = arguments
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii);
+    for argument in arguments.filter(|argument| !argument.is_empty()) {
+        let (name, value) = match memchr::memchr(b'=', argument) {
+            Some(equals) => argument.split_at(equals),
+            None => (&b""[..], argument),
+        };
+        let value = value.strip_prefix(b"=").unwrap_or(value);
+        detail
+            .fields
+            .push(field(&String::from_utf8_lossy(name), value));
+    }
 }
 
 fn tracer_fields(detail: &mut EventDetail, found: &TracerText<'_>) {
@@ -239,7 +284,11 @@ fn tracer_fields(detail: &mut EventDetail, found: &TracerText<'_>) {
 }
 
 fn pair_fields(detail: &mut EventDetail, info: &[u8]) {
-    for (name, value) in pairs(info) {
+    let mut pairs = pairs(info);
+    if pairs.is_empty() {
+        pairs = colon_pairs(info);
+    }
+    for (name, value) in pairs {
         let name = String::from_utf8_lossy(name).into_owned();
         detail.fields.push(field(&name, value));
     }
@@ -247,12 +296,10 @@ fn pair_fields(detail: &mut EventDetail, info: &[u8]) {
 
 /// `fd: 7, buf: 0x7ffe5d4b9f80, count: 0x200`.
 fn argument_fields(detail: &mut EventDetail, arguments: &[u8]) {
-    let text = String::from_utf8_lossy(arguments).into_owned();
-    for argument in text.split(", ").filter(|argument| !argument.is_empty()) {
-        match argument.split_once(": ") {
-            Some((name, value)) => detail.fields.push(field(name, value.as_bytes())),
-            None => detail.fields.push(field("", argument.as_bytes())),
-        }
+    for (name, value) in super::fields::arguments(arguments) {
+        detail
+            .fields
+            .push(field(&String::from_utf8_lossy(name), value));
     }
 }
 

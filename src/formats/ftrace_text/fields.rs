@@ -148,6 +148,80 @@ fn starts_field(text: &[u8]) -> bool {
     length > 0 && text.get(length) == Some(&b'=')
 }
 
+/// `name:value` words, as tracers of noise and latency have them (`noise:852679\tmax_sample:65351`), if there is
+/// nothing else in `text`.
+#[must_use]
+pub fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+    let words = text
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    let pair = |word: &'_ [u8]| memchr::memchr(b':', word).filter(|at| *at > 0);
+    let split = words.map(|word| {
+        let (name, value) = word.split_at_checked(pair(word)?)?;
+        let value = value.get(1..).filter(|value| !value.is_empty())?;
+        let is_name = name.first()?.is_ascii_alphabetic()
+            && name
+                .iter()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+        is_name.then_some((name, value))
+    });
+    let found: Option<Vec<_>> = split.take(64).collect();
+    found.filter(|pairs| pairs.len() > 1).unwrap_or_default()
+}
+
+/// `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`: what a system call was given. Newer kernels show what pointers
+/// point to; names tell where the next argument begins.
+#[must_use]
+pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+    const MOST: usize = 64;
+    let name_length = |text: &[u8]| {
+        let length = text
+            .iter()
+            .take(64)
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        (length > 0
+            && text
+                .get(length..)
+                .is_some_and(|rest| rest.starts_with(b": ")))
+        .then_some(length)
+    };
+    let mut found = Vec::new();
+    let mut rest = text.trim_ascii();
+    while !rest.is_empty() && found.len() < MOST {
+        let length = name_length(rest);
+        let (name, value) = match length.and_then(|length| rest.split_at_checked(length)) {
+            Some((name, value)) => (name, value.get(2..).unwrap_or(&[])),
+            None => (&rest[..0], rest),
+        };
+        // Where the next name stands, or without names, the next comma.
+        let mut from = 0;
+        let mut is_quoted = false;
+        let end = loop {
+            let Some(at) = value
+                .get(from..)
+                .and_then(|rest| memchr::memchr2(b'"', b',', rest))
+            else {
+                break value.len();
+            };
+            let at = from + at;
+            from = at + 1;
+            if value.get(at) == Some(&b'"') {
+                is_quoted = !is_quoted;
+                continue;
+            }
+            let next = value.get(at + 1..).and_then(|next| next.strip_prefix(b" "));
+            let is_next = next.is_some_and(|next| length.is_none() || name_length(next).is_some());
+            if is_next && !is_quoted {
+                break at;
+            }
+        };
+        found.push((name, value.get(..end).unwrap_or(value).trim_ascii()));
+        rest = value.get(end + 1..).unwrap_or(&[]).trim_ascii_start();
+    }
+    found
+}
+
 /// The first word of a value: `1 [action=TIMER]` is `1`.
 #[must_use]
 pub fn first_word(value: &[u8]) -> &[u8] {
@@ -606,6 +680,35 @@ mod tests {
             number(field(b"q=\"pid=3 x\" pid=4", b"pid").unwrap()),
             Some(4)
         );
+    }
+
+    #[test]
+    fn arguments_end_where_the_next_name_begins() {
+        let shown = |text: &str| {
+            let found = arguments(text.as_bytes());
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let shown = found
+                .iter()
+                .map(|(name, value)| format!("{}={}", text(name), text(value)));
+            shown.collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(
+            shown("fd: 7, buf: 0x7f, count: 0x200"),
+            "fd=7|buf=0x7f|count=0x200"
+        );
+        assert_eq!(
+            shown("fd: 1, buf: 0x55 (68 65, 6c) \"he, count: l\", count: 3"),
+            "fd=1|buf=0x55 (68 65, 6c) \"he, count: l\"|count=3"
+        );
+        assert_eq!(
+            shown("flags: O_RDONLY|O_CLOEXEC, mode: 0"),
+            "flags=O_RDONLY|O_CLOEXEC|mode=0"
+        );
+        assert_eq!(shown("0x1, 0x2"), "=0x1|=0x2");
+        assert_eq!(shown("name: \"unfinished, b: 3"), "name=\"unfinished, b: 3");
+        assert_eq!(shown(""), "");
+        assert_eq!(colon_pairs(b"noise:8\tmax_sample:6\thw:9").len(), 3);
+        assert!(colon_pairs(b"hello world: 3").is_empty());
     }
 
     #[test]

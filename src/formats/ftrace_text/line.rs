@@ -142,6 +142,26 @@ pub fn classify(body: &[u8]) -> Body<'_> {
     }
 }
 
+/// `ksys_read (repeats: 4, last_ts:   69.626111)`, where a call came again and again: the caller and how often.
+#[must_use]
+pub fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memmem::find(caller, b" (repeats: ")?;
+    let rest = caller.get(at + 11..)?;
+    let count = rest.get(..digits(rest)?.1)?;
+    Some((caller.get(..at)?, count))
+}
+
+/// `vfs_read(fd=3)` of a function tracer that shows arguments: the name, and what stands between the parentheses.
+#[must_use]
+pub fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let found = || {
+        let open = memchr::memchr(b'(', function)?;
+        let inner = function.get(open + 1..)?.strip_suffix(b")")?;
+        Some((function.get(..open)?, Some(inner)))
+    };
+    found().unwrap_or((function, None))
+}
+
 /// `0` or `0xffffffff81498b1a`, where there should be a name.
 fn is_address(name: &[u8]) -> bool {
     let digits = name.strip_prefix(b"0x").unwrap_or(b"0");

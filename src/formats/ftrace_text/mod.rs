@@ -28,6 +28,7 @@ mod prefix;
 mod recipe;
 mod report;
 mod sniff;
+mod tracers;
 mod with_etrace;
 
 use std::ops::Range;

@@ -15,8 +15,9 @@ use rayon::prelude::*;
 use super::fields::tracer_text;
 use super::flags::Flags;
 use super::graph;
-use super::line::{Body, Plain, classify, plain};
+use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix, split_prefix};
+use super::tracers::told;
 use super::{Block, FtraceReader, Layout};
 use crate::base::lines::lines;
 use crate::base::{Job, Timestamp};
@@ -367,8 +368,14 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
             push_name(out, &[b"sys_exit_", name]);
             out.extend_from_slice(result);
         }
-        Body::Function(..) => {
-            push_name(out, &[b"function"]);
+        Body::Function(_, caller) => {
+            push_name(
+                out,
+                &[match repeats(caller) {
+                    Some(_) => b"func_repeats",
+                    None => b"function",
+                }],
+            );
             out.extend_from_slice(text);
         }
         Body::Stack(_) => {
@@ -380,10 +387,11 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
             out.extend_from_slice(text);
         }
         Body::Text => {
-            match tracer_text(body) {
-                Some(found) if found.is_wakeup => push_name(out, &[b"wakeup"]),
-                Some(_) => push_name(out, &[b"context_switch"]),
-                None => {}
+            match (tracer_text(body), told(body)) {
+                (Some(found), _) if found.is_wakeup => push_name(out, &[b"wakeup"]),
+                (Some(_), _) => push_name(out, &[b"context_switch"]),
+                (None, Some(found)) => push_name(out, &[found.event.as_bytes()]),
+                (None, None) => {}
             }
             out.extend_from_slice(text);
         }

@@ -4,7 +4,8 @@ use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::pairs::{
-    AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES, find_pair,
+    AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES, find_async_pair,
+    find_pair,
 };
 use crate::event::syscalls::{self, Abi};
 use crate::event::{
@@ -16,6 +17,7 @@ use crate::formats::ftrace_text::fields::{
 };
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::system_of;
+use crate::formats::ftrace_text::tracers::Told;
 
 impl<'a> Emitter<'a> {
     /// A begin or end by the table of pairs.
@@ -181,9 +183,22 @@ impl<'a> Emitter<'a> {
         let sector = number(before.get(sector_at + 1..)?)?;
         let device = first_word(info);
         let after = info.get(device.len()..)?.trim_ascii_start();
-        let id = hash_text(device).rotate_left(40) ^ sector.cast_unsigned();
+        let kind = first_word(after);
+        self.push_request(now, pair, end, device, sector.cast_unsigned(), kind)
+    }
+
+    fn push_request(
+        &mut self,
+        now: &Now,
+        pair: &'static AsyncPair,
+        end: PairEnd,
+        device: &[u8],
+        sector: u64,
+        kind: &[u8],
+    ) -> Option<()> {
+        let id = hash_text(device).rotate_left(40) ^ sector;
         let (op, name): (_, &[u8]) = match end {
-            PairEnd::Begin => (AsyncOp::Begin, first_word(after)),
+            PairEnd::Begin => (AsyncOp::Begin, kind),
             PairEnd::End => (AsyncOp::End, b""),
         };
         let category = pair.begin.split(':').next().unwrap_or("");
@@ -198,6 +213,28 @@ impl<'a> Emitter<'a> {
         };
         self.lanes.get_mut(now.lane)?.columns.asyncs.push(mark);
         Some(())
+    }
+
+    /// What a tracer without names says; requests of blk are those of the block layer's events.
+    pub(super) fn told(&mut self, now: &mut Now, time: i64, place: u64, found: &Told<'a>) {
+        let (system, role) = match found.request {
+            Some(_) => ("block", Role::Consumed),
+            None if found.event == "blktrace" => ("block", Role::Instant),
+            None => ("ftrace", Role::Instant),
+        };
+        let kind = self.kinds.intern(system, found.name.as_bytes(), role);
+        self.push(now, time, place, kind);
+        let Some((request, (pair, _))) = found
+            .request
+            .zip(find_async_pair("block", "block_rq_issue"))
+        else {
+            return;
+        };
+        let end = match request.is_complete {
+            true => PairEnd::End,
+            false => PairEnd::Begin,
+        };
+        self.push_request(now, pair, end, request.device, request.sector, request.kind);
     }
 
     pub(super) fn counter(

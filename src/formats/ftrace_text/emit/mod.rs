@@ -12,9 +12,10 @@ mod scheduling;
 use rustc_hash::FxHashMap;
 
 use super::fields::{event_probe, probe, tracer_text};
-use super::line::{Body, Plain, classify, plain};
+use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix, split_prefix};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
@@ -260,8 +261,12 @@ impl<'a> Emitter<'a> {
             Body::Event(name, info) => self.named(&mut now, prefix, line, name, info),
             Body::SysEnter(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::Begin),
             Body::SysExit(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::End),
-            Body::Function(..) => {
-                let kind = self.kind_by_name(b"function").1;
+            Body::Function(_, caller) => {
+                let name: &[u8] = match repeats(caller) {
+                    Some(_) => b"func_repeats",
+                    None => b"function",
+                };
+                let kind = self.kind_by_name(name).1;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
             Body::Stack(text) => {
@@ -278,9 +283,10 @@ impl<'a> Emitter<'a> {
                 let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
-            Body::Text => match tracer_text(prefix.body) {
-                Some(found) => self.tracer(&mut now, prefix, line, found),
-                None => self.unknown(&mut now, prefix.time, line, prefix.body),
+            Body::Text => match (tracer_text(prefix.body), told(prefix.body)) {
+                (Some(found), _) => self.tracer(&mut now, prefix, line, found),
+                (None, Some(found)) => self.told(&mut now, prefix.time, line.offset, &found),
+                (None, None) => self.unknown(&mut now, prefix.time, line, prefix.body),
             },
         }
         self.column_name(&now, prefix);
@@ -343,6 +349,9 @@ impl<'a> Emitter<'a> {
                 let kind = self.kinds.intern("eprobes", name, Role::Instant);
                 return self.push(now, prefix.time, line.offset, kind);
             }
+        }
+        if let Some(found) = told_as(name, info) {
+            return self.told(now, prefix.time, line.offset, &found);
         }
         let (recipe, kind) = self.kind_by_name(name);
         if matches!(recipe, Recipe::Print) {

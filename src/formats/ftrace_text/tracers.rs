@@ -1,0 +1,282 @@
+//! Lines of tracers that print no event's name: raw data of programs, hwlat, timerlat, osnoise, blk.
+//!
+//! ```text
+//! # 12 buf: 68 65 6c                                                      raw_data
+//! #1     inner/outer(us):   12/14    ts:1463.123456789 count:1            hwlat
+//! #1     context    irq timer_latency       932 ns                        timerlat
+//! 1000000  190  99.98100  9  18  0  1007  18  1                           osnoise
+//!   8,0    D   W 12345 + 8 [dd]                                           blk
+//! ```
+//!
+//! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
+
+use super::prefix::digits;
+
+/// A line that is told by its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    /// What binary traces call such events.
+    pub event: &'static str,
+    /// What it is called among its likes; the event's name but for blk.
+    pub name: &'static str,
+    /// Its fields.
+    pub fields: Vec<(&'static str, &'a [u8])>,
+    /// Of blk: where a request begins or ends.
+    pub request: Option<Request<'a>>,
+}
+
+/// A request of the block layer that is issued or complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// `8,0`.
+    pub device: &'a [u8],
+    /// `WS`.
+    pub kind: &'a [u8],
+    /// Its first sector.
+    pub sector: u64,
+    /// Whether it is over.
+    pub is_complete: bool,
+}
+
+/// What blk's letters mean.
+const ACTIONS: [(&[u8], &str); 15] = [
+    (b"Q", "blk queue"),
+    (b"G", "blk get request"),
+    (b"S", "blk sleep"),
+    (b"R", "blk requeue"),
+    (b"D", "blk issue"),
+    (b"C", "blk complete"),
+    (b"P", "blk plug"),
+    (b"U", "blk unplug"),
+    (b"UT", "blk unplug by timer"),
+    (b"I", "blk insert"),
+    (b"X", "blk split"),
+    (b"B", "blk bounce"),
+    (b"A", "blk remap"),
+    (b"M", "blk merge behind"),
+    (b"F", "blk merge before"),
+];
+
+/// Reads a body that has no name.
+#[must_use]
+pub fn told(body: &[u8]) -> Option<Told<'_>> {
+    let text = body.trim_ascii();
+    match text.first()? {
+        b'#' => numbered(text),
+        b'0'..=b'9' => blk(text).or_else(|| osnoise(text)),
+        _ => None,
+    }
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+}
+
+fn is_number(word: &[u8]) -> bool {
+    digits(word).is_some_and(|(_, length)| length == word.len())
+}
+
+fn plain<'a>(event: &'static str, fields: Vec<(&'static str, &'a [u8])>) -> Told<'a> {
+    Told {
+        event,
+        name: event,
+        fields,
+        request: None,
+    }
+}
+
+fn numbered(text: &[u8]) -> Option<Told<'_>> {
+    let rest = text.get(1..)?;
+    if let Some(rest) = rest.strip_prefix(b" ") {
+        let at = super::fields::find_short(rest, b" buf:")?;
+        let (id, bytes) = (rest.get(..at)?, rest.get(at + 5..)?.trim_ascii());
+        let is_id = !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit);
+        return is_id.then(|| plain("raw_data", vec![("id", id), ("buf", bytes)]));
+    }
+    let mut words = words(rest);
+    let number = words.next().filter(|word| is_number(word))?;
+    match words.next()? {
+        b"inner/outer(us):" => {
+            // `12/14`, or with blanks behind the bar.
+            let mut pair = words.next()?.splitn(2, |byte| *byte == b'/');
+            let inner = pair.next()?;
+            let outer = match pair.next()? {
+                b"" => words.next()?,
+                outer => outer,
+            };
+            let mut fields = vec![
+                ("seqnum", number),
+                ("duration", inner),
+                ("outer_duration", outer),
+            ];
+            let named: [(&[u8], &'static str); 3] = [
+                (b"ts:", "timestamp"),
+                (b"count:", "count"),
+                (b"nmi-count:", "nmi_count"),
+            ];
+            for word in words {
+                for (start, name) in named {
+                    fields.extend(word.strip_prefix(start).map(|value| (name, value)));
+                }
+            }
+            Some(plain("hwlat", fields))
+        }
+        b"context" => {
+            let context = words.next()?;
+            let latency = (words.next()? == b"timer_latency").then(|| words.next())??;
+            let fields = vec![
+                ("seqnum", number),
+                ("context", context),
+                ("timer_latency", latency),
+            ];
+            is_number(latency).then(|| plain("timerlat", fields))
+        }
+        _ => None,
+    }
+}
+
+/// Runtime, noise, percent of the CPU that was left, longest single noise, then how often what came.
+fn osnoise(text: &[u8]) -> Option<Told<'_>> {
+    const NAMES: [&str; 9] = [
+        "runtime",
+        "noise",
+        "available",
+        "max_sample",
+        "hw_count",
+        "nmi_count",
+        "irq_count",
+        "softirq_count",
+        "thread_count",
+    ];
+    let mut fields = Vec::new();
+    for word in words(text) {
+        let name = *NAMES.get(fields.len())?;
+        let is_percent = || {
+            let (_, length) = digits(word)?;
+            Some(is_number(word.get(length..)?.strip_prefix(b".")?))
+        };
+        let is_fine = match name {
+            "available" => is_percent() == Some(true),
+            _ => is_number(word),
+        };
+        if !is_fine {
+            return None;
+        }
+        fields.push((name, word));
+    }
+    (fields.len() == NAMES.len()).then(|| plain("osnoise", fields))
+}
+
+fn blk(text: &[u8]) -> Option<Told<'_>> {
+    let mut rest = words(text);
+    let device = rest.next()?;
+    let comma = memchr::memchr(b',', device)?;
+    if !is_number(device.get(..comma)?) || !is_number(device.get(comma + 1..)?) {
+        return None;
+    }
+    let letters = rest.next()?;
+    let (_, name) = ACTIONS.iter().find(|(action, _)| *action == letters)?;
+    let kind = rest.next()?;
+    let mut fields = vec![("dev", device), ("action", letters), ("rwbs", kind)];
+    let mut request = None;
+    let mut word = rest.next();
+    if let Some(sector) = word.filter(|word| is_number(word)) {
+        fields.push(("sector", sector));
+        word = rest.next();
+        if word == Some(b"+") {
+            fields.extend(rest.next().map(|count| ("nr_sector", count)));
+            word = rest.next();
+            request = Some(Request {
+                device,
+                kind,
+                sector: digits(sector)?.0,
+                is_complete: letters == b"C",
+            });
+        }
+    }
+    let who = word.and_then(|word| word.strip_prefix(b"["));
+    fields.extend(who.map(|who| {
+        let who = who.strip_suffix(b"]").unwrap_or(who);
+        let name = if letters == b"C" { "error" } else { "comm" };
+        (name, who)
+    }));
+    Some(Told {
+        event: "blktrace",
+        name,
+        fields,
+        request: request.filter(|_| matches!(letters, b"D" | b"C")),
+    })
+}
+
+/// What is told of an event of this name by its form alone: binary traces have names for them.
+#[must_use]
+pub fn told_as<'a>(name: &[u8], info: &'a [u8]) -> Option<Told<'a>> {
+    let is_known = matches!(
+        name,
+        b"raw_data" | b"hwlat" | b"timerlat" | b"osnoise" | b"blktrace"
+    );
+    if !is_known {
+        return None;
+    }
+    told(info).filter(|told| told.event.as_bytes() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(body: &str) -> String {
+        told(body.as_bytes()).map_or_else(String::new, |told| {
+            let fields = told.fields.iter();
+            let fields =
+                fields.map(|(name, value)| format!(" {name}={}", String::from_utf8_lossy(value)));
+            format!("{}{}", told.name, fields.collect::<String>())
+        })
+    }
+
+    #[test]
+    fn forms_of_tracers_without_names() {
+        for (body, wanted) in [
+            ("# 1f buf: 68 65", "raw_data id=1f buf=68 65"),
+            (
+                "#1     inner/outer(us):   12/14    ts:1463.5 count:2 nmi-total:0 nmi-count:0",
+                "hwlat seqnum=1 duration=12 outer_duration=14 timestamp=1463.5 count=2 nmi_count=0",
+            ),
+            (
+                "#3 inner/outer(us): 12/   14 ts:1.5",
+                "hwlat seqnum=3 duration=12 outer_duration=14 timestamp=1.5",
+            ),
+            (
+                "#1     context    irq timer_latency       932 ns",
+                "timerlat seqnum=1 context=irq timer_latency=932",
+            ),
+            (
+                "1000000        190  99.98100       9     18      0   1007     18      1",
+                "osnoise runtime=1000000 noise=190 available=99.98100 max_sample=9 hw_count=18 nmi_count=0 irq_count=1007 softirq_count=18 thread_count=1",
+            ),
+            (
+                "  8,0    D  WS 12345 + 8 [dd]",
+                "blk issue dev=8,0 action=D rwbs=WS sector=12345 nr_sector=8 comm=dd",
+            ),
+            (
+                "  7,0    P   N [dd]",
+                "blk plug dev=7,0 action=P rwbs=N comm=dd",
+            ),
+            (
+                "  7,0    C   W 24 + 8 [0]",
+                "blk complete dev=7,0 action=C rwbs=W sector=24 nr_sector=8 error=0",
+            ),
+            ("# hello", ""),
+            ("#1 hello world", ""),
+            ("1 2 3", ""),
+            ("8,0 hello there", ""),
+            ("0", ""),
+        ] {
+            assert_eq!(shown(body), wanted, "{body}");
+        }
+        let request = told(b"8,0 C W 24 + 8 [0]").unwrap().request.unwrap();
+        assert!(request.is_complete && request.sector == 24);
+        assert_eq!(told(b"8,0 M W 24 + 8 [0]").unwrap().request, None);
+    }
+}
