@@ -588,7 +588,11 @@ fn a_recording_as_text_gives_the_picture_of_the_binary_one() {
         counts[0] += assert_same(&runs_of(&binary), &runs_of(&text), &format!("runs, {stem}"));
         let states = (states_of(&binary), states_of(&text));
         counts[1] += assert_same(&states.0, &states.1, &format!("states, {stem}"));
-        let slices = (slices_of(&binary), slices_of(&text));
+        let mut slices = (slices_of(&binary), slices_of(&text));
+        // The binary file has no format for the records of blk.
+        if stem.ends_with("blk-tracer") {
+            slices.1.remove("async block requests");
+        }
         counts[2] += assert_same(&slices.0, &slices.1, &format!("slices, {stem}"));
     }
     assert!(counts.iter().all(|count| *count > 1000), "{counts:?}");
