@@ -5,11 +5,19 @@
 //! vanishes, and a list is never longer than a few blocks a pixel. Buckets lie at multiples of the pixel's
 //! width in time, so that blocks keep their places when the view is moved.
 
+mod counter;
+mod joining;
+
 use crate::base::TimeSpan;
 use crate::index::Index;
 use crate::index::lod::{InstantRow, Lod, Row, run_row, slice_row, state_row};
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId};
+use crate::trace::{CpuId, ThreadId, Trace, TrackId};
+
+pub use counter::{CounterStep, counter};
+pub(crate) use joining::Piece;
+pub use joining::{Joined, joined};
+use joining::{Joiner, bucket_end};
 
 /// One or several neighbouring items of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,27 +36,6 @@ pub struct Block {
     pub count: u32,
     /// The share of its time that the items take, 0 to 1; of one item always 1.
     pub busy: f32,
-}
-
-/// A counter's values over a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CounterStep {
-    /// First nanosecond.
-    pub start: i64,
-    /// First nanosecond after: the next step's start.
-    pub end: i64,
-    /// When its last sample was taken: `last` holds from there to the end.
-    pub settled: i64,
-    /// The smallest value in it.
-    pub min: f64,
-    /// The largest value in it.
-    pub max: f64,
-    /// The value at its end.
-    pub last: f64,
-    /// Row number of its first sample.
-    pub first: u32,
-    /// How many samples it stands for.
-    pub count: u32,
 }
 
 /// The slices of a row. `out` is emptied first.
@@ -142,70 +129,6 @@ pub fn instants(
     );
 }
 
-/// A stretch of neighbouring items while they are joined.
-#[derive(Clone, Copy)]
-pub(crate) struct Piece {
-    first: u32,
-    count: u32,
-    start: i64,
-    end: i64,
-    busy: f32,
-    label: u32,
-    lead: f32,
-}
-
-impl Piece {
-    /// A block as a piece, numbered as the block is.
-    #[inline]
-    pub(crate) fn of(block: &Block) -> Piece {
-        let busy = block.busy * (block.end - block.start) as f32;
-        Piece {
-            first: block.first,
-            count: block.count,
-            start: block.start,
-            end: block.end,
-            busy,
-            label: block.label,
-            lead: busy.max(1.0),
-        }
-    }
-
-    /// Takes in the piece after it. What it is called is voted for by time.
-    #[inline]
-    pub(crate) fn take_in(&mut self, next: &Piece) {
-        self.count += next.count;
-        self.end = self.end.max(next.end);
-        self.busy += next.busy;
-        if self.label == next.label {
-            self.lead += next.lead;
-        } else if self.lead >= next.lead {
-            self.lead -= next.lead;
-        } else {
-            self.label = next.label;
-            self.lead = next.lead - self.lead;
-        }
-    }
-
-    /// The block that it becomes in a row whose items begin at `base`.
-    #[inline]
-    pub(crate) fn block(&self, base: u32) -> Block {
-        let length = (self.end - self.start) as f32;
-        let busy = if self.count == 1 || length <= 0.0 {
-            1.0
-        } else {
-            (self.busy / length).clamp(0.0, 1.0)
-        };
-        Block {
-            start: self.start,
-            end: self.end,
-            label: self.label,
-            first: base + self.first,
-            count: self.count,
-            busy,
-        }
-    }
-}
-
 fn blocks<R: Row>(
     row: &R,
     lod: Option<&Lod>,
@@ -219,12 +142,7 @@ fn blocks<R: Row>(
         return;
     }
     let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
-    let mut joiner = Joiner {
-        width,
-        open: None,
-        base,
-        out,
-    };
+    let mut joiner = Joiner::new(width, base, out);
     match lod.and_then(|lod| lod.level(width)) {
         Some(level) => {
             let entries = &level.entries;
@@ -369,185 +287,6 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
     }
 }
 
-/// Joins thin neighbours of one bucket.
-struct Joiner<'a> {
-    width: i64,
-    /// The open piece, and where its bucket ends: dividing is slow, and most pieces come into an open bucket.
-    open: Option<(i64, Piece)>,
-    base: u32,
-    out: &'a mut Vec<Block>,
-}
-
-impl Joiner<'_> {
-    fn push(&mut self, piece: Piece) {
-        let is_thin = piece.end.saturating_sub(piece.start) < self.width;
-        if let Some((bucket_end, open)) = &mut self.open
-            && is_thin
-            && piece.start < *bucket_end
-        {
-            open.take_in(&piece);
-            return;
-        }
-        self.flush();
-        if is_thin {
-            self.open = Some((bucket_end(piece.start, self.width), piece));
-        } else {
-            self.emit(piece);
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some((_, piece)) = self.open.take() {
-            self.emit(piece);
-        }
-    }
-
-    fn emit(&mut self, piece: Piece) {
-        self.out.push(piece.block(self.base));
-    }
-}
-
-/// Where the bucket of `time` ends, of buckets `width` ns wide.
-fn bucket_end(time: i64, width: i64) -> i64 {
-    let bucket = time.div_euclid(width);
-    bucket.saturating_add(1).saturating_mul(width)
-}
-
-/// The blocks of a list that was made for finer pixels, as they are at `width` ns a pixel: thin neighbours of one bucket
-/// are joined once more.
-pub fn joined(blocks: &[Block], width: i64) -> Joined<'_> {
-    Joined {
-        blocks,
-        width: width.max(1),
-        bucket_end: i64::MIN,
-    }
-}
-
-/// See [`joined`].
-pub struct Joined<'a> {
-    blocks: &'a [Block],
-    width: i64,
-    /// Where the bucket of the block before ended.
-    bucket_end: i64,
-}
-
-impl Joined<'_> {
-    /// Where the bucket of a time ends, of times that only grow. Dividing is slow, and it is mostly the next bucket.
-    #[inline]
-    fn bucket_end_of(&mut self, time: i64) -> i64 {
-        if time >= self.bucket_end {
-            let next = self.bucket_end.saturating_add(self.width);
-            self.bucket_end = match time < next {
-                true => next,
-                false => bucket_end(time, self.width),
-            };
-        }
-        self.bucket_end
-    }
-}
-
-impl Iterator for Joined<'_> {
-    type Item = Block;
-
-    #[inline]
-    fn next(&mut self) -> Option<Block> {
-        let (first, mut rest) = self.blocks.split_first()?;
-        let width = self.width;
-        let is_thin = |it: &Block| it.end.saturating_sub(it.start) < width;
-        let end = match is_thin(first) {
-            true => self.bucket_end_of(first.start),
-            false => i64::MIN,
-        };
-        let mut open: Option<Piece> = None;
-        while let Some((next, after)) = rest.split_first()
-            && next.start < end
-            && is_thin(next)
-        {
-            let piece = open.get_or_insert_with(|| Piece::of(first));
-            piece.take_in(&Piece::of(next));
-            rest = after;
-        }
-        self.blocks = rest;
-        Some(open.map_or(*first, |piece| piece.block(0)))
-    }
-}
-
-/// The values of a counter. `out` is emptied first.
-pub fn counter(
-    trace: &Trace,
-    index: &Index,
-    track: CounterTrackId,
-    span: TimeSpan,
-    pixels: u32,
-    out: &mut Vec<CounterStep>,
-) {
-    out.clear();
-    let number = track.0 as usize;
-    let Some(track) = trace.counters.tracks.get(number) else {
-        return;
-    };
-    if span.is_empty() || track.samples.is_empty() {
-        return;
-    }
-    let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
-    let (times, values) = (&trace.counters.times, &trace.counters.values);
-    let base = track.samples.start;
-    let level = index
-        .counters
-        .get(number)
-        .and_then(Option::as_ref)
-        .and_then(|lod| lod.level(width));
-    let mut push = |first: u32, until: u32, min: f64, max: f64| {
-        let start = times[(base + first) as usize];
-        let end = if base + until < track.samples.end {
-            times[(base + until) as usize]
-        } else {
-            trace.span.end.0
-        };
-        let last = values[(base + until - 1) as usize];
-        let settled = times[(base + until - 1) as usize];
-        if let Some(open) = out.last_mut()
-            && open.start.div_euclid(width) == start.div_euclid(width)
-        {
-            open.end = end;
-            open.settled = settled;
-            open.min = open.min.min(min);
-            open.max = open.max.max(max);
-            open.last = last;
-            open.count += until - first;
-            return;
-        }
-        out.push(CounterStep {
-            start,
-            end,
-            settled,
-            min,
-            max,
-            last,
-            first: base + first,
-            count: until - first,
-        });
-    };
-    if let Some(level) = level {
-        let entries = &level.entries;
-        let runs = &entries[..entries.len().saturating_sub(1)];
-        let after =
-            runs.partition_point(|entry| times[(base + entry.first) as usize] <= span.start.0);
-        for at in after.saturating_sub(1)..runs.len() {
-            let (entry, next) = (entries[at], entries[at + 1]);
-            if times[(base + entry.first) as usize] >= span.end.0 {
-                break;
-            }
-            push(entry.first, next.first, entry.min, entry.max);
-        }
-    } else {
-        for row in trace.counters.in_force(track, span) {
-            let value = values[row as usize];
-            push(row - base, row - base + 1, value, value);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -659,8 +398,8 @@ mod tests {
             let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
             let width = (length / i64::from(pixels)).max(1);
             let (mut at_once, mut singly) = (Vec::new(), Vec::new());
-            walk_points(&row, span, &mut Joiner { width, open: None, base: 3, out: &mut at_once });
-            let mut joiner = Joiner { width, open: None, base: 3, out: &mut singly };
+            walk_points(&row, span, &mut Joiner::new(width, 3, &mut at_once));
+            let mut joiner = Joiner::new(width, 3, &mut singly);
             walk_items(&row, None, span, &mut joiner);
             joiner.flush();
             let facts = |blocks: &[Block]| -> Vec<_> {

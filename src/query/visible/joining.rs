@@ -1,0 +1,180 @@
+//! Joining what is too thin to be told apart.
+
+use super::Block;
+
+/// A stretch of neighbouring items while they are joined.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) busy: f32,
+    pub(super) label: u32,
+    pub(super) lead: f32,
+}
+
+impl Piece {
+    /// A block as a piece, numbered as the block is.
+    #[inline]
+    pub(crate) fn of(block: &Block) -> Piece {
+        let busy = block.busy * (block.end - block.start) as f32;
+        Piece {
+            first: block.first,
+            count: block.count,
+            start: block.start,
+            end: block.end,
+            busy,
+            label: block.label,
+            lead: busy.max(1.0),
+        }
+    }
+
+    /// Takes in the piece after it. What it is called is voted for by time.
+    #[inline]
+    pub(crate) fn take_in(&mut self, next: &Piece) {
+        self.count += next.count;
+        self.end = self.end.max(next.end);
+        self.busy += next.busy;
+        if self.label == next.label {
+            self.lead += next.lead;
+        } else if self.lead >= next.lead {
+            self.lead -= next.lead;
+        } else {
+            self.label = next.label;
+            self.lead = next.lead - self.lead;
+        }
+    }
+
+    /// The block that it becomes in a row whose items begin at `base`.
+    #[inline]
+    pub(crate) fn block(&self, base: u32) -> Block {
+        let length = (self.end - self.start) as f32;
+        let busy = if self.count == 1 || length <= 0.0 {
+            1.0
+        } else {
+            (self.busy / length).clamp(0.0, 1.0)
+        };
+        Block {
+            start: self.start,
+            end: self.end,
+            label: self.label,
+            first: base + self.first,
+            count: self.count,
+            busy,
+        }
+    }
+}
+
+/// Joins thin neighbours of one bucket.
+pub(super) struct Joiner<'a> {
+    pub(super) width: i64,
+    /// The open piece, and where its bucket ends: dividing is slow, and most pieces come into an open bucket.
+    open: Option<(i64, Piece)>,
+    base: u32,
+    out: &'a mut Vec<Block>,
+}
+
+impl Joiner<'_> {
+    /// For buckets `width` ns wide, in a row whose items begin at `base`.
+    pub(super) fn new(width: i64, base: u32, out: &mut Vec<Block>) -> Joiner<'_> {
+        Joiner {
+            width,
+            open: None,
+            base,
+            out,
+        }
+    }
+
+    pub(super) fn push(&mut self, piece: Piece) {
+        let is_thin = piece.end.saturating_sub(piece.start) < self.width;
+        if let Some((bucket_end, open)) = &mut self.open
+            && is_thin
+            && piece.start < *bucket_end
+        {
+            open.take_in(&piece);
+            return;
+        }
+        self.flush();
+        if is_thin {
+            self.open = Some((bucket_end(piece.start, self.width), piece));
+        } else {
+            self.emit(piece);
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        if let Some((_, piece)) = self.open.take() {
+            self.emit(piece);
+        }
+    }
+
+    pub(super) fn emit(&mut self, piece: Piece) {
+        self.out.push(piece.block(self.base));
+    }
+}
+
+/// Where the bucket of `time` ends, of buckets `width` ns wide.
+pub(super) fn bucket_end(time: i64, width: i64) -> i64 {
+    let bucket = time.div_euclid(width);
+    bucket.saturating_add(1).saturating_mul(width)
+}
+
+/// The blocks of a list that was made for finer pixels, as they are at `width` ns a pixel: thin neighbours of one bucket
+/// are joined once more.
+pub fn joined(blocks: &[Block], width: i64) -> Joined<'_> {
+    Joined {
+        blocks,
+        width: width.max(1),
+        bucket_end: i64::MIN,
+    }
+}
+
+/// See [`joined`].
+pub struct Joined<'a> {
+    blocks: &'a [Block],
+    width: i64,
+    /// Where the bucket of the block before ended.
+    bucket_end: i64,
+}
+
+impl Joined<'_> {
+    /// Where the bucket of a time ends, of times that only grow. Dividing is slow, and it is mostly the next bucket.
+    #[inline]
+    fn bucket_end_of(&mut self, time: i64) -> i64 {
+        if time >= self.bucket_end {
+            let next = self.bucket_end.saturating_add(self.width);
+            self.bucket_end = match time < next {
+                true => next,
+                false => bucket_end(time, self.width),
+            };
+        }
+        self.bucket_end
+    }
+}
+
+impl Iterator for Joined<'_> {
+    type Item = Block;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block> {
+        let (first, mut rest) = self.blocks.split_first()?;
+        let width = self.width;
+        let is_thin = |it: &Block| it.end.saturating_sub(it.start) < width;
+        let end = match is_thin(first) {
+            true => self.bucket_end_of(first.start),
+            false => i64::MIN,
+        };
+        let mut open: Option<Piece> = None;
+        while let Some((next, after)) = rest.split_first()
+            && next.start < end
+            && is_thin(next)
+        {
+            let piece = open.get_or_insert_with(|| Piece::of(first));
+            piece.take_in(&Piece::of(next));
+            rest = after;
+        }
+        self.blocks = rest;
+        Some(open.map_or(*first, |piece| piece.block(0)))
+    }
+}
