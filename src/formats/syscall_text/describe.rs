@@ -39,6 +39,10 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
         return detail;
     };
     let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
+    if source.scan.table_at.is_some_and(|at| event.place >= at) {
+        detail.text = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
+        return detail;
+    }
     let prefix = split_prefix(bytes, dialect);
     detail.text = String::from_utf8_lossy(prefix.body).into_owned();
     if detail.category == SIGNALS && dialect == Dialect::Strace {

@@ -173,6 +173,14 @@ fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> 
 impl<'a> Emitter<'a> {
     fn line(&mut self, line: &Line<'a>) {
         let dialect = self.source.dialect;
+        if self
+            .source
+            .scan
+            .table_at
+            .is_some_and(|at| line.offset >= at)
+        {
+            return self.table_row(line);
+        }
         let prefix = split_prefix(line.bytes, dialect);
         let time = self
             .time
@@ -285,6 +293,16 @@ impl<'a> Emitter<'a> {
         }
         if dialect == Dialect::Minix {
             self.inner_signals(&body, &prefix, line.offset, time, thread);
+        }
+    }
+
+    /// A row of the table behind the calls: said by the tracer, of all of them.
+    fn table_row(&mut self, line: &Line<'a>) {
+        let time = self.time.advance(self.source.scan.clock, None, line.number);
+        if !line.bytes.trim_ascii().is_empty() {
+            let kind = self.kind(TEXT, b"summary");
+            let thread = self.source.scan.lone;
+            self.out.events.push(time, line.offset, kind, thread);
         }
     }
 

@@ -87,7 +87,7 @@ impl TextReader {
     ) -> Result<TextReader, ReadError> {
         let head = input.bytes();
         let head = head.get(..1 << 16).unwrap_or(head);
-        if dialect == Dialect::Strace && sniff::is_summary(head) {
+        if dialect == Dialect::Strace && sniff::is_only_summary(head) {
             return Err(ReadError::at_line(
                 1,
                 "strace text",
@@ -229,11 +229,13 @@ impl Reader for TextReader {
 
     fn diagnostics(&self) -> Diagnostics {
         let mut all = Diagnostics::default();
-        if self.scan.has_summary {
-            let at = Location::Line(self.scan.line_count + 1);
-            all.note("summary_table", Severity::Info, at, || {
-                "the table of strace -C behind the calls is left out".to_owned()
-            });
+        if let Some(line) = self.scan.table_line {
+            all.note(
+                "summary_table",
+                Severity::Info,
+                Location::Line(line),
+                || "the table of strace -C behind the calls is kept as notes".to_owned(),
+            );
         }
         all
     }

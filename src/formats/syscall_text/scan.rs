@@ -68,10 +68,12 @@ pub struct Scan {
     pub clock: Clock,
     /// Who lines without a pid are by before any pid was read.
     pub lone: ThreadKey,
-    /// How many lines there are, without a table at the end.
+    /// How many lines there are.
     pub line_count: u64,
-    /// Whether a table of `strace -C` follows the calls.
-    pub has_summary: bool,
+    /// Where the table of `strace -C` begins that follows the calls.
+    pub table_at: Option<u64>,
+    /// On which line that is.
+    pub table_line: Option<u64>,
 }
 
 /// Pids that are alive, and when they were heard of: a line without pid is by the one that was heard of last.
@@ -191,8 +193,9 @@ pub fn scan(
         Dialect::Strace => summary_at(text),
         Dialect::Minix => None,
     };
-    let text = table_at.and_then(|at| text.get(..at)).unwrap_or(text);
-    let (clock, first_time) = find_clock(text, dialect);
+    let calls = table_at.and_then(|at| text.get(..at)).unwrap_or(text);
+    let (clock, first_time) = find_clock(calls, dialect);
+    let table_at = table_at.map(|at| at as u64);
     let ranges = cut_at_line_ends(text, (text.len() / PART_BYTES).max(1));
     let summaries: Vec<Summary> = ranges
         .par_iter()
@@ -201,6 +204,7 @@ pub fn scan(
             Ok(summarize(
                 text.get(range.clone()).unwrap_or(&[]),
                 range.start as u64,
+                table_at,
                 dialect,
                 clock,
             ))
@@ -253,7 +257,7 @@ pub fn scan(
     forks.sort_unstable();
     let lone = file_pid
         .or(first_pid)
-        .or_else(|| told_pid(text, dialect))
+        .or_else(|| told_pid(calls, dialect))
         .map_or(LONE, ThreadKey);
     for part in &mut parts {
         part.broken = part
@@ -269,7 +273,11 @@ pub fn scan(
         clock,
         lone,
         line_count: now.first_line - 1,
-        has_summary: table_at.is_some(),
+        table_at,
+        table_line: table_at.map(|_| {
+            let rows = lines(text.get(calls.len()..).unwrap_or(&[]), 1, 0).count() as u64;
+            now.first_line.saturating_sub(rows)
+        }),
     })
 }
 
@@ -312,10 +320,20 @@ fn told_pid(text: &[u8], dialect: Dialect) -> Option<u32> {
     })
 }
 
-fn summarize(text: &[u8], base: u64, dialect: Dialect, clock: Clock) -> Summary {
+fn summarize(
+    text: &[u8],
+    base: u64,
+    table_at: Option<u64>,
+    dialect: Dialect,
+    clock: Clock,
+) -> Summary {
     let mut summary = Summary::default();
     for line in lines(text, 0, base) {
         summary.lines += 1;
+        if table_at.is_some_and(|at| line.offset >= at) {
+            let _ = summary.time.advance(clock, None, line.number);
+            continue;
+        }
         let prefix = split_prefix(line.bytes, dialect);
         let _ = summary.time.advance(clock, prefix.time, line.number);
         if clock == Clock::DaySeconds

@@ -14,7 +14,7 @@ const MOST_LINE_BYTES: usize = 1 << 14;
 /// Whether the head of a file is strace's.
 #[must_use]
 pub fn sniff_strace(head: &[u8]) -> Sniff {
-    if is_summary(head) {
+    if is_only_summary(head) {
         return Sniff::Yes;
     }
     if minix_marks(head) {
@@ -32,6 +32,26 @@ pub fn sniff_minix(head: &[u8]) -> Sniff {
     }
     let (hits, others) = count(head, Dialect::Minix);
     judge(hits, others)
+}
+
+/// Whether the text is the table of `strace -c` and no more than what the program printed before it.
+#[must_use]
+pub fn is_only_summary(head: &[u8]) -> bool {
+    for line in lines(head, 1, 0).take(MOST_LINES) {
+        let at = usize::try_from(line.offset).unwrap_or(usize::MAX);
+        if head.get(at..).is_some_and(is_summary) {
+            return true;
+        }
+        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
+        let text = split_prefix(bytes, Dialect::Strace);
+        if !matches!(
+            classify(&text, Dialect::Strace),
+            Body::Text | Body::Empty | Body::Note | Body::Attached(_)
+        ) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Whether the text starts with the table of `strace -c`, whatever columns were asked for (`-U`).

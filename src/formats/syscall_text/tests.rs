@@ -351,9 +351,17 @@ fn what_options_add_to_lines_is_no_noise() {
         % time     seconds  usecs/call     calls    errors syscall\n------ ----------- ---- --- --- ----\n\
         100.00    0.000000           0         3           read\n------ ----------- ---- --- --- ----\n100.00    0.000000           0       125         6 total\n";
     let (reader, columns) = read(text, Dialect::Strace);
-    assert_eq!(names(&reader, &columns), ["read", "close", "close", "note"]);
+    let mut expected = vec!["read", "close", "close", "note"];
+    // The table's rows are kept, as notes at the end.
+    expected.extend(["summary"; 5]);
+    assert_eq!(names(&reader, &columns), expected);
     assert_eq!(columns.diagnostics.rows().len(), 0);
-    assert_eq!(reader.diagnostics().rows()[0].code, "summary_table");
+    let told = reader.diagnostics();
+    assert_eq!(told.rows()[0].code, "summary_table");
+    assert_eq!(told.rows()[0].places, [Location::Line(7)]);
+    assert_eq!(columns.events.time(8), columns.events.time(3));
+    let row = describe(&reader, &columns, 6).text;
+    assert!(row.starts_with("100.00    0.000000"), "{row}");
     let paths: Vec<String> = columns
         .files
         .iter()
@@ -364,11 +372,18 @@ fn what_options_add_to_lines_is_no_noise() {
 
 #[test]
 fn a_summary_table_is_refused_in_words() {
-    let text =
-        b"% time     seconds  usecs/call     calls    errors syscall\n------ ----\n".to_vec();
-    let error =
-        TextReader::open(Input::from_vec(text, "x"), Dialect::Strace, &Job::default()).unwrap_err();
-    assert!(error.to_string().contains("strace -c"), "{error}");
+    let table = "% time     seconds  usecs/call     calls    errors syscall\n------ ----\n";
+    // What the program printed may stand before it.
+    for before in ["", "ls: cannot access 'x'\nstrace: Process 7 attached\n\n"] {
+        let text = format!("{before}{table}");
+        assert_eq!(
+            sniff::sniff_strace(text.as_bytes()),
+            crate::formats::Sniff::Yes
+        );
+        let input = Input::from_vec(text.into_bytes(), "x");
+        let error = TextReader::open(input, Dialect::Strace, &Job::default()).unwrap_err();
+        assert!(error.to_string().contains("strace -c"), "{error}");
+    }
 }
 
 #[test]
