@@ -349,3 +349,20 @@ unlink(\"../b.c\") = 0
         .collect();
     assert_eq!(names, ["/proj/src/sub", "/proj/src/sub/a.c", "/proj/old"]);
 }
+
+#[test]
+fn files_of_a_recording_that_passes_midnight_lie_as_they_were_made() {
+    let files = Files::new(&[
+        (
+            "ff.7",
+            "23:59:59.0 clone(flags=SIGCHLD) = 8 <0.000001>\n00:00:03.0 +++ exited with 0 +++\n",
+        ),
+        (
+            "ff.8",
+            "00:00:01.0 getpid() = 8 <0.000001>\n00:00:02.0 +++ exited with 0 +++\n",
+        ),
+    ]);
+    let day = 86_400_000_000_000;
+    let calls = files.calls("getpid", &["ff.7", "ff.8"]);
+    assert_eq!(calls[0].0, day + 1_000_000_000);
+}

@@ -207,7 +207,11 @@ pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
     {
         let place = fixed.get_mut(index).ok_or_else(|| {
             let count = paths.len();
-            CliError::Usage(format!("--offset {}: there are {count} files", index + 1))
+            let there = match count {
+                1 => "there is 1 file".to_owned(),
+                _ => format!("there are {count} files"),
+            };
+            CliError::Usage(format!("--offset {}: {there}", index + 1))
         })?;
         *place = Some(offset);
     }

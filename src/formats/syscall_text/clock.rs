@@ -154,6 +154,17 @@ impl TimeState {
         }
     }
 
+    /// The same, so many days later.
+    #[must_use]
+    pub fn later(self, days: i64) -> TimeState {
+        let shift = days.saturating_mul(DAY_NS);
+        TimeState {
+            last: self.last.saturating_add(shift),
+            day: self.day.saturating_add(shift),
+            ..self
+        }
+    }
+
     /// The time of a line before this one, where it says enough by itself.
     #[must_use]
     pub fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
@@ -226,6 +237,34 @@ impl TimeState {
     }
 }
 
+/// Which of the files of one recording, that begin at these times of day, begin behind a midnight: those before the
+/// one that it began with, if all began within twelve hours.
+#[must_use]
+pub fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
+    let mut sorted: Vec<i64> = firsts.iter().flatten().copied().collect();
+    sorted.sort_unstable();
+    let spread = |start: i64, end: i64| end.saturating_sub(start);
+    let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
+        return vec![false; firsts.len()];
+    };
+    // The hours in which nothing begins: the recording began behind them.
+    let gap = sorted
+        .windows(2)
+        .max_by_key(|pair| spread(pair[0], pair[1]));
+    let start = match gap {
+        Some(&[before, after])
+            if spread(first, last) > DAY_NS / 2 && spread(before, after) > DAY_NS / 2 =>
+        {
+            after
+        }
+        _ => first,
+    };
+    firsts
+        .iter()
+        .map(|time| time.is_some_and(|time| time < start))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,6 +300,21 @@ mod tests {
             }
         }
         whole
+    }
+
+    #[test]
+    fn files_of_a_recording_may_begin_behind_midnight() {
+        let hours = |all: &[i64]| -> Vec<bool> {
+            let firsts: Vec<Option<i64>> =
+                all.iter().map(|h| Some(h * 3_600_000_000_000)).collect();
+            begin_next_day(&firsts)
+        };
+        assert_eq!(hours(&[23, 0, 22, 1]), [false, true, false, true]);
+        assert_eq!(hours(&[8, 9, 17]), [false; 3]);
+        // Nothing tells: they began all over a day.
+        assert_eq!(hours(&[0, 8, 16]), [false; 3]);
+        assert_eq!(begin_next_day(&[None, Some(5)]), [false; 2]);
+        assert!(begin_next_day(&[]).is_empty());
     }
 
     #[test]

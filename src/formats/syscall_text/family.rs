@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::clock::Clock;
+use super::clock::{Clock, begin_next_day};
 use super::prefix::Dialect;
 use super::{STRACE, TextReader, pid_of_name, sniff};
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
@@ -49,7 +49,22 @@ fn open(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError> {
         let shared = Arc::clone(&kinds);
         readers.push(TextReader::open_with(input, Dialect::Strace, shared, job)?);
     }
+    let firsts: Vec<Option<i64>> = readers.iter().map(first_time_of_day).collect();
+    for (reader, is_later) in readers.iter_mut().zip(begin_next_day(&firsts)) {
+        if is_later {
+            for part in &mut reader.scan.parts {
+                part.time = part.time.later(1);
+            }
+        }
+    }
     Ok(Box::new(Family::new(readers)))
+}
+
+/// When a file begins, if that is a time of day.
+fn first_time_of_day(reader: &TextReader) -> Option<i64> {
+    let is_of_day = matches!(reader.scan.clock, Clock::Day | Clock::DaySeconds);
+    let first = reader.scan.parts.first().filter(|_| is_of_day)?;
+    (!reader.input.bytes().is_empty()).then(|| first.time.last())
 }
 
 /// The files of one recording.
