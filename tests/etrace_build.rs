@@ -11,11 +11,13 @@ use threadline::base::{Job, StringId};
 use threadline::export::rows::Cell;
 use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
+use threadline::query::Item;
 use threadline::query::build_chain::critical_chain;
+use threadline::query::details::details;
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::{ProcessTimes, program_of};
 use threadline::query::programs::programs;
-use threadline::trace::{FileHistory, Process, ProcessId, Trace};
+use threadline::trace::{FileHistory, Process, ProcessId, ThreadId, Trace, TrackKind};
 
 fn load(recorder: &Recorder) -> LoadedTrace {
     let folder = tempfile::tempdir().unwrap();
@@ -554,4 +556,116 @@ fn response_files_are_told_where_the_result_is() {
         "{:?}",
         summary.notes
     );
+}
+
+#[test]
+fn a_process_has_the_environment_that_the_tracer_wrote_at_the_end() {
+    let mut r = Recorder::new();
+    let a = r.run(2, "/b/a", &["a"], |_, _| {});
+    let b = r.run(3, "/b/b", &["b"], |_, _| {});
+    r.call(0, &format!("UPID|{a}"));
+    r.call(0, &format!("UPID|{b}"));
+    r.call(0, "Env[0]PATH=/bin:");
+    r.call(0, "Env[1]/usr/bin");
+    r.call(0, &format!("UPID|{a}"));
+    r.call(0, "Env[0]NL=1");
+    r.call(0, "Cont|2");
+    // The tracer forgets the end of this line.
+    r.line(0, format!("Cont_end|0: 0,0,200,1!UPID|{a}").as_bytes());
+    r.call(0, "Env[0]PATH=/bin:/usr/bin");
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let of = |pid| -> Vec<String> {
+        let own = process(trace, pid).environment.iter();
+        own.map(|&id| trace.text(id).into_owned()).collect()
+    };
+    assert_eq!(of(2), ["NL=1\n2", "PATH=/bin:/usr/bin"]);
+    assert_eq!(of(3), ["PATH=/bin:/usr/bin"]);
+    let at = trace.processes.iter().position(|it| it.pid == 3).unwrap();
+    let item = Item::Process(ProcessId(at as u32));
+    let details = details(trace, loaded.reader.as_ref(), item);
+    let section = details.sections.iter().find(|it| it.title == "environment");
+    let text = format!("{:?}", section.unwrap());
+    assert!(
+        text.contains("PATH") && text.contains("/bin:/usr/bin"),
+        "{text}"
+    );
+    // The lines are nobody's, not those of an idle CPU.
+    let idle = trace.track_of(TrackKind::Thread(ThreadId::IDLE));
+    assert!(idle.is_none());
+}
+
+#[test]
+fn one_wild_time_does_not_stretch_the_axis() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/x", &["x"], |r, x| {
+        r.close(x, 3);
+        for wild in ["9223372036,854775807", "0,0"] {
+            let line = format!("0: {x},0,{wild}!Close|fd=4\n");
+            r.text.extend_from_slice(line.as_bytes());
+        }
+        r.close(x, 5);
+    });
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    assert!(trace.span.duration().0 < 1_000_000_000, "{:?}", trace.span);
+    let rows = trace.diagnostics.rows();
+    let row = rows.iter().find(|row| row.code == "time_out_of_place");
+    assert_eq!(row.map(|row| row.count), Some(2));
+    // A long pause is no damage.
+    let mut r = Recorder::new();
+    r.run(2, "/b/x", &["x"], |r, x| {
+        r.wait_ms(30 * 86_400_000);
+        r.close(x, 5);
+    });
+    let loaded = load(&r);
+    assert!(loaded.trace.span.duration().0 > 29 * 86_400_000_000_000);
+    assert!(!has_code(&loaded.trace, "time_out_of_place"));
+}
+
+#[test]
+fn calls_without_their_numbers_or_beginnings_invent_nothing() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/x", &["x"], |r, x| {
+        r.call(x, "Dup|oldfd=1");
+        r.call(x, "RenameTo|fnamesize=2");
+        r.line(x, b"RT|/a");
+        r.call(x, "LinkTo|fnamesize=2");
+        r.line(x, b"LT|/b");
+    });
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let dup = &trace.files.rows[0];
+    assert_eq!((dup.fd, dup.result), (1, -1));
+    let rows = trace.diagnostics.rows();
+    let row = rows.iter().find(|row| row.code == "call_without_start");
+    assert_eq!(row.map(|row| row.count), Some(2));
+}
+
+#[test]
+fn one_busy_part_opens_beside_an_empty_one() {
+    let mut r = Recorder::behind(b"");
+    r.run(2, "/b/x", &["x"], |_, _| {});
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["nfsdb_part_0", "nfsdb_part_1"].map(|name| folder.path().join(name));
+    std::fs::write(&paths[0], &r.text).unwrap();
+    std::fs::write(&paths[1], b"").unwrap();
+    let loaded =
+        load::together::open_together(&paths, &[], &[None, None], &Job::default(), None).unwrap();
+    assert_eq!(process(&loaded.trace, 2).exit_status, Some(0));
+}
+
+#[test]
+fn lost_events_of_several_cpus_are_told_as_such() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/x", &["x"], |r, x| {
+        r.text.extend_from_slice(b"CPU:0 [LOST 10 EVENTS]\n");
+        r.close(x, 3);
+        r.text.extend_from_slice(b"CPU:1 [LOST 5 EVENTS]\n");
+    });
+    let loaded = load(&r);
+    let rows = loaded.trace.diagnostics.rows();
+    let row = rows.iter().find(|row| row.code == "lost_events").unwrap();
+    assert_eq!(row.count, 15);
+    assert!(!row.message.contains("CPU 0"), "{}", row.message);
 }

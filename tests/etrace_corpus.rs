@@ -580,7 +580,7 @@ fn runs_are_what_lines_prove() {
         for id in events(&loaded) {
             let event = loaded.trace.events.get(id);
             let thread = loaded.trace.events.thread(id).0;
-            let is_dump = thread == ThreadId::IDLE.0;
+            let is_dump = thread == ThreadId::NONE.0;
             let time = event.row.time.0;
             assert!(
                 is_dump || inside(thread, event.cpu.unwrap(), time),

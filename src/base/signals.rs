@@ -34,6 +34,18 @@ pub fn exit_text(status: Option<i32>, signal: Option<i32>) -> String {
     }
 }
 
+/// The same where there is little room: `139 SEGV`.
+#[must_use]
+pub fn exit_short(status: Option<i32>, signal: Option<i32>) -> String {
+    match (signal, status) {
+        (None, Some(status)) if (129..128 + SIGNALS.len() as i32).contains(&status) => {
+            let name = signal_name(status - 128);
+            format!("{status} {}", name.strip_prefix("SIG").unwrap_or(&name))
+        }
+        _ => exit_text(status, signal),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +54,8 @@ mod tests {
     fn ends_are_told_in_words() {
         assert_eq!(exit_text(Some(0), None), "0");
         assert_eq!(exit_text(Some(139), None), "139 (128 + SIGSEGV)");
+        assert_eq!(exit_short(Some(139), None), "139 SEGV");
+        assert_eq!(exit_short(None, Some(9)), "SIGKILL");
         assert_eq!(exit_text(None, Some(9)), "SIGKILL");
         assert_eq!(exit_text(None, Some(44)), "44");
         assert_eq!(exit_text(Some(255), None), "255");

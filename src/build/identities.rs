@@ -136,6 +136,7 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
     people.join_processes(&born, &lives);
     people.tell_lives(merged, &lives);
     people.name_processes(directory, merged);
+    people.furnish(merged, directory);
     date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
     if directory.derive == Derive::Programs {
         people.acts = acts(&people.map, &lives);
@@ -456,6 +457,7 @@ impl People {
             exit_signal: None,
             images: Vec::new(),
             opens: 0,
+            environment: Vec::new(),
         });
         ProcessId(self.processes.len() as u32 - 1)
     }
@@ -676,6 +678,19 @@ impl People {
                     }
                 }
                 Life::Fork { .. } | Life::Member { .. } | Life::Directory { .. } => {}
+            }
+        }
+    }
+
+    /// Gives processes their environments.
+    fn furnish(&mut self, merged: &Merged, directory: &Directory) {
+        for environment in &directory.environments {
+            let thread = self.map.at(environment.thread, Timestamp::MAX);
+            let process = self.threads.get(thread.0 as usize);
+            let process = process.and_then(|thread| thread.process);
+            if let Some(process) = process.and_then(|id| self.processes.get_mut(id.0 as usize)) {
+                let variables = environment.variables.iter();
+                process.environment = variables.map(|&id| directory_name(merged, id)).collect();
             }
         }
     }

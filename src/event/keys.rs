@@ -100,12 +100,23 @@ pub struct Directory {
     pub processes: Vec<ProcessEntry>,
     /// Keys that mean others.
     pub aliases: Vec<Alias>,
+    /// What the environment of some was.
+    pub environments: Vec<Environment>,
     /// What `build` makes of lives and files beyond threads and processes.
     pub derive: Derive,
     /// What is said of tasks whose birth is not in the file.
     pub unseen: Unseen,
     /// The strings that the above refer to.
     pub strings: Strings,
+}
+
+/// The environment of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// Its main thread.
+    pub thread: ThreadKey,
+    /// `NAME=value` each.
+    pub variables: Vec<StringId>,
 }
 
 /// What the file says, by itself, of tasks whose birth is not in it.

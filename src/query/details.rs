@@ -490,6 +490,15 @@ fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
         }
         sections.push(program);
     }
+    if !process.environment.is_empty() {
+        let mut environment = Section::new("environment");
+        for &id in &process.environment {
+            let text = trace.text(id);
+            let (name, value) = text.split_once('=').unwrap_or((&text, ""));
+            environment.row(name, value);
+        }
+        sections.push(environment);
+    }
     Details {
         title: trace.text(process.name).into_owned(),
         subtitle: "process".to_owned(),

@@ -338,6 +338,7 @@ pub(super) mod tests {
                 exit_signal: None,
                 images: Vec::new(),
                 opens: 0,
+                environment: Vec::new(),
             })
             .collect();
         Trace {

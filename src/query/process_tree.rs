@@ -108,6 +108,7 @@ mod tests {
             exit_signal: None,
             images: Vec::new(),
             opens: 0,
+            environment: Vec::new(),
         }
     }
 

@@ -94,6 +94,8 @@ pub struct Process {
     pub images: Vec<ProgramImage>,
     /// How many files it opened.
     pub opens: u32,
+    /// Its environment, `NAME=value` each, sorted, as far as the file has it.
+    pub environment: Vec<StringId>,
 }
 
 impl Process {

@@ -206,6 +206,9 @@ impl<'a> Joined<'a> {
             start: process.start.map(|time| moves.time(time)),
             end: process.end.map(|time| moves.time(time)),
             exit_event: process.exit_event.map(|id| moves.event(id)),
+            environment: (process.environment.iter())
+                .map(|&id| moves.string(id))
+                .collect(),
             images: process
                 .images
                 .iter()

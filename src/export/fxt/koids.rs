@@ -203,6 +203,7 @@ mod tests {
                 exit_signal: None,
                 images: Vec::new(),
                 opens: 0,
+                environment: Vec::new(),
             });
         }
         for (tid, process) in [

@@ -8,6 +8,7 @@
 //! its text belongs to are events.
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 
 use rustc_hash::FxHashMap;
 
@@ -168,6 +169,7 @@ impl Found {
             upids,
             kinds: Kinds::default(),
             line_counts: LineCounts::new(1),
+            environments: AtomicU64::new(u64::MAX),
             pieces: None,
         })
     }

@@ -7,9 +7,11 @@
 //! part reads on behind its end until its open calls are whole, and a part that meets a task in the middle
 //! of something looks back for the call before (`around`).
 
+use std::sync::atomic::Ordering;
+
 use rustc_hash::FxHashMap;
 
-use crate::base::{Job, ReadError, Severity, StringId};
+use crate::base::{Job, ReadError, Severity, StringId, Timestamp};
 use crate::event::{Gap, KindId, LaneColumns, ThreadKey};
 
 use super::around;
@@ -17,6 +19,7 @@ use super::calls::{Call, Fit, Flaw};
 use super::file::{File, line_at};
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
+use super::outliers::Outliers;
 use super::rows::{Before, deliver};
 use super::sorts::Sort;
 use super::values::Key;
@@ -45,6 +48,7 @@ pub fn emit(
     let size = end.saturating_sub(start);
     emitter.out.events.reserve(size / BYTES_AN_EVENT);
     emitter.out.files.reserve(size / BYTES_A_FILE_ROW);
+    let mut outliers = Outliers::new(text, start);
     let mut at = start;
     let mut checked = start;
     let mut line_count = 0;
@@ -58,7 +62,14 @@ pub fn emit(
             break;
         };
         match parse_line(line) {
-            Some(payload) => emitter.lines(payload, at),
+            Some(mut payload) => {
+                let time = outliers.corrected(payload.time, next);
+                if time != payload.time {
+                    emitter.outlier(&payload, at as u64);
+                    payload.time = time;
+                }
+                emitter.lines(payload, at);
+            }
             None => emitter.other_line(line, at as u64),
         }
         at = next;
@@ -157,7 +168,11 @@ impl<'a> Emitter<'a> {
     /// A task that the part has not met yet.
     fn meet(&mut self, line: &Payload<'a>) -> u32 {
         let mut task = Task {
-            key: self.file.upids.key(line.upid),
+            // What the tracer says of all is nobody's, not idle's.
+            key: match line.upid {
+                0 => ThreadKey::UNKNOWN,
+                upid => self.file.upids.key(upid),
+            },
             call: Call::none(),
             target: Target::Nothing,
             first: StringId::EMPTY,
@@ -193,6 +208,17 @@ impl<'a> Emitter<'a> {
         self.out
             .diagnostics
             .note_many(code, severity, at, 1, message);
+    }
+
+    #[cold]
+    fn outlier(&mut self, line: &Payload<'a>, place: u64) {
+        let time = Timestamp(line.time);
+        self.note("time_out_of_place", Severity::Error, place, || {
+            format!(
+                "the time of this line ({:.3} s) is far from those of the lines around it: it is shown at the time before it",
+                time.0 as f64 / 1e9
+            )
+        });
     }
 
     /// The event of a line; more than one where the tracer forgot the end of a line.
@@ -283,7 +309,7 @@ impl<'a> Emitter<'a> {
             self.out
                 .diagnostics
                 .note_many("lost_events", Severity::DataLoss, at, lost, || {
-                    format!("the tracer lost {lost} events of CPU {cpu} before this line")
+                    "events that the tracer says it lost before such a line".to_owned()
                 });
             return;
         }
@@ -324,11 +350,28 @@ impl<'a> Emitter<'a> {
             first: task.first,
             target: task.target,
         };
+        let start = match sort {
+            Sort::RenameTo => Some([Sort::RenameFrom, Sort::Rename2From]),
+            Sort::LinkTo => Some([Sort::LinkFrom, Sort::LinkatFrom]),
+            _ => None,
+        };
+        let has_start = start.is_none_or(|start| start.contains(&before.sort));
         task.call.start(sort, line, place);
         task.first = StringId::EMPTY;
         task.is_ours = true;
         let key = task.key;
         let event = self.push(line, place, kind, key);
+        if sort == Sort::Upid {
+            self.file.environments.fetch_min(place, Ordering::Relaxed);
+        }
+        if !has_start {
+            let name = sort.name();
+            self.note("call_without_start", Severity::Error, place, || {
+                format!(
+                    "{name} comes without the line that says from where: it is no use of a file"
+                )
+            });
+        }
         let target = self.rows(sort, slot, key, event, line, &before);
         if let Some(task) = self.tasks.get_mut(slot as usize) {
             task.target = target;

@@ -28,6 +28,8 @@ pub struct File {
     pub cuts: Vec<usize>,
     /// How many lines each part has, as far as they were counted.
     pub line_counts: LineCounts,
+    /// Where the first list of tasks and their environment is, `u64::MAX` if none was read.
+    pub environments: AtomicU64,
     /// Where the text came from, if it was merged from several files.
     pub pieces: Option<Pieces>,
 }

@@ -20,10 +20,12 @@ mod calls;
 mod describe;
 mod embedded;
 mod emit;
+mod environment;
 mod file;
 mod head;
 mod kinds;
 mod line;
+mod outliers;
 mod parts;
 mod rows;
 mod sniff;
@@ -33,6 +35,8 @@ mod tests;
 mod upids;
 mod values;
 mod words;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, Unseen};
@@ -134,6 +138,7 @@ impl EtraceReader {
                 kinds: kinds::Kinds::default(),
                 cuts,
                 line_counts: file::LineCounts::new(parts.len()),
+                environments: AtomicU64::new(u64::MAX),
                 pieces: None,
             },
             info,
@@ -206,6 +211,10 @@ impl Reader for EtraceReader {
             ..Directory::default()
         };
         directory.kinds = self.file.kinds.list(&mut directory.strings);
+        let environments = self.file.environments.load(Ordering::Relaxed);
+        if let Ok(from) = usize::try_from(environments) {
+            environment::list_into(&self.file, from, &mut directory);
+        }
         self.file.upids.list_into(&mut directory);
         directory
     }

@@ -16,7 +16,8 @@ use crate::base::{Job, Location, ReadError};
 use crate::formats::Input;
 
 use super::file::line_at;
-use super::line::parse_line;
+use super::head::is_named;
+use super::line::{parse_line, parse_lost};
 
 /// How many lines of a file say which CPU it is of.
 const HEAD_LINES: usize = 200;
@@ -64,15 +65,18 @@ impl Pieces {
     }
 }
 
-/// Whether files are the per-CPU parts of one recording: each of one CPU only, no two of the same.
+/// Whether files are the per-CPU parts of one recording: each of one CPU only or empty, no two of the same.
 #[must_use]
 pub fn are_parts(inputs: &[Input]) -> bool {
     let mut cpus = Vec::new();
     let mut heads = 0;
     for input in inputs {
         let mut own = None;
+        let mut is_other = false;
         for line in input.bytes().split(|&byte| byte == b'\n').take(HEAD_LINES) {
-            heads += usize::from(line.starts_with(b"INITCWD="));
+            let is_head = is_named(line);
+            heads += usize::from(is_head);
+            is_other |= !is_head && !line.is_empty() && parse_lost(line).is_none();
             let Some(line) = parse_line(line) else {
                 continue;
             };
@@ -83,10 +87,12 @@ pub fn are_parts(inputs: &[Input]) -> bool {
         }
         match own {
             Some(cpu) if cpus.contains(&cpu) => return false,
+            // No line of any CPU, but others.
+            None if is_other => return false,
             own => cpus.extend(own),
         }
     }
-    heads <= 1 && cpus.len() >= 2
+    heads <= 1 && !cpus.is_empty() && inputs.len() >= 2
 }
 
 /// The lines of all files in one text, and where they came from.
@@ -182,12 +188,14 @@ mod tests {
         let of = |cpu: u32| format!("0: 4194445,{cpu},1,10!Close|fd=1\n");
         let two = |a: &str, b: &str| are_parts(&[input(a, "a"), input(b, "b")]);
         assert!(two(&of(0), &of(1)));
+        // All that was done was done on one CPU; the file of another may be empty.
+        assert!(two(&of(0), "") && two("INITCWD=/x\n", &of(1)));
+        assert!(!two(&of(0), "some log\n") && !two("", "INITCWD=/x\n"));
         assert!(!two(&of(1), &of(1)));
         assert!(!two(&(of(0) + &of(2)), &of(1)));
         assert!(!two(
             &format!("INITCWD=/x\n{}", of(0)),
             &format!("INITCWD=/x\n{}", of(1))
         ));
-        assert!(!two(&of(0), ""));
     }
 }

@@ -34,7 +34,11 @@ impl<'a> Emitter<'a> {
             None => return Target::Nothing,
         };
         let int = |key: Key| values.get(key).unwrap_or(0);
-        let small = |key: Key| i32::try_from(int(key)).unwrap_or(-1);
+        // What is not there is no descriptor.
+        let small = |key: Key| {
+            let value = values.get(key).map(i32::try_from);
+            value.and_then(Result::ok).unwrap_or(-1)
+        };
         let flags = int(Key::Flags) as u32;
         let blank = FileRow {
             event,
@@ -54,7 +58,11 @@ impl<'a> Emitter<'a> {
                     0
                 },
                 fd: small(Key::Fd),
-                result: small(Key::Fd),
+                result: match values.get(Key::Fd) {
+                    Some(_) => small(Key::Fd),
+                    // It says what was opened, not as what.
+                    None => 0,
+                },
                 ..blank
             }),
             Sort::Close => self.file_row(FileRow {

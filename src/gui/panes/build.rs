@@ -26,6 +26,8 @@ pub fn make() -> Box<dyn Pane> {
 #[derive(Default)]
 struct BuildPane {
     later: Later<TraceKey, Answer>,
+    /// What a small pane shows.
+    shown: Section,
 }
 
 struct Answer {
@@ -46,6 +48,42 @@ const MOST_ARGUMENTS: usize = 2000;
 /// Points of the curve.
 const MOST_POINTS: usize = 2000;
 const CHAIN: &str = "Critical chain";
+
+/// What the pane consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    Chain,
+    Programs,
+    Curve,
+}
+
+const SECTIONS: &[(Section, &str)] = &[
+    (Section::Chain, "Chain"),
+    (Section::Programs, "By program"),
+    (Section::Curve, "Over time"),
+];
+
+/// How its sections stand.
+enum Layouts {
+    Beside,
+    Below,
+    /// One at a time.
+    One,
+}
+
+impl Layouts {
+    fn for_room(room: egui::Vec2) -> Layouts {
+        // The two tables need so much to be read, and the curve about as much as one of them.
+        const ALL_BESIDE: f32 = 1000.0;
+        const ALL_BELOW: f32 = 400.0;
+        match room {
+            _ if room.x >= ALL_BESIDE => Layouts::Beside,
+            _ if room.y >= ALL_BELOW => Layouts::Below,
+            _ => Layouts::One,
+        }
+    }
+}
 
 impl Answer {
     fn new(key: TraceKey, trace: &Trace) -> Answer {
@@ -90,18 +128,45 @@ impl Pane for BuildPane {
             ui.spinner();
             return actions;
         };
-        let width = ui.available_width();
-        egui::Panel::left("build curve")
-            .resizable(true)
-            .default_size(width * 0.3)
-            .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
-        egui::Panel::right("build programs")
-            .resizable(true)
-            .default_size(width * 0.3)
-            .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
-        egui::Frame::new()
-            .inner_margin(egui::Margin::symmetric(8, 2))
-            .show(ui, |ui| chain_ui(ui, scene, answer, &mut actions));
+        let room = ui.available_size();
+        match Layouts::for_room(room) {
+            Layouts::Beside => {
+                egui::Panel::left("build curve")
+                    .resizable(true)
+                    .default_size(room.x * 0.3)
+                    .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
+                egui::Panel::right("build programs")
+                    .resizable(true)
+                    .default_size(room.x * 0.32)
+                    .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
+                egui::Frame::new()
+                    .inner_margin(egui::Margin::symmetric(8, 2))
+                    .show(ui, |ui| chain_ui(ui, scene, answer, &mut actions));
+            }
+            Layouts::Below => {
+                egui::Panel::bottom("build curve below")
+                    .resizable(true)
+                    .default_size(room.y * 0.28)
+                    .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
+                egui::Panel::bottom("build programs below")
+                    .resizable(true)
+                    .default_size(room.y * 0.32)
+                    .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
+                chain_ui(ui, scene, answer, &mut actions);
+            }
+            Layouts::One => {
+                ui.horizontal(|ui| {
+                    for (shown, title) in SECTIONS {
+                        ui.selectable_value(&mut self.shown, *shown, *title);
+                    }
+                });
+                match self.shown {
+                    Section::Chain => chain_ui(ui, scene, answer, &mut actions),
+                    Section::Programs => programs_ui(ui, scene, answer, &mut actions),
+                    Section::Curve => curve_ui(ui, scene, answer, &mut actions),
+                }
+            }
+        }
         actions
     }
 
@@ -148,7 +213,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
                 .stroke(egui::Stroke::NONE)
         })
         .collect();
-    let unit = scene.state.origins.unit;
+    let (format, origins) = (scene.state.time_format, scene.state.origins);
     let shown = [scene.state.span.start, scene.state.span.end].map(seconds);
     let plot = Plot::new("parallelism")
         .grid_color(scene.palette.line)
@@ -164,14 +229,16 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             let step = input.base_step_size.ceil().max(1.0);
             [step, 5.0 * step, 10.0 * step]
         }))
-        .x_axis_formatter(move |mark, _| match (mark.value * 1e9) as i64 {
-            0 => "0".to_owned(),
-            ns => ruler::length_text(Nanos(ns), unit),
+        .x_axis_formatter(move |mark, _| {
+            let step = Nanos((mark.step_size * 1e9) as i64);
+            let time = start + Nanos((mark.value * 1e9).round() as i64);
+            ruler::tick_text(time, step, format, origins)
         })
         .label_formatter(move |at| {
             let (egui_plot::HoverPosition::NearDataPoint { position, .. }
             | egui_plot::HoverPosition::Elsewhere { position }) = at;
-            let time = ruler::length_text(Nanos((position.x * 1e9) as i64), unit);
+            let time = start + Nanos((position.x * 1e9) as i64);
+            let time = ruler::full_text(time, format, origins);
             Some(format!("{time}\n{:.0} at work", position.y))
         })
         .show(ui, |plot| {
@@ -297,8 +364,7 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
             ui.label(RichText::new("no process failed").color(palette.weak));
         });
     } else {
-        let count = ruler::grouped(answer.failed.len() as i64);
-        let title = format!("{count} failed");
+        let title = failed_title(trace, &answer.failed);
         ui.horizontal(|ui| {
             ui.label(RichText::new("Programs").strong());
             let text = RichText::new(title).color(palette.error);
@@ -306,7 +372,7 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
         });
     }
     let all = &answer.programs;
-    wide(ui, "program table", 330.0, |ui| {
+    wide(ui, "program table", 400.0, |ui| {
         TableBuilder::new(ui)
             .min_scrolled_height(0.0)
             .id_salt("programs")
@@ -317,12 +383,13 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::remainder().at_least(60.0).clip(true))
             .column(Column::initial(56.0).at_least(30.0).clip(true))
-            .columns(Column::initial(72.0).at_least(40.0).clip(true), 2)
+            .columns(Column::initial(72.0).at_least(40.0).clip(true), 3)
             .column(Column::initial(46.0).at_least(30.0).clip(true))
             .header(20.0, |mut header| {
                 for (title, align) in [
                     ("Program", Align::Min),
                     ("Count", Align::Max),
+                    ("Total", Align::Max),
                     ("Own", Align::Max),
                     ("Longest", Align::Max),
                     ("Failed", Align::Max),
@@ -337,8 +404,9 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
                     };
                     row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
                     row.col(|ui| number_ui(ui, ruler::grouped(i64::from(total.count))));
-                    row.col(|ui| number_ui(ui, length(scene, total.own)));
-                    row.col(|ui| number_ui(ui, length(scene, total.longest)));
+                    for time in [total.total, total.own, total.longest] {
+                        row.col(|ui| number_ui(ui, length(scene, time)));
+                    }
                     row.col(|ui| {
                         if total.failed > 0 {
                             let text = RichText::new(total.failed.to_string())
@@ -357,6 +425,20 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
                 });
             });
     });
+}
+
+/// How many failed: those in the table, and those that are not in it.
+fn failed_title(trace: &Trace, failed: &[ProcessId]) -> String {
+    let is_before = |id: &&ProcessId| {
+        let process = trace.processes.get(id.0 as usize);
+        process.is_some_and(|process| process.start.is_none())
+    };
+    let before = failed.iter().filter(is_before).count();
+    let count = ruler::grouped((failed.len() - before) as i64);
+    match before {
+        0 => format!("{count} failed"),
+        _ => format!("{count} failed, {before} from before the trace"),
+    }
 }
 
 fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::base::signals::exit_text;
+use crate::base::signals::{exit_short, exit_text};
 use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::theme::hash_name;
@@ -121,7 +121,7 @@ impl Pane for TreePane {
         let mut toggled = None;
         let (mut sort, mut order) = (self.view.sort, self.view.order);
         let wanted = &mut self.wanted;
-        wide(ui, "process table", 1120.0, |ui| {
+        wide(ui, "process table", 1148.0, |ui| {
             let mut table = TableBuilder::new(ui)
                 .min_scrolled_height(0.0)
                 .id_salt("processes")
@@ -134,7 +134,7 @@ impl Pane for TreePane {
                 .column(Column::initial(62.0).at_least(40.0).clip(true))
                 .column(Column::initial(106.0).at_least(50.0).clip(true))
                 .columns(Column::initial(82.0).at_least(50.0).clip(true), 3)
-                .column(Column::initial(50.0).at_least(36.0).clip(true))
+                .column(Column::initial(78.0).at_least(36.0).clip(true))
                 .column(Column::initial(64.0).at_least(36.0).clip(true))
                 .column(Column::initial(48.0).at_least(36.0).clip(true))
                 .column(Column::initial(180.0).at_least(60.0).clip(true))
@@ -354,7 +354,9 @@ fn row_ui(
     row.col(|ui| number_ui(ui, process.pid.to_string()));
     row.col(|ui| {
         let text = process.start.map_or("before".to_owned(), |time| {
-            ruler::full_text(time, scene.state.time_format, scene.state.origins)
+            let mark = if process.made.is_none() { "≤ " } else { "" };
+            let time = ruler::full_text(time, scene.state.time_format, scene.state.origins);
+            format!("{mark}{time}")
         });
         number_ui(ui, text);
     });
@@ -369,7 +371,7 @@ fn row_ui(
         row.col(|ui| number_ui(ui, format!("{}{suffix}", ruler::length_text(length, unit))));
     }
     row.col(|ui| {
-        let text = exit_text(process.exit_status, process.exit_signal);
+        let text = exit_short(process.exit_status, process.exit_signal);
         let text = RichText::new(text).size(12.0);
         let text = if process.has_failed() {
             text.color(palette.error).strong()
@@ -377,7 +379,11 @@ fn row_ui(
             text
         };
         ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
-            text_ui(ui, text)
+            let label = ui.add(egui::Label::new(text).selectable(false).truncate());
+            let whole = exit_text(process.exit_status, process.exit_signal);
+            if !whole.is_empty() {
+                label.on_hover_text(whole);
+            }
         });
     });
     for count in [time.children, process.opens] {
