@@ -352,3 +352,27 @@ fn two_hundred_thousand_processes_are_no_slower_to_draw() {
         assert!(many.0 < 5.0 * few.0 + 40.0, "{what}: {many:?} {few:?}");
     }
 }
+
+#[test]
+fn in_a_narrow_dock_the_tables_of_a_build_stand_below_each_other_or_one_at_a_time() {
+    let mut window = lua();
+    act(&mut window, Action::OpenPane("Build"));
+    let why = "Why after the one above";
+    window.set_size(egui::vec2(427.0, 1600.0));
+    settle(&mut window);
+    let chain = window.get_by_label(why).rect();
+    let total = window.get_by_label("Total").rect();
+    let curve = window.get_by_label("Processes at work").rect();
+    assert!(chain.bottom() < total.top() && total.bottom() < curve.top());
+    window.set_size(egui::vec2(427.0, 720.0));
+    settle(&mut window);
+    assert!(window.query_by_label(why).is_some() && window.query_by_label("Total").is_none());
+    window.get_by_label("By program").click();
+    settle(&mut window);
+    assert!(window.query_by_label(why).is_none() && window.query_by_label("Total").is_some());
+    window.set_size(egui::vec2(1280.0, 720.0));
+    settle(&mut window);
+    let chain = window.get_by_label(why).rect();
+    let total = window.get_by_label("Total").rect();
+    assert!(chain.right() < total.left());
+}

@@ -35,7 +35,7 @@ fn least_width(name: &str, room: egui::Vec2) -> f32 {
         // These put one thing below the other where there is height.
         "Durations" | "Latency" | "Compare" if room.y > 320.0 => 320.0,
         "Details" | "Matches" | "Info" => 170.0,
-        "Events" | "Marks" | "Counters" => 300.0,
+        "Events" | "Marks" | "Counters" | "Build" => 300.0,
         _ => 480.0,
     }
 }

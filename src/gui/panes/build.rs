@@ -133,11 +133,11 @@ impl Pane for BuildPane {
             Layouts::Beside => {
                 egui::Panel::left("build curve")
                     .resizable(true)
-                    .default_size(room.x * 0.3)
+                    .default_size(room.x * 0.28)
                     .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size(room.x * 0.32)
+                    .default_size((room.x * 0.3).max(410.0))
                     .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
@@ -372,7 +372,7 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
         });
     }
     let all = &answer.programs;
-    wide(ui, "program table", 400.0, |ui| {
+    wide(ui, "program table", 390.0, |ui| {
         TableBuilder::new(ui)
             .min_scrolled_height(0.0)
             .id_salt("programs")
@@ -382,9 +382,9 @@ fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Ve
             .sense(Sense::click())
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::remainder().at_least(60.0).clip(true))
-            .column(Column::initial(56.0).at_least(30.0).clip(true))
-            .columns(Column::initial(72.0).at_least(40.0).clip(true), 3)
             .column(Column::initial(46.0).at_least(30.0).clip(true))
+            .columns(Column::initial(68.0).at_least(40.0).clip(true), 3)
+            .column(Column::initial(44.0).at_least(30.0).clip(true))
             .header(20.0, |mut header| {
                 for (title, align) in [
                     ("Program", Align::Min),
