@@ -75,7 +75,7 @@ enum Layouts {
 impl Layouts {
     fn for_room(room: egui::Vec2) -> Layouts {
         // The two tables need so much to be read, and the curve about as much as one of them.
-        const ALL_BESIDE: f32 = 1000.0;
+        const ALL_BESIDE: f32 = 860.0;
         const ALL_BELOW: f32 = 400.0;
         match room {
             _ if room.x >= ALL_BESIDE => Layouts::Beside,
@@ -137,7 +137,7 @@ impl Pane for BuildPane {
                     .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size((room.x * 0.3).max(410.0))
+                    .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
                     .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
