@@ -113,6 +113,12 @@ fn a_disk_read_is_told_back_to_its_interrupt() {
         ]
     );
     assert_eq!(chain.end, ChainEnd::Whole);
+    // It was woken by the softirq, not by the thread that this one interrupted.
+    assert_eq!(chain.waker_of(trace, 3).as_deref(), Some("BLOCK"));
+    assert_ne!(
+        chain.hops[3].waker.map(|id| trace.thread_name(id)),
+        Some("BLOCK".to_owned())
+    );
 }
 
 #[test]

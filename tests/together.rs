@@ -333,3 +333,46 @@ fn a_guest_lies_on_the_clock_of_its_host() {
         assert!(first.own_span.overlaps(second.own_span));
     }
 }
+
+#[test]
+fn a_part_that_was_exported_lies_on_its_origin_and_its_slices_end_with_it() {
+    let members = vec![
+        sample("sched-irq-syscalls.dat"),
+        sample("syscalls-part.fxt"),
+    ];
+    let (origin, part) = (members[0].trace.span, members[1].trace.span);
+    for order in [[0, 1], [1, 0]] {
+        let members = order.map(|at| Arc::clone(&members[at]));
+        let places = place(&members, &[]);
+        assert_eq!(places[1].offset, Nanos(0), "{}", places[1].evidence);
+        assert!(places[1].evidence.contains("exported"));
+    }
+    // What the part left open lasts to its own end, and is still not finished.
+    let open: Vec<SliceId> = (0..members[1].trace.slices.len() as u32)
+        .map(SliceId)
+        .filter(|&id| members[1].trace.slices.get(id).end.is_none())
+        .collect();
+    assert!(!open.is_empty());
+    let joined = join_at(&members, &place(&members, &[]));
+    let trace = &joined.trace;
+    assert_eq!(trace.span, origin);
+    let mut found = 0;
+    for id in (0..trace.slices.len() as u32).map(SliceId) {
+        let slice = trace.slices.get(id);
+        let is_of_part = trace.sources[1].events.contains(&slice.begin.0);
+        if slice.end.is_none() {
+            let end = if is_of_part { part.end } else { origin.end };
+            assert_eq!(trace.slice_end(id), end);
+            found += usize::from(is_of_part);
+        }
+        assert!(!is_of_part || trace.slice_end(id) <= part.end);
+    }
+    assert_eq!(found, open.len());
+    // Two recordings whose times do not meet are not one clock for that.
+    let far = vec![sample("sched-irq-syscalls.dat"), sample("compress.fxt")];
+    assert!(
+        place(&far, &[])[1]
+            .evidence
+            .contains("made to start together")
+    );
+}

@@ -8,7 +8,7 @@ use super::command::{CliError, Command, file_argument, format_argument, load, ro
 use crate::base::time::TimeArg;
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::wakeup_chain::{Chain, ChainEnd, chain_at};
-use crate::trace::{ThreadId, Trace};
+use crate::trace::ThreadId;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -69,7 +69,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     say(&chain);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-    for hop in &chain.hops {
+    for (at, hop) in chain.hops.iter().enumerate() {
         let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
         let share = (hop.share * 10_000.0).round() / 10_000.0;
         rows.row(&[
@@ -80,7 +80,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             hop.who(trace).into(),
             trace.thread(hop.thread).tid.into(),
             cpu.map(|cpu| cpu.number).into(),
-            hop.waker.map(|id| name_of(trace, id)).into(),
+            chain.waker_of(trace, at).into(),
             hop.rival.map(|id| trace.thread_name(id)).into(),
         ])?;
     }
@@ -101,11 +101,4 @@ fn say(chain: &Chain) {
         "threadline: a wait of {}{end}",
         chain.wait.duration()
     );
-}
-
-fn name_of(trace: &Trace, id: ThreadId) -> String {
-    match id {
-        ThreadId::IDLE => "<idle>".to_owned(),
-        id => trace.thread_name(id),
-    }
 }

@@ -18,6 +18,8 @@ use super::notices::{Mood, Notices};
 use super::opening::Dialog;
 use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
+use super::picture_file::PictureFile;
+use super::questions::Questions;
 use super::samples::Sample;
 use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
@@ -52,9 +54,11 @@ pub struct App {
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
     pub(super) text_file: TextFile,
+    pub(super) picture: PictureFile,
     export: ExportPanel,
     save_blob: SaveBlob,
     finder: FinderBox,
+    questions: Questions,
     pub(super) keeping: Keeping,
     tips: Tips,
     pub(super) panes: Vec<Box<dyn Pane>>,
@@ -69,7 +73,8 @@ impl App {
     /// An empty window. `saved_path` is where recent files are kept; `None`: nowhere.
     #[must_use]
     pub fn new(saved_path: Option<PathBuf>) -> App {
-        let saved = saved_path.as_deref().map(Saved::read).unwrap_or_default();
+        let mut saved = saved_path.as_deref().map(Saved::read).unwrap_or_default();
+        saved.recent.retain(|file| file.path.exists());
         let state = ViewState {
             theme: saved.theme,
             time_format: saved.time_format,
@@ -93,9 +98,11 @@ impl App {
             saved_path,
             timeline: Timeline::default(),
             text_file: TextFile::default(),
+            picture: PictureFile::default(),
             export: ExportPanel::default(),
             save_blob: SaveBlob::default(),
             finder: FinderBox::default(),
+            questions: Questions::default(),
             keeping,
             tips: Tips::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
@@ -135,6 +142,7 @@ impl App {
         self.loading.is_some()
             || self.export.is_busy()
             || self.text_file.is_busy()
+            || self.picture.is_busy()
             || self.search.is_busy()
             // Nobody asks for them any more once a trace is shown.
             || (self.loaded.is_none() && self.samples.is_waiting())
@@ -188,6 +196,7 @@ impl App {
             }
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::SaveSession(path) => self.save_session(&path),
+            Effect::SavePicture(path) => self.save_picture(ctx, path),
             Effect::StopSearch => self.search.stop(),
             Effect::StopWork => {
                 self.search.stop();
@@ -234,6 +243,7 @@ impl App {
         self.poll_load(&ctx);
         self.export.poll(&ctx);
         self.poll_text_file();
+        self.poll_picture();
         match self.save_blob.poll() {
             Some(Ok(path)) => self
                 .notices
@@ -256,7 +266,7 @@ impl App {
         }
         self.focus_pane(&ctx);
         let mut actions = pressed(ui, &self.state);
-        if self.state.is_help_open {
+        if self.state.is_help_open || self.state.question.is_some() {
             // The list of keys closes itself by Esc; closing it twice would open it again.
             actions.retain(|action| *action != Action::Deselect);
         }
@@ -312,6 +322,9 @@ impl App {
         }
         settings_ui(&ctx, &self.state, &mut actions);
         self.finder.ui(&ctx, &self.state, &palette, &mut actions);
+        let shown = self.loaded.as_ref().map(|loaded| loaded.path.clone());
+        let (state, path) = (&self.state, shown.as_deref());
+        self.questions.ui(&ctx, state, path, &palette, &mut actions);
         if let Some(loaded) = &self.loaded {
             let (state, tips) = (&self.state, &mut self.tips);
             tips.ui(&ctx, state, loaded, &palette, &mut actions);

@@ -49,6 +49,12 @@ impl<K, T> Asked<K, T> {
         self.answer.as_ref().map(|(_, answer)| answer)
     }
 
+    /// The question that the last answer is to.
+    #[must_use]
+    pub fn answered(&self) -> Option<&K> {
+        self.answer.as_ref().map(|(key, _)| key)
+    }
+
     /// Whether an answer is being worked out.
     #[must_use]
     pub fn is_waiting(&self) -> bool {

@@ -231,6 +231,7 @@ impl App {
         let (timeline, dock) = shared_out(area, &self.state.dock);
         let room = timeline.height() - HEAD_HEIGHT;
         self.state.page_height = (room - self.state.pinned_shown(room)).max(40.0);
+        self.state.scroll = self.state.scroll.clamp(0.0, self.state.max_scroll());
         let scene = Scene {
             loaded,
             state: &self.state,

@@ -36,6 +36,12 @@ impl Typed {
 }
 
 impl FilterBox {
+    /// A field in which a text stands already.
+    #[must_use]
+    pub fn with(text: String) -> FilterBox {
+        FilterBox { text, error: None }
+    }
+
     /// Draws the field; if it was changed, what it means.
     pub fn ui(
         &mut self,

@@ -123,9 +123,14 @@ impl FinderBox {
     fn list_ui(&mut self, ui: &mut Ui, palette: &Palette, actions: &mut Vec<Action>) {
         for (number, found) in self.found.iter().enumerate() {
             let is_picked = number == self.picked;
+            let note = if is_picked {
+                palette.text
+            } else {
+                palette.weak
+            };
             let label = egui::Button::selectable(is_picked, &found.text)
                 .min_size(vec2(ui.available_width(), 22.0))
-                .right_text(RichText::new(&found.note).color(palette.weak).size(12.0));
+                .right_text(RichText::new(&found.note).color(note).size(12.0));
             let response = ui.add(label);
             if is_picked
                 && ui.input(|i| i.key_pressed(Key::ArrowDown) || i.key_pressed(Key::ArrowUp))
@@ -205,7 +210,7 @@ fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
                 Found {
                     text,
                     note: above.join(" › "),
-                    action: Action::RevealRow(key),
+                    action: Action::GoToRow(key),
                 },
             ));
         }

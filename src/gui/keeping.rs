@@ -3,6 +3,7 @@
 
 use super::app::App;
 use super::notices::Mood;
+use super::panes::PANES;
 use crate::load::LoadedTrace;
 use crate::load::background::Request;
 use crate::load::together::files_of;
@@ -86,6 +87,10 @@ impl App {
             self.keeping.written = None;
             let wanted = self.keeping.wanted.take();
             self.keeping.resume = wanted.or_else(|| self.session_kept_of(&loaded));
+            let kept = self.keeping.resume.as_ref().map(|session| &session.panes);
+            for (row, pane) in PANES.iter().zip(&mut self.panes) {
+                pane.take_up(kept.and_then(|panes| panes.get(row.name)));
+            }
         }
         if let Some(session) = &self.keeping.resume {
             self.state.resume(&loaded.trace, session);
@@ -112,8 +117,11 @@ impl App {
     fn session(&self) -> Option<Session> {
         let loaded = self.loaded.as_ref()?;
         let (traces, offsets) = files_of(loaded);
+        let panes = PANES.iter().zip(&self.panes);
+        let kept = panes.filter_map(|(row, pane)| Some((row.name.to_owned(), pane.kept()?)));
         Some(Session {
             midnight_ns: loaded.reading.midnight_ns,
+            panes: kept.collect(),
             ..self.state.session(traces, offsets)
         })
     }

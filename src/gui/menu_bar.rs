@@ -32,6 +32,7 @@ impl App {
                     for about in [
                         "Export a range of the trace",
                         "Save the session to a file",
+                        "Save a picture of the window",
                         "Start over with this trace",
                         "Close the trace",
                     ] {
@@ -53,7 +54,15 @@ impl App {
                 .align(egui::Align2::LEFT_CENTER)
                 .hint_text("Filter tracks (Ctrl+T)")
                 .desired_width(190.0);
-            let response = ui.add_enabled(self.loaded.is_some(), edit);
+            let is_open = self.loaded.is_some();
+            let field = ui.scope(|ui| {
+                if !is_open {
+                    // What cannot be used is faint enough.
+                    ui.visuals_mut().weak_text_color = Some(ui.visuals().text_color());
+                }
+                ui.add_enabled(is_open, edit)
+            });
+            let response = field.inner;
             response.widget_info(|| {
                 egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter tracks")
             });

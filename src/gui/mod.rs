@@ -18,6 +18,8 @@ pub mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod picture_file;
+mod questions;
 mod render;
 mod samples;
 mod save_blob;

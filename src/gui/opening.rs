@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::app::App;
 use super::notices::Mood;
+use super::picture_file::Shown;
 use crate::base::Nanos;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::definitions::ALONE;
@@ -17,11 +18,11 @@ use crate::load::together::{files_of, members_of};
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
-use crate::view::Action;
 use crate::view::action::Purpose;
 use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
+use crate::view::{Action, Question};
 
 /// A file dialog that is open.
 pub(super) struct Dialog {
@@ -177,6 +178,42 @@ impl App {
         }
     }
 
+    /// Starts to draw what is shown into a file.
+    pub(super) fn save_picture(&mut self, ctx: &egui::Context, path: PathBuf) {
+        let Some(loaded) = self.loaded.clone() else {
+            self.notices.say(
+                Mood::Wrong,
+                "There is no trace to make a picture of.".to_owned(),
+            );
+            return;
+        };
+        let points = ctx.content_rect().size();
+        let pixels = points * ctx.pixels_per_point();
+        let scale = ctx.input(|input| input.viewport().native_pixels_per_point);
+        let shown = Shown {
+            loaded,
+            state: self.state.clone(),
+            panes: self.panes.iter().map(|pane| pane.kept()).collect(),
+            size: [pixels.x.round() as u32, pixels.y.round() as u32],
+            scale: scale.unwrap_or(1.0),
+        };
+        self.picture.start(ctx, shown, path);
+    }
+
+    /// Says what came of it.
+    pub(super) fn poll_picture(&mut self) {
+        match self.picture.poll() {
+            Some(Ok(path)) => {
+                let words = format!("The picture is saved in {}", path.display());
+                self.notices.say(Mood::Fine, words);
+            }
+            Some(Err(words)) => self
+                .notices
+                .say(Mood::Wrong, format!("The picture is not saved: {words}")),
+            None => {}
+        }
+    }
+
     /// Opens traces in place of what is shown. Definitions of probes alone are attached to it instead.
     pub(super) fn replace(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let (beside, beside_fixed) = self.members();
@@ -257,6 +294,7 @@ impl App {
             Purpose::Open => "Open a trace",
             Purpose::Add => "Add a trace to this axis",
             Purpose::SaveSession => "Save the session",
+            Purpose::SavePicture => "Save a picture of the window",
         };
         let ctx = ctx.clone();
         let spawned = std::thread::Builder::new()
@@ -276,6 +314,12 @@ impl App {
                         .set_title(title)
                         .set_file_name(format!("session.{ENDING}"))
                         .add_filter("Sessions", &[ENDING])
+                        .save_file()
+                        .map(|path| vec![path]),
+                    Purpose::SavePicture => rfd::FileDialog::new()
+                        .set_title(title)
+                        .set_file_name("trace.png")
+                        .add_filter("PNG", &["png"])
                         .save_file()
                         .map(|path| vec![path]),
                 };
@@ -307,14 +351,19 @@ impl App {
                             self.save_session(&path);
                         }
                     }
+                    Purpose::SavePicture => {
+                        for path in paths {
+                            self.save_picture(ctx, path);
+                        }
+                    }
                 }
             }
             Ok(None) => {
                 // No dialog can be closed by hand that fast: there was none.
                 if dialog.began.elapsed() < Duration::from_millis(150) {
-                    self.notices.say(Mood::Wrong, "No file dialog is available here. Drop the file on the window, or name it on the command line."
-                            .to_owned(),
-                    );
+                    let question = Question::Path(dialog.purpose);
+                    self.dialog = None;
+                    self.act(ctx, Action::Ask(Some(question)));
                 }
                 self.dialog = None;
             }

@@ -32,6 +32,14 @@ pub trait Pane {
 
     /// Stops what is worked out for it in the background.
     fn stop(&mut self) {}
+
+    /// What of it is kept in sessions; `None`: it is as at first.
+    fn kept(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Takes up what was kept; `None`: it is to be as at first. What cannot be understood counts as that.
+    fn take_up(&mut self, _kept: Option<&serde_json::Value>) {}
 }
 
 /// A row in `PANES`.

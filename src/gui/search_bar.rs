@@ -3,6 +3,7 @@
 
 use super::asked::percent;
 use super::theme::Palette;
+use crate::base::Nanos;
 use crate::load::LoadedTrace;
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::search::{Found, Query, Searching};
@@ -94,9 +95,10 @@ impl SearchBox {
             let time = state.selected_time?.start;
             found.position(time, item)
         });
+        // The first one is the first that is seen.
         let from = state
             .selected_time
-            .map_or(state.middle(), |span| span.start);
+            .map_or(state.span.start - Nanos(1), |span| span.start);
         let last = hits.len().checked_sub(1)?;
         let at = match (selected, direction) {
             (Some(at), Direction::Next) => (at + 1) % hits.len(),
@@ -125,7 +127,7 @@ impl SearchBox {
             };
             let edit = egui::TextEdit::singleline(&mut text)
                 .hint_text("Text, /regex/, or name ~ \"sched.*\" && dur > 1ms")
-                .desired_width((ui.available_width() - 380.0).clamp(160.0, 520.0))
+                .desired_width((ui.available_width() - 560.0).clamp(160.0, 520.0))
                 .layouter(&mut layouter);
             let response = ui.add(edit);
             response
@@ -194,17 +196,18 @@ impl SearchBox {
             } else if self.is_stopped() && ui.button("Go on").clicked() {
                 self.of = None;
             }
-            ui.label(weak(self.count_text(state)));
+            let wrong = self.error.as_ref();
+            match wrong.filter(|_| !state.search.text.trim().is_empty()) {
+                // In the same line: the tracks must not jump while one types.
+                Some(error) => {
+                    let words = format!("Column {}: {}", error.at + 1, error.message);
+                    let label = RichText::new(&words).color(palette.error).size(12.0);
+                    ui.add(egui::Label::new(label).truncate())
+                        .on_hover_text(words);
+                }
+                None => drop(ui.label(weak(self.count_text(state)))),
+            }
         });
-        if let Some(error) = &self.error
-            && !state.search.text.trim().is_empty()
-        {
-            ui.label(
-                RichText::new(format!("Column {}: {}", error.at + 1, error.message))
-                    .color(palette.error)
-                    .size(12.0),
-            );
-        }
     }
 
     fn count_text(&self, state: &ViewState) -> String {

@@ -18,6 +18,7 @@ pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut 
         egui::ScrollArea::vertical()
             .auto_shrink([false, true])
             .max_height(room)
+            .min_scrolled_height(room)
             .show(ui, |ui| {
                 egui::Grid::new("settings")
                     .num_columns(2)

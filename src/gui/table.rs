@@ -15,7 +15,7 @@ use super::theme::{Palette, hash_name};
 use crate::base::{Nanos, Timestamp};
 use crate::query::Item;
 use crate::query::process_rows::Order;
-use crate::trace::ThreadState;
+use crate::trace::{ThreadId, ThreadState, Trace};
 use crate::view::{Action, ruler};
 
 /// The height of a row, in points.
@@ -165,6 +165,14 @@ impl Tint {
     #[must_use]
     pub fn of_name(name: &str) -> Tint {
         Tint::Hash(hash_name(name.as_bytes()))
+    }
+
+    /// The colour of a thread, as on its lanes.
+    #[must_use]
+    pub fn of_thread(trace: &Trace, id: ThreadId) -> Tint {
+        let thread = trace.thread(id);
+        let name = trace.strings.bytes(thread.name);
+        Tint::Hash(hash_name(name) ^ thread.tid.wrapping_mul(0x51_7cc1_b727))
     }
 
     /// The colour itself.

@@ -5,6 +5,13 @@ use egui::{Color32, CornerRadius, Stroke, Visuals};
 
 use crate::trace::ThreadState;
 
+/// How much of the accent lies over what is selected in lists and tables.
+const SELECTED: f32 = 0.40;
+/// How much of the accent lies over a header that is selected.
+pub const SELECTED_HEADER: f32 = 0.30;
+/// How much is left of the colours of what cannot be used now.
+const DISABLED: f32 = 0.68;
+
 /// The colours of one theme.
 #[derive(Clone, Debug)]
 pub struct Palette {
@@ -96,7 +103,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
             accent: rgb(9, 96, 190),
             range: Color32::from_rgba_unmultiplied(9, 96, 190, 30),
             error: rgb(184, 32, 32),
-            marks: [rgb(176, 110, 0), rgb(16, 124, 65)],
+            marks: [rgb(140, 84, 0), rgb(16, 112, 58)],
             gap: rgb(196, 60, 60),
             density: rgb(160, 176, 204),
             cpu_use: rgb(34, 139, 84),
@@ -208,7 +215,9 @@ pub fn install(ctx: &egui::Context) {
         visuals.faint_bg_color = palette.canvas_alternate;
         visuals.override_text_color = Some(palette.text);
         visuals.hyperlink_color = palette.accent;
-        visuals.selection.bg_fill = palette.accent.gamma_multiply(0.45);
+        visuals.weak_text_color = Some(palette.weak);
+        visuals.disabled_alpha = DISABLED;
+        visuals.selection.bg_fill = palette.accent.gamma_multiply(SELECTED);
         visuals.selection.stroke = Stroke::new(1.0, palette.text);
         visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
         visuals.window_stroke = Stroke::new(1.0, palette.line);
@@ -277,6 +286,39 @@ mod tests {
         };
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// What `share` of one colour over another looks like.
+    fn over(color: Color32, fill: Color32, share: f32) -> Color32 {
+        let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)) as u8;
+        let ([r, g, b, _], [x, y, z, _]) = (color.to_array(), fill.to_array());
+        Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
+    }
+
+    #[test]
+    fn text_can_be_read_also_where_something_is_selected_disabled_or_only_a_hint() {
+        let ctx = egui::Context::default();
+        install(&ctx);
+        for theme in [egui::Theme::Dark, egui::Theme::Light] {
+            let palette = palette(theme);
+            let visuals = &ctx.style_of(theme).visuals;
+            let fills = [palette.canvas, palette.panel];
+            let headers = [palette.panel, palette.group];
+            let selected = fills.map(|fill| over(palette.accent, fill, SELECTED));
+            let selected_headers = headers.map(|fill| over(palette.accent, fill, SELECTED_HEADER));
+            let disabled = fills.map(|fill| (over(palette.text, fill, DISABLED), fill));
+            let hints = fills.map(|fill| (visuals.weak_text_color(), fill));
+            let marks = fills
+                .into_iter()
+                .flat_map(|fill| palette.marks.map(|mark| (mark, fill)));
+            let links = headers.map(|fill| (palette.accent, fill));
+            let on = |fills: [Color32; 2]| fills.map(|fill| (palette.text, fill));
+            let all = on(selected).into_iter().chain(on(selected_headers));
+            for (text, fill) in all.chain(disabled).chain(hints).chain(marks).chain(links) {
+                let ratio = contrast(text, fill);
+                assert!(ratio >= 4.5, "{theme:?}: {text:?} on {fill:?} has {ratio}");
+            }
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
         "Show the whole trace",
         "Zoom to the selection; again: the whole trace",
         "Go to a time",
-        "Back to the place before",
+        "Back to the place before, or undo a change",
         "Forward again",
     ] {
         command(ui, about, state, actions);

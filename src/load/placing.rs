@@ -156,7 +156,39 @@ fn relation(
         };
         return found(Sureness::Overlap, Nanos(0), words);
     }
+    // What this program exports keeps its times, and FXT has no place for the name of the clock.
+    let is_part = |part: &TraceInfo, of: TimeSpan, whole: TimeSpan| {
+        is_exported(part) && whole.start < of.end && of.start < whole.end
+    };
+    if is_part(b, here, there) && is_same_machine {
+        let words = format!(
+            "Threadline exported it with the times of its origin, and they overlap those of {name}: both are taken for one clock"
+        );
+        return found(Sureness::Overlap, Nanos(0), words);
+    }
+    if is_part(a, there, here) && is_same_machine {
+        let words = format!(
+            "Threadline exported {name} with the times of its origin, and they overlap these: both are taken for one clock"
+        );
+        return found(Sureness::Overlap, Nanos(0), words);
+    }
     None
+}
+
+/// What an FXT that this program wrote names as its provider.
+const PROVIDER: &str = "threadline";
+
+/// Whether a file is an FXT that this program wrote: its only provider says so.
+fn is_exported(info: &TraceInfo) -> bool {
+    let mut providers = info
+        .facts
+        .iter()
+        .filter(|(fact, _)| fact.starts_with("provider "));
+    let is_ours = |(_, name): &(String, String)| name.starts_with(&format!("{PROVIDER} ("));
+    info.clock.is_empty()
+        && info.format == "FXT"
+        && providers.next().is_some_and(is_ours)
+        && providers.next().is_none()
 }
 
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {

@@ -110,7 +110,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::Run(id) => {
             let run = trace.runs.get(id);
             let mut facts = Section::new("");
-            times(&mut facts, trace, run.start, run.end);
+            times(&mut facts, trace, run.start, (run.end, trace.span.end));
             facts.link(
                 "thread",
                 thread_text(trace, run.thread),
@@ -146,7 +146,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::State(id) => {
             let state = trace.states.get(id);
             let mut facts = Section::new("");
-            times(&mut facts, trace, state.start, state.end);
+            times(&mut facts, trace, state.start, (state.end, trace.span.end));
             facts.link(
                 "thread",
                 thread_text(trace, state.thread),
@@ -248,7 +248,8 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
     let slice = trace.slices.get(id);
     let label = trace.slices.label(id);
     let mut facts = Section::new("");
-    times(&mut facts, trace, slice.start, slice.end);
+    let until = trace.slice_end(id);
+    times(&mut facts, trace, slice.start, (slice.end, until));
     if let Some(thread) = Item::Slice(id).thread(trace) {
         facts.link("thread", thread_text(trace, thread), Item::Thread(thread));
         process_row(&mut facts, trace, thread);
@@ -299,10 +300,7 @@ const CHILDREN: usize = 12;
 /// What lies in a slice, and where its name is next.
 fn relatives(trace: &Trace, id: SliceId) -> Section {
     let mut section = Section::new("around it");
-    let length = |id: SliceId| {
-        let slice = trace.slices.get(id);
-        slice.end.unwrap_or(trace.span.end) - slice.start
-    };
+    let length = |id: SliceId| trace.slice_end(id) - trace.slices.get(id).start;
     let (own, count) = family::self_time(trace, id);
     if count > 0 {
         section.row("self time", length_text(trace, own));
@@ -554,12 +552,17 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     }
 }
 
-fn times(facts: &mut Section, trace: &Trace, start: Timestamp, end: Option<Timestamp>) {
+fn times(
+    facts: &mut Section,
+    trace: &Trace,
+    start: Timestamp,
+    (end, until): (Option<Timestamp>, Timestamp),
+) {
     facts.row("start", trace_time(trace, start));
     match end {
         Some(end) => facts.row("duration", length_text(trace, end - start)),
         None => {
-            let so_far = length_text(trace, trace.span.end - start);
+            let so_far = length_text(trace, until - start);
             facts.row("duration", format!("{so_far} or more: not finished"))
         }
     };

@@ -9,7 +9,7 @@ const FAR: usize = 200_000;
 /// The slices right inside a slice, in order of time.
 pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
     let slice = trace.slices.get(id);
-    let end = slice.end.unwrap_or(trace.span.end);
+    let end = trace.slice_end(id);
     let row = trace
         .slices
         .rows
@@ -30,8 +30,8 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
 #[must_use]
 pub fn self_time(trace: &Trace, id: SliceId) -> (Nanos, usize) {
     let length = |id: SliceId| {
-        let slice = trace.slices.get(id);
-        (slice.end.unwrap_or(trace.span.end) - slice.start).0
+        let start = trace.slices.starts[id.0 as usize];
+        trace.slice_end(id).0.saturating_sub(start)
     };
     let (mut inside, mut count) = (0_i64, 0);
     for child in children(trace, id) {

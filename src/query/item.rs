@@ -44,7 +44,7 @@ impl Item {
         match self {
             Item::Slice(id) => (id.0 < trace.slices.len() as u32)
                 .then(|| trace.slices.get(id))
-                .map(|s| TimeSpan::new(s.start, until(s.end))),
+                .map(|s| TimeSpan::new(s.start, trace.slice_end(id).max(s.start))),
             Item::Run(id) => (id.0 < trace.runs.len() as u32)
                 .then(|| trace.runs.get(id))
                 .map(|r| TimeSpan::new(r.start, until(r.end))),
@@ -65,12 +65,15 @@ impl Item {
                     flow.from.time.max(flow.to.time),
                 )
             }),
-            Item::Sample(track, row) => {
-                let track = trace.counters.tracks.get(track.0 as usize)?;
+            Item::Sample(number, row) => {
+                let track = trace.counters.tracks.get(number.0 as usize)?;
                 let start = Timestamp(*trace.counters.times.get(row as usize)?);
-                let next = (row + 1 < track.samples.end)
-                    .then(|| Timestamp(trace.counters.times[row as usize + 1]));
-                Some(TimeSpan::new(start, until(next)))
+                let next = if row + 1 < track.samples.end {
+                    Timestamp(trace.counters.times[row as usize + 1])
+                } else {
+                    trace.file_span(number.0, |source| &source.counters).end
+                };
+                Some(TimeSpan::new(start, next.max(start)))
             }
             Item::Thread(id) => trace.threads.get(id.0 as usize).map(|thread| {
                 TimeSpan::new(
@@ -79,9 +82,10 @@ impl Item {
                 )
             }),
             Item::Process(id) => trace.processes.get(id.0 as usize).map(|process| {
+                let seen = trace.file_span(id.0, |source| &source.processes);
                 TimeSpan::new(
-                    process.start.unwrap_or(trace.span.start),
-                    process.end.unwrap_or(trace.span.end),
+                    process.start.unwrap_or(seen.start),
+                    process.end.unwrap_or(seen.end),
                 )
             }),
             Item::Cpu(_) | Item::Track(_) => None,

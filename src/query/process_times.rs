@@ -44,8 +44,9 @@ pub fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return TimeSpan::default();
     };
-    let start = process.start.unwrap_or(trace.span.start);
-    TimeSpan::new(start, process.end.unwrap_or(trace.span.end).max(start))
+    let seen = trace.file_span(id.0, |source| &source.processes);
+    let start = process.start.unwrap_or(seen.start);
+    TimeSpan::new(start, process.end.unwrap_or(seen.end).max(start))
 }
 
 impl ProcessTimes {

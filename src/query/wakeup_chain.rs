@@ -132,6 +132,18 @@ impl Hop {
 }
 
 impl Chain {
+    /// Who ended the hop of that number: where an interrupt did, that one and not the thread that it interrupted.
+    #[must_use]
+    pub fn waker_of(&self, trace: &Trace, hop: usize) -> Option<String> {
+        let waker = self.hops.get(hop)?.waker?;
+        let before = hop.checked_sub(1).and_then(|at| self.hops.get(at));
+        Some(match before.filter(|before| before.kind.is_interrupt()) {
+            Some(interrupt) => interrupt.who(trace),
+            None if waker == ThreadId::IDLE => "an interrupt".to_owned(),
+            None => trace.thread_name(waker),
+        })
+    }
+
     /// The way through the timeline: at each point, whose row (a CPU's for interrupts).
     #[must_use]
     pub fn path(&self) -> Vec<(Item, Timestamp)> {

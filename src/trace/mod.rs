@@ -170,6 +170,21 @@ impl Trace {
         Some(SourceId(at as u32))
     }
 
+    /// The time of the file that a row of a table lies in, on the axis.
+    #[must_use]
+    pub fn file_span(&self, row: u32, range: impl Fn(&Source) -> &Range<u32>) -> TimeSpan {
+        self.source_of(row, range)
+            .and_then(|id| self.sources.get(id.0 as usize))
+            .map_or(self.span, Source::span)
+    }
+
+    /// First nanosecond after a slice; one that never ended lasts to the end of its file. Panics if there is no
+    /// such slice, as slices do.
+    #[must_use]
+    pub fn slice_end(&self, id: SliceId) -> Timestamp {
+        Timestamp(self.slices.end(id.0 as usize).min(self.span.end.0))
+    }
+
     /// The holes in the recording of a CPU.
     pub fn gaps_of(&self, cpu: CpuId) -> impl Iterator<Item = &Gap> {
         let number = self.cpus.get(cpu.0 as usize).map(|cpu| cpu.number);

@@ -43,6 +43,8 @@ pub struct Slices {
     pub ends: Ends,
     /// Which events ended them: ask [`Slices::finish`].
     pub finishes: Finishes,
+    /// Where several files are on one axis: those that never ended, in order. Their end is that of their file.
+    pub unended: Vec<u32>,
     /// Names.
     pub labels: Vec<SliceLabel>,
     /// The rows, sorted by track; a track names its range of them.
@@ -92,7 +94,8 @@ impl Slices {
         self.starts.is_empty()
     }
 
-    /// First nanosecond after a slice; `i64::MAX` if it never ended. Panics if there is no such row, as slices do.
+    /// First nanosecond after a slice; `i64::MAX` if it never ended (of several files on one axis: the end of
+    /// its file). Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> i64 {
@@ -133,7 +136,7 @@ impl Slices {
             id,
             start: Timestamp(self.starts[i]),
             end: Some(self.end(i))
-                .filter(|&end| end != i64::MAX)
+                .filter(|&end| end != i64::MAX && self.unended.binary_search(&id.0).is_err())
                 .map(Timestamp),
             label: LabelId(self.label_ids[i]),
             parent: some(self.parents[i]).map(SliceId),
@@ -206,6 +209,7 @@ impl Slices {
             + self.parents.capacity() * 4
             + self.begins.capacity() * 4
             + self.finishes.memory_bytes()
+            + self.unended.capacity() * 4
             + self.labels.capacity() * size_of::<SliceLabel>()
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }

@@ -63,6 +63,12 @@ impl Source {
         self.origin.shift
     }
 
+    /// Its span on the axis.
+    #[must_use]
+    pub fn span(&self) -> TimeSpan {
+        self.own_span.shifted(self.offset())
+    }
+
     /// The offset with its sign: `+1.5 ms`.
     #[must_use]
     pub fn offset_text(&self) -> String {

@@ -55,6 +55,17 @@ pub enum Purpose {
     Add,
     /// To write the session to.
     SaveSession,
+    /// To write a picture of the window to.
+    SavePicture,
+}
+
+/// What the user is asked before something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// Whether to forget what was made of the trace.
+    StartOver,
+    /// Which file is meant: its path is typed.
+    Path(Purpose),
 }
 
 /// Up or down in nested slices.
@@ -124,8 +135,10 @@ pub enum Action {
     SelectRows(Vec<RowKey>),
     /// Select the whole track of what is selected or pointed at; the second time all tracks.
     SelectTrack,
-    /// Select nothing.
+    /// Close what lies over the timeline, else select nothing, else close the search.
     Deselect,
+    /// Select nothing.
+    DeselectItems,
     /// Select the neighbour of what is selected, on its track.
     Step(Direction),
     /// Select the next or previous of the same name, on the same track.
@@ -162,6 +175,8 @@ pub enum Action {
     StartRename(Option<RowKey>),
     /// Bring a row into view, opening what it lies in.
     RevealRow(RowKey),
+    /// The same, and select it.
+    GoToRow(RowKey),
     /// Keep what is seen as place 1 to 9.
     SavePlace(u8),
     /// Show place 1 to 9 again.
@@ -240,8 +255,12 @@ pub enum Action {
     WriteText(Box<TextOrder>),
     /// Ask for files.
     AskForFile(Purpose),
+    /// Ask something; `None`: no longer.
+    Ask(Option<Question>),
     /// Write the session (place, layout, marks, flags, filters) to a file.
     SaveSession(PathBuf),
+    /// Write a picture of the window to a file, as PNG.
+    SavePicture(PathBuf),
     /// Show the trace as if it had just been opened for the first time.
     StartOver,
     /// Close the trace.

@@ -6,13 +6,14 @@ use super::arrange::{arrange, reveal_row, show_lane};
 use super::dock::Docking;
 use super::export_order::ExportOrder;
 use super::flags;
-use super::history::Step;
+use super::history::{Past, Step};
 use super::locate;
-use super::rows::{Fold, RowKey};
+use super::rows::{Fold, Row, RowKey};
 use super::scale::{held_within, with_margin, zoomed};
 use super::settings::Motion;
-use super::state::{Isolation, Place, Search, ViewState};
+use super::state::{Isolation, Search, SelectedLast, ViewState};
 use super::text_order::TextOrder;
+use super::undo;
 use crate::base::{Nanos, TimeSpan};
 use crate::load::Reading;
 use crate::query::Item;
@@ -61,6 +62,8 @@ pub enum Effect {
     StopWork,
     /// Write the session to a file.
     SaveSession(PathBuf),
+    /// Write a picture of the window to a file.
+    SavePicture(PathBuf),
     /// Take away the notice.
     Dismiss,
     /// End the program.
@@ -75,13 +78,37 @@ pub fn apply(
     now: Duration,
 ) -> Option<Effect> {
     let selected = state.selected;
-    let effect = carry_out(state, action, trace, now);
+    let last = selects(&action);
+    let effect = undo::noted(state, &action.clone(), now, |state| {
+        carry_out(state, action, trace, now)
+    });
     if state.selected != selected {
         state.flow_choice = [0, 0];
         state.selected_anchor = trace.and_then(|trace| anchor_of(trace, state.selected?));
         state.selected_time = trace.and_then(|trace| locate::span_of(trace, state.selected?));
     }
+    state.selected_last = last.unwrap_or(state.selected_last);
     effect
+}
+
+/// Whether an action selects an item or a range.
+fn selects(action: &Action) -> Option<SelectedLast> {
+    match action {
+        Action::Select(_)
+        | Action::GoToRow(_)
+        | Action::Reveal(_)
+        | Action::Step(_)
+        | Action::StepSame(_)
+        | Action::StepMatch(_)
+        | Action::SelectAround(_)
+        | Action::Follow(_) => Some(SelectedLast::Item),
+        Action::SelectRange(_)
+        | Action::SelectArea(..)
+        | Action::SelectRows(_)
+        | Action::SelectTrack
+        | Action::RangeOfSelection => Some(SelectedLast::Range),
+        _ => None,
+    }
 }
 
 #[expect(
@@ -131,23 +158,26 @@ fn carry_out(
         }
         Action::SelectTrack => select_track(state, trace),
         Action::RangeOfSelection => {
-            let span = trace.and_then(|trace| locate::span_of(trace, state.selected?));
-            state.range = span.or(state.range);
+            if let Some((trace, item)) = trace.zip(state.selected)
+                && let Some(span) = locate::span_of(trace, item)
+            {
+                state.range = Some(span.intersection(state.bounds()));
+                let row = locate::lane_of(trace, item).and_then(|lane| state.rows.of_lane(lane));
+                state.area_rows = row.map(|(row, _)| vec![row.key]);
+            }
         }
         Action::Deselect => {
             if state.is_help_open {
                 state.is_help_open = false;
             } else if state.is_export_open {
                 state.is_export_open = false;
-            } else if state.search.is_open && state.selected.is_none() && state.range.is_none() {
+            } else if state.search.is_open && !has_selection(state) {
                 state.search = Search::default();
             } else {
-                state.selected = None;
-                state.range = None;
-                state.area_rows = None;
-                state.path.clear();
+                deselect(state);
             }
         }
+        Action::DeselectItems => deselect(state),
         Action::Step(direction) => step(state, trace, now, |trace, item| {
             locate::neighbour(trace, item, direction)
         }),
@@ -194,6 +224,14 @@ fn carry_out(
         Action::Arrange(what) => arrange(state, what, trace),
         Action::StartRename(key) => state.renaming = key,
         Action::RevealRow(key) => reveal_row(state, key),
+        Action::GoToRow(key) => {
+            reveal_row(state, key);
+            match state.rows.of_key(key).and_then(Row::item) {
+                Some(item) => state.selected = Some(item),
+                None => (state.range, state.area_rows) = (None, Some(vec![key])),
+            }
+        }
+        Action::Ask(question) => state.question = question,
         Action::SavePlace(number) => {
             let place = state.place();
             if let Some(kept) = state.places.get_mut(usize::from(number).wrapping_sub(1)) {
@@ -258,14 +296,16 @@ fn carry_out(
         Action::ToggleDock => state.dock.change(Docking::Toggle),
         Action::Dock(what) => change_dock(state, what),
         Action::AtPane(name, focus) => (state.pane_at_hand, state.pane_focus) = (name, focus),
-        Action::Back => {
-            if let Some(place) = state.history.back(state.place()) {
-                arrive(state, place);
-            }
-        }
-        Action::Forward => {
-            if let Some(place) = state.history.forward(state.place()) {
-                arrive(state, place);
+        Action::Back | Action::Forward => {
+            let mut history = std::mem::take(&mut state.history);
+            let present = |past: &Past| undo::present(state, past);
+            let past = match action {
+                Action::Back => history.back(present),
+                _ => history.forward(present),
+            };
+            state.history = history;
+            if let Some(past) = past {
+                undo::take_up(state, past, trace);
             }
         }
         Action::ToggleHelp => state.is_help_open = !state.is_help_open,
@@ -284,6 +324,7 @@ fn carry_out(
             }
         }
         Action::SaveSession(path) => return Some(Effect::SaveSession(path)),
+        Action::SavePicture(path) => return Some(Effect::SavePicture(path)),
         Action::Close => return Some(Effect::Close),
         Action::CancelLoad => return Some(Effect::CancelLoad),
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
@@ -316,6 +357,17 @@ pub fn index_of(marker: Marker) -> usize {
     }
 }
 
+fn has_selection(state: &ViewState) -> bool {
+    state.selected.is_some() || state.range.is_some() || state.area_rows.is_some()
+}
+
+fn deselect(state: &mut ViewState) {
+    state.selected = None;
+    state.range = None;
+    state.area_rows = None;
+    state.path.clear();
+}
+
 fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
     let lacking = (super::scale::MIN_SPAN.0 - span.duration().0).max(0);
     let span = TimeSpan::new(
@@ -328,12 +380,6 @@ fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
         state.span = span;
         state.motion = Motion::Glide;
     }
-}
-
-fn arrive(state: &mut ViewState, place: Place) {
-    state.span = held_within(place.span, state.bounds());
-    state.motion = Motion::Glide;
-    state.scroll = place.scroll.clamp(0.0, state.max_scroll());
 }
 
 /// Changes the panes; the tabs at hand stay those that were, or become those of a pane that is opened.
@@ -358,9 +404,11 @@ fn change_dock(state: &mut ViewState, what: Docking) {
 
 /// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.
 fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
-    let selected = state
-        .range
-        .or_else(|| locate::span_of(trace?, state.selected?));
+    let of_item = trace.and_then(|trace| locate::span_of(trace, state.selected?));
+    let selected = match state.selected_last {
+        SelectedLast::Item => of_item.or(state.range),
+        SelectedLast::Range => state.range.or(of_item),
+    };
     let target = match selected {
         Some(span) => held_within(with_margin(span, 10), state.bounds()),
         None => state.bounds(),

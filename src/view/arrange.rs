@@ -11,6 +11,7 @@ use crate::trace::Trace;
 pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace>) {
     let layout = &mut state.layout;
     let mut is_regathered = false;
+    let mut shown = None;
     match what {
         Arrange::Pin(key) => match layout.pinned.iter().position(|other| *other == key) {
             Some(at) => drop(layout.pinned.remove(at)),
@@ -60,6 +61,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             if let Some(trace) = trace {
                 let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
                 let made = layout.make_group(&state.outline, &natural, &keys);
+                shown = made;
                 state.renaming = made;
                 state.area_rows = made.map(|key| vec![key]);
                 is_regathered = true;
@@ -128,6 +130,9 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         state.active = None;
     }
     state.rebuild_rows();
+    if let Some(key) = shown {
+        reveal_row(state, key);
+    }
 }
 
 /// The keys of all tracks of that name.

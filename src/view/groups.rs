@@ -189,7 +189,12 @@ impl Layout {
         let id = self.groups.iter().map(|group| group.id + 1).max();
         let id = id.unwrap_or(1);
         let first = members.first().and_then(|first| first.key);
-        let parent = first.and_then(|key| self.group_of(key)).map(|it| it.id);
+        let parent = first.and_then(|key| self.group_of(key));
+        let is_first = |member: &Member| member.key == first;
+        let place = parent.and_then(|group| group.members.iter().position(is_first));
+        let (parent, place) = (parent.map(|it| it.id), place.unwrap_or(usize::MAX));
+        let keys = members.iter().filter_map(|member| member.key);
+        let tops: Vec<RowKey> = keys.filter_map(|key| outline.top_of(key)).collect();
         for member in &members {
             self.leave(member.key);
         }
@@ -200,12 +205,23 @@ impl Layout {
         });
         // What is made of members of a group stays in it.
         if let Some(parent) = self.groups.iter_mut().find(|it| Some(it.id) == parent) {
-            parent.members.push(Member {
+            let at = place.min(parent.members.len());
+            let member = Member {
                 key: Some(RowKey::Made(id)),
                 path: Vec::new(),
-            });
+            };
+            parent.members.insert(at, member);
         }
         self.drop_empty();
+        // Where the user ordered the tracks, the group stands where its first member stood.
+        if let Some(order) = self.order.get_mut(&None) {
+            let places = tops
+                .iter()
+                .filter_map(|top| order.iter().position(|key| key == top));
+            if let Some(at) = places.min() {
+                order.insert(at, RowKey::Made(id));
+            }
+        }
         Some(RowKey::Made(id))
     }
 

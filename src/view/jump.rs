@@ -127,6 +127,10 @@ fn since_start_clock(text: &str) -> Option<Nanos> {
     while let Some(part) = parts.next() {
         count += 1;
         let number = plain_number(part)?;
+        // The first may be any number of minutes or hours.
+        if count > 1 && number >= 60 * 1_000_000_000 {
+            return None;
+        }
         if count > 3 || (part.contains('.') && parts.peek().is_some()) {
             return None;
         }
@@ -162,9 +166,14 @@ fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> 
         if hours.contains('.') || minutes.contains('.') {
             return None;
         }
-        let clock = plain_number(hours)? * 3_600 + plain_number(minutes)? * 60;
-        clock.checked_add(plain_number(seconds)?)
+        let (hours, minutes) = (plain_number(hours)?, plain_number(minutes)?);
+        let seconds = plain_number(seconds)?;
+        // A leap second is the 61st.
+        let is_clock = hours < 24 * SECOND && minutes < 60 * SECOND && seconds < 61 * SECOND;
+        let clock = hours * 3_600 + minutes * 60;
+        clock.checked_add(seconds).filter(|_| is_clock)
     };
+    const SECOND: i128 = 1_000_000_000;
     const DAY: i128 = 86_400 * 1_000_000_000;
     let day_start = match date {
         Some(date) => days_since_1970(date).map(|days| i128::from(days) * DAY),
@@ -249,5 +258,14 @@ mod tests {
         let error = parse_target("2026-11-18 13:24:55", &dark).unwrap_err();
         assert!(error.contains("wall clock"), "{error}");
         assert!(parse_target("1:02:03", &dark).is_ok());
+    }
+
+    #[test]
+    fn a_clock_has_60_seconds_and_24_hours() {
+        for text in ["12:00:61", "12:61:00", "24:00:00", "2:75"] {
+            let found = parse_target(text, &around());
+            assert!(found.is_err(), "{text}: {found:?}");
+        }
+        assert!(parse_target("23:59:60", &around()).is_ok());
     }
 }

@@ -19,7 +19,7 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
     match item {
         Item::Slice(id) if (id.0 as usize) < trace.slices.len() => {
             let slice = trace.slices.get(id);
-            Some(until(slice.start, slice.end))
+            Some(until(slice.start, Some(trace.slice_end(id))))
         }
         Item::Run(id) if (id.0 as usize) < trace.runs.len() => {
             let run = trace.runs.get(id);
@@ -48,9 +48,10 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
         }
         Item::Process(id) => {
             let process = trace.processes.get(id.0 as usize)?;
+            let seen = trace.file_span(id.0, |source| &source.processes);
             Some(TimeSpan::new(
-                process.start.unwrap_or(trace.span.start),
-                process.end.unwrap_or(trace.span.end),
+                process.start.unwrap_or(seen.start),
+                process.end.unwrap_or(seen.end),
             ))
         }
         _ => None,

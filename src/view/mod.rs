@@ -25,8 +25,9 @@ pub mod session;
 pub mod settings;
 pub mod state;
 pub mod text_order;
+pub mod undo;
 
-pub use action::{Action, Direction, Finder, Level, Marker, Pointed};
+pub use action::{Action, Direction, Finder, Level, Marker, Pointed, Question};
 pub use apply::{Effect, apply};
 pub use dock::{Dock, DockSide, Docking};
 pub use export_order::{Existing, ExportOrder};

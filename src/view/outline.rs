@@ -38,6 +38,12 @@ pub struct Node {
 }
 
 impl Node {
+    /// Whether it is a track, not what tracks are gathered in.
+    #[must_use]
+    pub fn is_track(&self) -> bool {
+        !matches!(self.kind, RowKind::Group | RowKind::Source(_))
+    }
+
     pub(super) fn group(key: RowKey, title: &str, children: Vec<Node>) -> Node {
         Node {
             key,
@@ -130,6 +136,16 @@ impl Outline {
         find(&self.nodes, key)
     }
 
+    /// The outermost row that `key` lies in, or is.
+    #[must_use]
+    pub fn top_of(&self, key: RowKey) -> Option<RowKey> {
+        fn holds(node: &Node, key: RowKey) -> bool {
+            node.key == key || node.children.iter().any(|child| holds(child, key))
+        }
+        let top = self.nodes.iter().find(|node| holds(node, key))?;
+        Some(top.key)
+    }
+
     /// The group that `key` lies in, and all that lies in it.
     #[must_use]
     pub fn family(&self, key: RowKey) -> Option<(Option<RowKey>, &[Node])> {
@@ -149,9 +165,9 @@ impl Outline {
     }
 }
 
-fn count_tracks(node: &Node) -> usize {
-    usize::from(!matches!(node.kind, RowKind::Group | RowKind::Source(_)))
-        + node.children.iter().map(count_tracks).sum::<usize>()
+/// How many tracks a node is, with all that lie in it.
+pub(super) fn count_tracks(node: &Node) -> usize {
+    usize::from(node.is_track()) + node.children.iter().map(count_tracks).sum::<usize>()
 }
 
 /// Which tracks of an owner become rows of their own.

@@ -5,7 +5,8 @@
 //! made when something about them changes, never for a frame.
 
 use super::layout::Layout;
-use super::outline::{Node, Outline};
+use super::outline::{Node, Outline, count_tracks};
+use crate::query::Item;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, SourceId, ThreadId, TrackId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,18 @@ pub struct Row {
 }
 
 impl Row {
+    /// What it is of, where that can be selected.
+    #[must_use]
+    pub fn item(&self) -> Option<Item> {
+        match self.kind {
+            RowKind::Group | RowKind::Source(_) | RowKind::Counter(_) => None,
+            RowKind::Cpu(id) => Some(Item::Cpu(id)),
+            RowKind::Process(id) => Some(Item::Process(id)),
+            RowKind::Thread(id) => Some(Item::Thread(id)),
+            RowKind::Track(id) => Some(Item::Track(id)),
+        }
+    }
+
     /// How high it is without its lanes, and how high these are unless the user says otherwise.
     #[must_use]
     pub fn natural_heights(&self) -> (f32, f32) {
@@ -198,6 +211,7 @@ pub struct Rows {
     /// The closed row that hides a lane.
     covers: FxHashMap<LaneKind, u32>,
     hidden_count: usize,
+    inactive_count: usize,
 }
 
 impl Rows {
@@ -207,7 +221,8 @@ impl Rows {
         let mut flat = Flat::new(wanted);
         flat.add_all(None, &outline.nodes, 0, Passed::NotYet);
         let covers = flat.covers();
-        let (rows, height, hidden_count) = (flat.rows, flat.height, flat.hidden_count);
+        let (rows, height) = (flat.rows, flat.height);
+        let (hidden_count, inactive_count) = left_out(&outline.nodes, wanted);
         // What is pinned is shown whatever the filters say.
         let mut flat = Flat::new(Wanted {
             filter: "",
@@ -235,6 +250,7 @@ impl Rows {
             by_lane,
             covers,
             hidden_count,
+            inactive_count,
         }
     }
 
@@ -266,6 +282,12 @@ impl Rows {
     #[must_use]
     pub fn hidden_count(&self) -> usize {
         self.hidden_count
+    }
+
+    /// How many are not shown because only active ones are, those that are hidden anyway not counted.
+    #[must_use]
+    pub fn inactive_count(&self) -> usize {
+        self.inactive_count
     }
 
     /// The rows that are seen between two heights.
@@ -335,6 +357,27 @@ pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
     found
 }
 
+/// How many tracks are hidden, and how many of the others are not active.
+fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
+    let (mut hidden, mut inactive) = (0, 0);
+    for node in nodes {
+        if wanted.layout.hidden.contains(&node.key) {
+            hidden += count_tracks(node);
+            continue;
+        }
+        let below = left_out(&node.children, wanted);
+        hidden += below.0;
+        inactive += below.1;
+        let is_counted = wanted
+            .active
+            .is_some_and(|active| !active.contains(&node.key));
+        // What holds an active one is shown with it.
+        let is_seen = below.0 + below.1 < count_tracks(node) - usize::from(node.is_track());
+        inactive += usize::from(is_counted && !is_seen && node.is_track());
+    }
+    (hidden, inactive)
+}
+
 /// Whether a group around this node matched the filter already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passed {
@@ -347,7 +390,6 @@ struct Flat<'a> {
     words: Vec<String>,
     rows: Vec<Row>,
     height: f32,
-    hidden_count: usize,
     /// Closed rows, with what they hide.
     closed: Vec<(u32, &'a Node)>,
 }
@@ -377,7 +419,6 @@ impl<'a> Flat<'a> {
             words: words.collect(),
             rows: Vec::new(),
             height: 0.0,
-            hidden_count: 0,
             closed: Vec::new(),
         }
     }
@@ -429,7 +470,6 @@ impl<'a> Flat<'a> {
 
     fn add(&mut self, node: &'a Node, depth: u8, passed: Passed) {
         if self.wanted.layout.hidden.contains(&node.key) {
-            self.hidden_count += 1;
             return;
         }
         let has_passed = passed == Passed::Already || self.matches(node);
@@ -461,6 +501,20 @@ impl<'a> Flat<'a> {
                 depth.saturating_add(1),
                 passed,
             );
+        }
+    }
+
+    /// The note of a row; a group that tells how many lie in it tells how many of them are shown.
+    fn note_of(&self, node: &Node) -> Arc<str> {
+        let count = node.children.len();
+        let is_left_out = |child: &&Node| {
+            self.wanted.layout.hidden.contains(&child.key) || !self.is_active(child)
+        };
+        match node.children.iter().filter(is_left_out).count() {
+            some if some > 0 && *node.note == *count.to_string() => {
+                format!("{} of {count}", count - some).into()
+            }
+            _ => node.note.clone(),
         }
     }
 
@@ -496,7 +550,7 @@ impl<'a> Flat<'a> {
             kind: node.kind,
             depth,
             title,
-            note: node.note.clone(),
+            note: self.note_of(node),
             fold,
             lanes,
             top: self.height,
@@ -521,7 +575,10 @@ mod tests {
         };
         Node {
             key,
-            kind: RowKind::Group,
+            kind: match key {
+                RowKey::Thread(tid) => RowKind::Thread(ThreadId(tid as u32)),
+                _ => RowKind::Group,
+            },
             title: title.into(),
             note: "".into(),
             closed_lanes: lanes.clone(),

@@ -11,6 +11,7 @@ use super::state::{Isolation, Place, ViewState};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What session files end with.
@@ -52,6 +53,9 @@ pub struct Session {
     pub isolation: Isolation,
     /// What was done to the tracks.
     pub layout: SavedLayout,
+    /// What panes keep, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub panes: BTreeMap<String, serde_json::Value>,
 }
 
 impl Session {
@@ -152,6 +156,7 @@ impl ViewState {
                 dock: Some(self.dock.clone()),
                 ..self.layout.saved(&self.outline, "")
             },
+            panes: BTreeMap::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the window shows of a trace: the visible span, open rows, what is selected.
 
-use super::action::{Direction, Finder, PaneFocus};
+use super::action::{Direction, Finder, PaneFocus, Question};
 use super::anchor::Anchor;
 use super::dock::Dock;
 use super::flags::Flag;
@@ -64,6 +64,16 @@ pub enum Isolation {
     On,
 }
 
+/// What was selected last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SelectedLast {
+    /// An item.
+    #[default]
+    Item,
+    /// A range of time.
+    Range,
+}
+
 /// What is searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
@@ -100,6 +110,8 @@ pub struct ViewState {
     pub flow_choice: [u32; 2],
     /// The selected range of time.
     pub range: Option<TimeSpan>,
+    /// Which of the two was selected last: what keys for the selection mean.
+    pub selected_last: SelectedLast,
     /// The rows that the selected area covers, for the range or, where there is none, for all time; `None`: all.
     pub area_rows: Option<Vec<RowKey>>,
     /// A path over the tracks: at each time, whose row.
@@ -136,6 +148,8 @@ pub struct ViewState {
     pub finder: Option<Finder>,
     /// Whether the choices are shown.
     pub is_settings_open: bool,
+    /// What the user is asked.
+    pub question: Option<Question>,
     /// The panes and how they are arranged.
     pub dock: Dock,
     /// The pane that was used last: keys for panes are for its tabs.
@@ -310,13 +324,24 @@ impl ViewState {
         way
     }
 
-    /// The track that keys work on: the only one selected, else the one under the pointer.
+    /// The track that keys work on: the only one that is chosen, else the one under the pointer, else
+    /// the one whose header was clicked last.
     #[must_use]
     pub fn track_at_hand(&self) -> Option<RowKey> {
         match self.area_rows.as_deref() {
             Some([key]) if self.range.is_none() => Some(*key),
-            _ => self.pointed_row,
+            _ => self.pointed_row.or_else(|| self.selected_track()),
         }
+    }
+
+    /// The track that is selected as an item: its header was clicked.
+    #[must_use]
+    pub fn selected_track(&self) -> Option<RowKey> {
+        let item = self.selected?;
+        let rows = self.rows.all().iter();
+        rows.chain(self.rows.pinned())
+            .find(|row| row.item() == Some(item))
+            .map(|row| row.key)
     }
 
     /// The pane that keys for panes mean: in the tabs that were used last, the one that is seen.
@@ -355,10 +380,13 @@ impl ViewState {
         self.span.start + Nanos(self.span.duration().0 / 2)
     }
 
-    /// The time of the selection: the range, else what the selected item takes.
+    /// The time of the selection: of the range and the selected item, what was selected last.
     #[must_use]
     pub fn selected_span(&self) -> Option<TimeSpan> {
-        self.range.or(self.selected_time)
+        match self.selected_last {
+            SelectedLast::Item => self.selected_time.or(self.range),
+            SelectedLast::Range => self.range.or(self.selected_time),
+        }
     }
 
     /// Flattens the outline again, after folds or the filter changed.

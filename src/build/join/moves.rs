@@ -37,10 +37,15 @@ impl Moves {
 
     /// Ends of what lasts "to the end": of its own file, not of all.
     pub(super) fn ends(&self, ends: &[i64]) -> impl Iterator<Item = i64> {
-        ends.iter().map(|&end| match Timestamp(end) {
+        ends.iter().map(|&end| self.end(end))
+    }
+
+    /// One such end.
+    pub(super) fn end(&self, end: i64) -> i64 {
+        match Timestamp(end) {
             Timestamp::MAX => self.end.0,
             end => self.time(end).0,
-        })
+        }
     }
 
     pub(super) fn string(&self, id: StringId) -> StringId {

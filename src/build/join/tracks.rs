@@ -2,7 +2,6 @@
 //! the slices.
 
 use super::Joined;
-use crate::base::Timestamp;
 use crate::trace::flows::FlowPoint;
 use crate::trace::slices::SliceRow;
 use crate::trace::{Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
@@ -86,8 +85,11 @@ impl Joined<'_> {
                 ours.begins
                     .extend(moves.events(&there.begins[range.clone()]));
                 for row in range {
-                    let end = moves.time(Timestamp(there.end(row))).0;
-                    ends.push((end, moves.event_or_none(there.finish(row))));
+                    let end = there.end(row);
+                    if end == i64::MAX {
+                        ours.unended.push(ends.len() as u32);
+                    }
+                    ends.push((moves.end(end), moves.event_or_none(there.finish(row))));
                 }
             }
         }

@@ -15,8 +15,17 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(
         &[(NONE, Key::Delete)],
         "Delete",
-        "Take the flag nearest to the pointer away",
-        |s| (!s.flags.is_empty()).then(|| Action::Flag(Flagging::RemoveNear(center(s)))),
+        "Take the flag at the pointer away",
+        |s| {
+            // What is further away, or out of sight, was hardly meant.
+            let (at, most) = (center(s), s.span.duration().0 / 20);
+            let is_near = |time: Timestamp| {
+                s.span.contains(time) && (time - at).0.unsigned_abs() <= most as u64
+            };
+            let mut flags = s.flags.iter();
+            let is_any = flags.any(|flag| is_near(flag.time));
+            is_any.then_some(Action::Flag(Flagging::RemoveNear(at)))
+        },
     ),
     row(&[(ALT, Key::Period)], "Alt+.", "Next flag", |_| {
         Some(Action::StepFlag(Direction::Next))

@@ -327,7 +327,10 @@ mod tests {
         );
         // Other letters, and letters with Ctrl or Shift, are meant as letters.
         assert_eq!(about(NONE, Key::F, Key::Y), about(NONE, Key::F, Key::F));
-        assert_eq!(about(CTRL, Key::Z, Key::W), "Back to the place before");
+        assert_eq!(
+            about(CTRL, Key::Z, Key::W),
+            "Back to the place before, or undo a change"
+        );
         assert_eq!(about(SHIFT, Key::A, Key::Q), "Put marker A at the pointer");
     }
 

@@ -63,7 +63,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(
         &[(ALT, Key::ArrowLeft), (CTRL, Key::Z)],
         "Alt+←  Ctrl+Z",
-        "Back to the place before",
+        "Back to the place before, or undo a change",
         |_| Some(Action::Back),
     ),
     row(

@@ -4,13 +4,17 @@ use super::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, row};
 use crate::view::action::{PaneFocus, Purpose};
 use crate::view::dock::Beside;
 use crate::view::{
-    Action, Direction, DockSide, Docking, Finder, Settings, ThemeChoice, TimeFormat, ViewState,
+    Action, Direction, DockSide, Docking, Finder, Question, Settings, ThemeChoice, TimeFormat,
+    ViewState,
 };
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
     row(&[(CTRL, Key::O)], "Ctrl+O", "Open a file", |_| {
         Some(Action::AskForFile(Purpose::Open))
+    }),
+    row(&[], "", "Open a file by its path", |_| {
+        Some(Action::Ask(Some(Question::Path(Purpose::Open))))
     }),
     row(
         &[(CTRL_SHIFT, Key::O)],
@@ -146,8 +150,11 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Save the session to a file",
         |_| Some(Action::AskForFile(Purpose::SaveSession)),
     ),
+    row(&[], "", "Save a picture of the window", |_| {
+        Some(Action::AskForFile(Purpose::SavePicture))
+    }),
     row(&[], "", "Start over with this trace", |_| {
-        Some(Action::StartOver)
+        Some(Action::Ask(Some(Question::StartOver)))
     }),
     row(&[], "", "Close the trace", |_| Some(Action::Close)),
     row(&[(CTRL, Key::Q)], "Ctrl+Q", "Quit", |_| Some(Action::Quit)),

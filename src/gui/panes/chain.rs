@@ -220,7 +220,7 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
         Some(id) => Cell::Text(trace.thread_name(id)),
         None => Cell::Text(String::new()),
     };
-    let row = |hop: &crate::query::wakeup_chain::Hop| {
+    let row = |(at, hop): (usize, &crate::query::wakeup_chain::Hop)| {
         let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
         let who = hop.who(trace);
         TableRow {
@@ -234,12 +234,12 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
                 Cell::Share(hop.share),
                 cpu.map_or(Cell::None, |cpu| Cell::Count(u64::from(cpu.number))),
                 thread(hop.rival),
-                thread(hop.waker),
+                Cell::Text(chain.waker_of(trace, at).unwrap_or_default()),
             ],
         }
     };
     TableData {
         columns,
-        rows: chain.hops.iter().map(row).collect(),
+        rows: chain.hops.iter().enumerate().map(row).collect(),
     }
 }

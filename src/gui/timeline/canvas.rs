@@ -221,6 +221,8 @@ fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
     } else if scene.loaded.trace.info.format == crate::load::definitions::ALONE {
         "Definitions of probes, and no trace: see the Probes pane. Drop the trace that they made here."
             .to_owned()
+    } else if scene.loaded.is_complete && scene.loaded.trace.events.is_empty() {
+        "This trace has no events: see the Info pane for what was read of it.".to_owned()
     } else if scene.loaded.is_complete {
         "This trace has events but no tracks: see the Events pane.".to_owned()
     } else {

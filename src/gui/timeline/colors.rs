@@ -1,6 +1,7 @@
 //! The colours of blocks: by what the settings say.
 
 use crate::gui::pane::Scene;
+use crate::gui::table::Tint;
 use crate::gui::theme::hash_name;
 use crate::query::visible::Block;
 use crate::trace::{CpuId, ProcessId, ThreadId, ThreadState, TrackKind};
@@ -10,12 +11,7 @@ use egui::Color32;
 
 /// The colour of a thread, the same in its rows and on every CPU.
 pub fn thread_color(scene: &Scene<'_>, id: ThreadId) -> Color32 {
-    let trace = &scene.loaded.trace;
-    let thread = trace.thread(id);
-    let name = trace.strings.bytes(thread.name);
-    scene
-        .palette
-        .of_hash(hash_name(name) ^ thread.tid.wrapping_mul(0x51_7cc1_b727))
+    Tint::of_thread(&scene.loaded.trace, id).color(scene.palette)
 }
 
 fn process_color(scene: &Scene<'_>, thread: ThreadId) -> Color32 {

@@ -1,7 +1,6 @@
 //! What can be done to a track: the menu of its header.
 
 use super::Timeline;
-use super::headers::item_of_row;
 use crate::view::rows::{Fold, Row, RowKey};
 use crate::view::{Action, Arrange, ViewState};
 
@@ -30,7 +29,7 @@ impl Timeline {
                 Fold::None => {}
             }
             offer(ui, "Select the whole track", Action::SelectRows(vec![key]));
-            if let Some(item) = item_of_row(row) {
+            if let Some(item) = row.item() {
                 offer(ui, "Show in Details", Action::Select(item));
             }
             ui.separator();

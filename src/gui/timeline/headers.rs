@@ -4,11 +4,10 @@ use super::sections::{Section, Stack};
 use super::text::elided;
 use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
-use crate::gui::theme::Palette;
-use crate::query::Item;
+use crate::gui::theme::{Palette, SELECTED_HEADER};
 use crate::view::rows::{Fold, Row, RowKind};
-use crate::view::{Action, ruler};
-use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2};
+use crate::view::{Action, Arrange, ruler};
+use egui::{Align2, Color32, FontId, Rect, Sense, Stroke, Ui, pos2};
 
 impl Timeline {
     pub(super) fn headers_ui(
@@ -39,6 +38,9 @@ impl Timeline {
                 );
             }
         }
+        if ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+            self.chosen_from = None;
+        }
         self.header_drag_ui(ui, rect, draw, actions);
         self.wheel_ui(ui, rect, None, draw, actions);
     }
@@ -68,16 +70,24 @@ impl Timeline {
         let id = ui.scope_id().with(("header", section.stack, row.key));
         let response = ui.interact(area.intersect(clip), id, Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &*row.title));
-        let is_selected = item_of_row(row).is_some_and(|item| state.selected == Some(item))
+        let is_selected = row.item().is_some_and(|item| state.selected == Some(item))
             || state
                 .area_rows
                 .as_ref()
                 .is_some_and(|rows| rows.contains(&row.key));
+        if response.contains_pointer() {
+            self.pointed_header = Some(row.key);
+        }
         if response.hovered() || is_selected {
-            let strength = if is_selected { 0.30 } else { 0.12 };
+            let strength = if is_selected { SELECTED_HEADER } else { 0.12 };
             painter.rect_filled(area, 0, palette.accent.gamma_multiply(strength));
         }
-        paint_header(&painter, area, row, palette);
+        let weak = if is_selected {
+            palette.text
+        } else {
+            palette.weak
+        };
+        paint_header(&painter, area, row, (palette, weak));
         let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
         let modifiers = ui.input(|input| input.modifiers);
         if response.clicked() && (modifiers.command || modifiers.shift) {
@@ -87,7 +97,7 @@ impl Timeline {
             let on_fold = ui
                 .input(|i| i.pointer.interact_pos())
                 .is_some_and(|pos| pos.x < fold_end);
-            match item_of_row(row) {
+            match row.item() {
                 Some(item) if !on_fold => actions.push(Action::Select(item)),
                 _ => actions.push(Action::Toggle(row.key)),
             }
@@ -116,66 +126,80 @@ impl Timeline {
     }
 }
 
-pub(super) fn item_of_row(row: &Row) -> Option<Item> {
-    match row.kind {
-        RowKind::Group | RowKind::Source(_) => None,
-        RowKind::Cpu(id) => Some(Item::Cpu(id)),
-        RowKind::Process(id) => Some(Item::Process(id)),
-        RowKind::Thread(id) => Some(Item::Thread(id)),
-        RowKind::Track(id) => Some(Item::Track(id)),
-        RowKind::Counter(_) => None,
-    }
-}
-
-pub(super) fn paint_corner(ui: &Ui, rect: Rect, scene: &Scene<'_>) {
+/// The corner above the headers: the trace, and how many of its tracks are shown. What is not shown is a link that
+/// shows it.
+pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     let painter = ui.painter_at(rect);
-    let trace = &scene.loaded.trace;
+    let (trace, state, palette) = (&scene.loaded.trace, scene.state, scene.palette);
     let font = FontId::proportional(11.5);
     let name = match scene.loaded.members.len() {
         0 => scene.loaded.file_name(),
         count => format!("{} and {} more", scene.loaded.file_name(), count - 1),
     };
     let room = rect.width() - 20.0;
-    let title = elided(&painter, &name, &FontId::proportional(13.0), room);
     let left = rect.left() + 10.0;
-    painter.text(
-        pos2(left, rect.top() + 12.0),
-        Align2::LEFT_CENTER,
-        title,
-        FontId::proportional(13.0),
-        scene.palette.text,
-    );
-    let length = ruler::length_text(trace.span.duration(), scene.state.origins.unit);
+    let line = |y: f32, text: &str, font: FontId, color: Color32| {
+        let text = elided(&painter, text, &font, room);
+        let at = pos2(left, rect.top() + y);
+        painter.text(at, Align2::LEFT_CENTER, text, font, color)
+    };
+    line(12.0, &name, FontId::proportional(13.0), palette.text);
+    let length = ruler::length_text(trace.span.duration(), state.origins.unit);
     let facts = format!("{} · {length}", trace.info.format);
-    let facts = elided(&painter, &facts, &font, room);
-    painter.text(
-        pos2(left, rect.top() + 30.0),
-        Align2::LEFT_CENTER,
-        facts,
-        font.clone(),
-        scene.palette.weak,
-    );
-    let counts = format!(
-        "{} · {}",
-        ruler::counted(trace.events.len(), "event", "events"),
-        ruler::counted(scene.state.outline.track_count, "track", "tracks")
-    );
-    let counts = elided(&painter, &counts, &font, room);
-    painter.text(
-        pos2(left, rect.top() + 56.0),
-        Align2::LEFT_CENTER,
-        counts,
-        font,
-        scene.palette.weak,
-    );
+    line(30.0, &facts, font.clone(), palette.weak);
+    let events = ruler::counted(trace.events.len(), "event", "events");
+    let tracks = ruler::counted(state.outline.track_count, "track", "tracks");
+    let (hidden, inactive) = (state.rows.hidden_count(), state.rows.inactive_count());
+    let mut links = Vec::new();
+    if hidden > 0 {
+        let what = Action::Arrange(Arrange::UnhideAll);
+        links.push((format!("{hidden} hidden"), "Show hidden tracks", what));
+    }
+    if inactive > 0 {
+        let what = Action::Arrange(Arrange::ToggleOnlyActive);
+        let about = "Show also tracks that are not active in view";
+        links.push((format!("{inactive} not active"), about, what));
+    }
+    let counts = if links.is_empty() {
+        format!("{events} · {tracks}")
+    } else {
+        let shown = state.outline.track_count.saturating_sub(hidden + inactive);
+        format!("{shown} of {tracks}")
+    };
+    let mut end = line(56.0, &counts, font.clone(), palette.weak).right();
+    for (words, about, what) in links {
+        let galley = painter.layout_no_wrap(words.clone(), font.clone(), palette.accent);
+        let size = galley.size();
+        let at = pos2(end + 10.0, rect.top() + 56.0 - size.y / 2.0);
+        let area = Rect::from_min_size(at, size);
+        let response = ui.interact(area.expand(3.0), ui.scope_id().with(about), Sense::click());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &words));
+        painter.galley(at, galley, palette.accent);
+        let under = if response.hovered() { 1.5 } else { 0.5 };
+        painter.hline(
+            area.x_range(),
+            area.bottom() - 1.0,
+            Stroke::new(under, palette.accent),
+        );
+        if response.on_hover_text(about).clicked() {
+            actions.push(what);
+        }
+        end = area.right();
+    }
     painter.hline(
         rect.x_range(),
         rect.bottom() - 0.5,
-        Stroke::new(1.0, scene.palette.line),
+        Stroke::new(1.0, palette.line),
     );
 }
 
-pub(super) fn paint_header(painter: &egui::Painter, area: Rect, row: &Row, palette: &Palette) {
+/// Name and note of a row; `weak` is the colour of the note.
+pub(super) fn paint_header(
+    painter: &egui::Painter,
+    area: Rect,
+    row: &Row,
+    (palette, weak): (&Palette, Color32),
+) {
     let left = area.left() + 8.0 + 12.0 * f32::from(row.depth);
     // The name of a track that is scrolled half out stays in sight.
     let height = row.height.min(24.0);
@@ -229,6 +253,6 @@ pub(super) fn paint_header(painter: &egui::Painter, area: Rect, row: &Row, palet
         Align2::LEFT_CENTER,
         note,
         note_font,
-        palette.weak,
+        weak,
     );
 }

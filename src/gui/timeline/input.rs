@@ -8,7 +8,7 @@ use crate::query::Item;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
 use crate::view::{Action, Flag, Flagging, Marker, Pointed, Snapping, Wheel};
-use egui::{CursorIcon, Modifiers, Rect, Ui};
+use egui::{CursorIcon, Modifiers, Pos2, Rect, Ui};
 
 /// How near the pointer must be to an edge of the range to take hold of it.
 const GRIP_POINTS: f32 = 4.0;
@@ -41,7 +41,7 @@ impl Timeline {
             time: hover.or(self.ruler_pointer).map(|pos| draw.time_at(pos.x)),
             edge: edge.or(self.ruler_edge.filter(|_| snaps).map(|(_, time)| time)),
             item,
-            row: key,
+            row: key.or(self.pointed_header.take()),
         }));
         let time = hover.map(|pos| {
             let mark = || near_edge(draw, pos.x, Moved::End).filter(|_| snaps);
@@ -81,7 +81,10 @@ impl Timeline {
                 }
                 Drag::Range { from, row, .. } => {
                     let span = span_between(from, time);
-                    actions.push(match rows_between(draw, row, at) {
+                    if let (Some((stack, _)), Some(pos)) = (row, hover) {
+                        scroll_past_edge(ui, draw, stack, pos.y, actions);
+                    }
+                    actions.push(match rows_between(draw, row, hover) {
                         Some(rows) => Action::SelectArea(span, rows),
                         None => Action::SelectRange(span),
                     });
@@ -98,7 +101,7 @@ impl Timeline {
         if response.clicked() || response.double_clicked() {
             match item {
                 Some(item) => actions.push(Action::Select(item)),
-                None => actions.push(Action::Deselect),
+                None => actions.push(Action::DeselectItems),
             }
         }
         if response.double_clicked() {
@@ -205,7 +208,7 @@ impl Timeline {
         }) = self.drag
             && let Some(time) = time
         {
-            actions.push(Action::Deselect);
+            actions.push(Action::DeselectItems);
             actions.push(Action::Show(span_between(from, time)));
         }
         self.drag = None;
@@ -287,21 +290,18 @@ fn section_of<'a>(draw: &'a Draw<'_>, stack: Stack) -> Option<&'a Section<'a>> {
     draw.sections.iter().find(|section| section.stack == stack)
 }
 
-/// The rows from one place to another, if a drag began on one.
+/// The rows from where a drag began, if it began on one, to where it is; beyond the edge of the stack, to the last
+/// that is seen on that side.
 fn rows_between(
     draw: &Draw<'_>,
     from: Option<(Stack, usize)>,
-    until: Option<(Stack, usize)>,
+    pos: Option<Pos2>,
 ) -> Option<Vec<RowKey>> {
     let (stack, from) = from?;
     let section = section_of(draw, stack)?;
     let last = section.rows.len().checked_sub(1)?;
-    let until = match until {
-        Some((other, row)) if other == stack => row,
-        // Out of the stack: to its end on that side.
-        Some((Stack::Pinned, _)) => section.seen().start,
-        Some((Stack::Body, _)) | None => last,
-    };
+    let (top, bottom) = (section.rect.top(), section.rect.bottom() - 1.0);
+    let until = section.row_at(pos?.y.clamp(top, bottom.max(top)))?;
     let (first, last) = (from.min(until), from.max(until).min(last));
     Some(
         section
@@ -311,6 +311,30 @@ fn rows_between(
             .map(|row| row.key)
             .collect(),
     )
+}
+
+/// How fast the tracks scroll under a drag beyond their edge: points in a second for each point beyond.
+const SCROLL_RATE: f32 = 12.0;
+/// The bounds of it.
+const SCROLL_SPEED: std::ops::RangeInclusive<f32> = 60.0..=1_500.0;
+
+/// Scrolls the stack that a drag began in while it is beyond its upper or lower edge.
+fn scroll_past_edge(ui: &Ui, draw: &Draw<'_>, stack: Stack, y: f32, actions: &mut Vec<Action>) {
+    let Some(section) = section_of(draw, stack) else {
+        return;
+    };
+    let beyond = (y - section.rect.top()).min(0.0) + (y - section.rect.bottom()).max(0.0);
+    if beyond == 0.0 {
+        return;
+    }
+    let speed = (beyond.abs() * SCROLL_RATE).clamp(*SCROLL_SPEED.start(), *SCROLL_SPEED.end());
+    let time = ui.input(|input| input.stable_dt).min(0.1);
+    let by = speed * time * beyond.signum();
+    actions.push(match stack {
+        Stack::Pinned => Action::ScrollPinned(by),
+        Stack::Body => Action::ScrollBy(by),
+    });
+    ui.ctx().request_repaint();
 }
 
 /// The far edge of the selected range, if its near one is at `x`.

@@ -38,7 +38,7 @@ use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, Marker, Scale};
 use egui::{Color32, Mesh, Pos2, Rect, Stroke, Ui, pos2};
 use glide::Glide;
-use headers::paint_corner;
+use headers::corner_ui;
 use overlays::paint_marks;
 use sections::{Sections, Stack};
 pub use text::elided_name;
@@ -92,6 +92,8 @@ pub struct Timeline {
     renaming: Option<(RowKey, String)>,
     /// The header that was clicked last: where a choice of several begins.
     chosen_from: Option<RowKey>,
+    /// The header under the pointer.
+    pointed_header: Option<RowKey>,
 }
 
 #[derive(Clone, Copy)]
@@ -205,7 +207,7 @@ impl Timeline {
         };
         ui.painter().rect_filled(area, 0, scene.palette.panel);
         let corner = Rect::from_min_max(area.left_top(), pos2(split, ruler_rect.bottom()));
-        paint_corner(ui, corner, scene);
+        corner_ui(ui, corner, scene, &mut actions);
         self.overview_ui(ui, overview, shown, scene, &mut actions);
         self.ruler_ui(ui, ruler_rect, &draw, &mut actions);
         self.headers_ui(ui, headers, &draw, &mut actions);

@@ -6,6 +6,7 @@ use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
+use crate::query::Item;
 use crate::view::Flag;
 use crate::view::rows::{LaneKind, RowKind};
 use crate::view::{Scale, ruler};
@@ -54,6 +55,14 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         return;
     };
     let trace = &scene.loaded.trace;
+    if let (Item::Instant(_) | Item::Event(_), Some(span)) =
+        (item, crate::view::locate::span_of(trace, item))
+    {
+        // A point is hard to see among others: its time is drawn through all tracks.
+        let x = draw.x(span.start);
+        let stroke = Stroke::new(1.0, palette.accent.gamma_multiply(0.6));
+        painter.vline(x, rect.y_range(), stroke);
+    }
     let (Some(span), Some(lane)) = (
         crate::view::locate::span_of(trace, item),
         crate::view::locate::lane_of(trace, item),
@@ -213,9 +222,6 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
             rect.y_range(),
             Stroke::new(1.0, palette.weak.gamma_multiply(0.6)),
         );
-        let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
-        let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);
-        tag(&painter, place, &text, palette.group);
     }
     for flag in &scene.state.flags {
         paint_flag(&painter, rect, x(flag.time), flag, palette);
@@ -245,5 +251,11 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let middle = (delta.tag.start + delta.tag.end) / 2.0;
         let place = pos2(middle, rect.top() + 10.0);
         tag(&painter, place, &delta.text, palette.group);
+    }
+    // Over all else: it is what one looks at.
+    if let Some(hover) = scene.state.hover {
+        let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
+        let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);
+        tag(&painter, place, &text, palette.group);
     }
 }

@@ -59,6 +59,13 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
         scene.state.origins,
     );
     text.push_str(&format!("\nat {at}"));
+    for (name, mark) in ["A", "B"].into_iter().zip(scene.state.marks) {
+        let Some(mark) = mark else { continue };
+        let far = Timestamp(block.start) - mark;
+        let sign = if far.0 < 0 { "−" } else { "+" };
+        let length = ruler::length_text(Nanos(far.0.saturating_abs()), unit);
+        text.push_str(&format!("\n{name} {sign} {length}"));
+    }
     text
 }
 

@@ -67,8 +67,14 @@ pub fn groups(
     let percentiles = percentiles(&source, area, &chunks, &tallies, job);
     job.check()?;
     let mut groups = summaries(&source, &tallies);
+    let cut = match what {
+        What::Slices => cut_off(&source, area),
+        // They are cut already.
+        What::Runs | What::States => FxHashMap::default(),
+    };
     for (group, number) in &mut groups {
         group.precision = Precision::Exact;
+        group.inside_ns -= cut.get(number).copied().unwrap_or(0);
         if let Some([p50, p95, p99]) = percentiles.get(number) {
             (group.p50_ns, group.p95_ns, group.p99_ns) = (*p50, *p95, *p99);
         }
@@ -90,6 +96,7 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
                 count: tally.count,
                 sum_ns: tally.sum,
                 own_ns: tally.own,
+                inside_ns: tally.sum,
                 min_ns: tally.shortest(),
                 max_ns: tally.largest(),
                 p50_ns: tally.about(50),
@@ -118,6 +125,16 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
         }
     }
     ours
+}
+
+/// How much of each group lies outside of the area.
+fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, i128> {
+    let mut cut = FxHashMap::default();
+    for row in &source.shape.rows {
+        let inside = source.overlapping(row, area.span);
+        source.cut_off(row.owner, &inside, area.span, &mut cut);
+    }
+    cut
 }
 
 struct Chunk {

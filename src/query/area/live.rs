@@ -107,6 +107,12 @@ impl LiveArea {
             trace: &self.trace,
             shape: &self.shape,
         };
+        // The first and last of each row reach out of the area.
+        let mut cut: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
+        for (row, held) in self.shape.rows.iter().zip(&self.held) {
+            source.cut_off(row.owner, held, self.span, &mut cut);
+        }
+        let cut_of = |number: &u32| cut.get(number).copied().unwrap_or(0);
         if self.shape.what == What::Slices {
             let mut groups = summaries(&source, &self.tallies);
             let mut outside: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
@@ -115,31 +121,17 @@ impl LiveArea {
             });
             for (group, number) in &mut groups {
                 group.own_ns -= outside.get(number).copied().unwrap_or(0);
+                group.inside_ns -= cut_of(number);
             }
             return groups.into_iter().map(|(group, _)| group).collect();
         }
-        // The first and last of each row are cut: of them only what lies inside counts.
-        let mut cut: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
-        for (row, held) in self.shape.rows.iter().zip(&self.held) {
-            let mut edges = vec![held.start, held.end.saturating_sub(1)];
-            edges.dedup();
-            for at in edges.into_iter().filter(|at| held.contains(at)) {
-                let before = (self.span.start.0.min(source.end(at)))
-                    .saturating_sub(source.start(at))
-                    .max(0);
-                let after = source
-                    .end(at)
-                    .saturating_sub(self.span.end.0.max(source.start(at)))
-                    .max(0);
-                let group = source.group(row.owner, at);
-                *cut.entry(group).or_default() += i128::from(before) + i128::from(after);
-            }
-        }
+        // Of runs and states only what lies inside counts.
         let mut groups = summaries(&source, &self.tallies);
         for (group, number) in &mut groups {
-            let cut = cut.get(number).copied().unwrap_or(0);
+            let cut = cut_of(number);
             group.sum_ns -= cut;
             group.own_ns -= cut;
+            group.inside_ns -= cut;
         }
         groups.sort_by_key(|(group, number)| (std::cmp::Reverse(group.sum_ns), *number));
         groups.into_iter().map(|(group, _)| group).collect()

@@ -162,6 +162,8 @@ pub struct Group {
     pub sum_ns: i128,
     /// The same without what lies inside other slices of theirs.
     pub own_ns: i128,
+    /// What of their durations lies inside the area.
+    pub inside_ns: i128,
     /// The shortest.
     pub min_ns: i64,
     /// The longest.

@@ -248,6 +248,26 @@ impl Source<'_> {
         }
     }
 
+    /// Adds to each group how much of it lies outside of `span`: of the intervals of a row that are `inside`, only
+    /// the first and the last reach out.
+    pub fn cut_off(
+        &self,
+        owner: u32,
+        inside: &Range<u32>,
+        span: TimeSpan,
+        cut: &mut rustc_hash::FxHashMap<u32, i128>,
+    ) {
+        let mut edges = vec![inside.start, inside.end.saturating_sub(1)];
+        edges.dedup();
+        for at in edges.into_iter().filter(|at| inside.contains(at)) {
+            let (start, end) = (self.start(at), self.end(at));
+            let before = span.start.0.min(end).saturating_sub(start).max(0);
+            let after = end.saturating_sub(span.end.0.max(start)).max(0);
+            let sum = cut.entry(self.group(owner, at)).or_default();
+            *sum += i128::from(before) + i128::from(after);
+        }
+    }
+
     /// Time inside the slices of `area` that their children outside of it take: (child, length) pairs.
     /// Only slices that reach out of the span have such children.
     pub fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {

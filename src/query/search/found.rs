@@ -38,15 +38,15 @@ pub struct Found {
 /// A mark for each row of the tables that can be searched.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// By `SliceId`.
+    /// By `SliceId`: once the search is complete, those that events which were found began are marked too.
     pub slices: BitSet,
     /// By `EventId`.
     pub events: BitSet,
     /// By `InstantId`: once the search is complete, those whose events are marked too.
     pub instants: BitSet,
-    /// By `StateId`.
+    /// By `StateId`: as slices.
     pub states: BitSet,
-    /// By `RunId`.
+    /// By `RunId`: as slices.
     pub runs: BitSet,
     /// By `FlowId`.
     pub flows: BitSet,

@@ -100,7 +100,7 @@ pub fn search(
     search.events();
     search.found.is_complete = !job.is_cancelled();
     if search.found.is_complete {
-        search.scan.mark_instants();
+        search.scan.mark_what_they_made();
     }
     Ok(search.snapshot())
 }

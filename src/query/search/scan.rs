@@ -113,14 +113,22 @@ impl Scan<'_> {
         (hits, count)
     }
 
-    pub fn mark_instants(&self) {
-        let marks = &self.marks;
-        let events = self.trace.instants.events.par_iter().enumerate();
-        events.for_each(|(id, &event)| {
-            if marks.events.has(event) {
-                marks.instants.set(id as u32);
-            }
-        });
+    /// Marks what was made from the events that were found: what lanes draw are not events.
+    pub fn mark_what_they_made(&self) {
+        let (trace, marks) = (self.trace, &self.marks);
+        let made = [
+            (&trace.instants.events, &marks.instants),
+            (&trace.runs.events, &marks.runs),
+            (&trace.states.events, &marks.states),
+            (&trace.slices.begins, &marks.slices),
+        ];
+        for (events, of_rows) in made {
+            events.par_iter().enumerate().for_each(|(row, &event)| {
+                if marks.events.has(event) {
+                    of_rows.set(row as u32);
+                }
+            });
+        }
     }
 
     pub fn is_in_span(&self, item: Item) -> bool {

@@ -45,6 +45,10 @@ pub fn counter(
     let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
     let (times, values) = (&trace.counters.times, &trace.counters.values);
     let base = track.samples.start;
+    let end_of_file = trace
+        .file_span(number as u32, |source| &source.counters)
+        .end
+        .0;
     let level = index
         .counters
         .get(number)
@@ -55,7 +59,7 @@ pub fn counter(
         let end = if base + until < track.samples.end {
             times[(base + until) as usize]
         } else {
-            trace.span.end.0
+            end_of_file
         };
         let last = values[(base + until - 1) as usize];
         let settled = times[(base + until - 1) as usize];

@@ -13,23 +13,24 @@ const CURVE_POINTS: usize = 160;
 /// The rows in their order: the largest change first.
 #[must_use]
 pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
-    let mut columns = vec![
-        column("Name", 180.0, "What it is called"),
-        column("Category", 100.0, "The category or system"),
-        column("Count left", 76.0, "How many on the left"),
-        column("Count right", 82.0, "How many on the right"),
-        column("Count change", 92.0, "Right against left"),
-    ];
+    // What changed stands first: a narrow pane must not hide it.
+    let mut columns = vec![column("Name", 180.0, "What it is called")];
     if what != CompareWhat::Events {
         columns.extend([
-            column("Total left", 86.0, "Together, on the left"),
-            column("Total right", 86.0, "Together, on the right"),
-            column("Difference", 86.0, "Right less left"),
-            column("Total change", 90.0, "Right against left"),
-            column("Mean left", 80.0, "Total divided by count, on the left"),
-            column("Mean right", 80.0, "Total divided by count, on the right"),
+            column("Total change", 92.0, "Right against left"),
+            column("Difference", 84.0, "Right less left"),
+            column("Total left", 80.0, "Together, on the left"),
+            column("Total right", 80.0, "Together, on the right"),
+            column("Mean change", 92.0, "Right against left"),
+            column("Mean left", 78.0, "Total divided by count, on the left"),
+            column("Mean right", 78.0, "Total divided by count, on the right"),
         ]);
     }
+    columns.extend([
+        column("Count change", 96.0, "Right against left"),
+        column("Count left", 76.0, "How many on the left"),
+        column("Count right", 82.0, "How many on the right"),
+    ]);
     if what == CompareWhat::Slices {
         columns.extend([
             column("p50 left", 80.0, "Half are not longer, on the left"),
@@ -38,28 +39,31 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
             column("p95 right", 80.0, "95 of 100 are not longer, on the right"),
         ]);
     }
+    columns.push(column("Category", 100.0, "The category or system"));
     let row = |row: &CompareRow| {
         let (left, right) = (row.left, row.right);
         let count = |side: Option<Side>| side.map_or(0, |side| side.count);
         let sum = |side: Option<Side>| side.map_or(0, |side| side.sum_ns);
+        let mean = |side: Option<Side>| side.map(|side| side.mean_ns());
         let length = |ns: Option<i64>| ns.map_or(Cell::None, |ns| Cell::Length(i128::from(ns)));
-        let mut cells = vec![
-            Cell::Text(row.name.clone()),
-            Cell::Text(row.category.clone()),
-            Cell::Count(count(left)),
-            Cell::Count(count(right)),
-            change(count(left) as f64, count(right) as f64),
-        ];
+        let mut cells = vec![Cell::Text(row.name.clone())];
         if what != CompareWhat::Events {
+            let means = (mean(left).unwrap_or(0), mean(right).unwrap_or(0));
             cells.extend([
+                change(sum(left) as f64, sum(right) as f64),
+                Cell::Length(sum(right) - sum(left)),
                 Cell::Length(sum(left)),
                 Cell::Length(sum(right)),
-                Cell::Length(sum(right) - sum(left)),
-                change(sum(left) as f64, sum(right) as f64),
-                length(left.map(|side| side.mean_ns())),
-                length(right.map(|side| side.mean_ns())),
+                change(means.0 as f64, means.1 as f64),
+                length(mean(left)),
+                length(mean(right)),
             ]);
         }
+        cells.extend([
+            change(count(left) as f64, count(right) as f64),
+            Cell::Count(count(left)),
+            Cell::Count(count(right)),
+        ]);
         if what == CompareWhat::Slices {
             let of =
                 |side: Option<Side>, value: fn(Side) -> Option<i64>| length(side.and_then(value));
@@ -70,6 +74,7 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
                 of(right, |side| side.p95_ns),
             ]);
         }
+        cells.push(Cell::Text(row.category.clone()));
         TableRow {
             cells,
             item: None,

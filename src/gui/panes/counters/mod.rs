@@ -3,7 +3,7 @@
 mod series;
 
 use egui::{RichText, Ui};
-use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine};
+use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
 
 use self::series::{Mode, points};
 use crate::base::Timestamp;
@@ -136,6 +136,8 @@ impl CountersPane {
             first.insert(0, id);
         }
         self.chosen = first;
+        // The plots stand in the order of the list.
+        self.chosen.sort_unstable();
     }
 
     fn choose_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
@@ -167,9 +169,10 @@ impl CountersPane {
                     let mut is_chosen = self.chosen.contains(&id);
                     if ui.checkbox(&mut is_chosen, name).changed() {
                         if is_chosen {
-                            self.chosen.push(id);
-                            let many = self.chosen.len().saturating_sub(MOST);
+                            let many = (self.chosen.len() + 1).saturating_sub(MOST);
                             self.chosen.drain(..many);
+                            self.chosen.push(id);
+                            self.chosen.sort_unstable();
                         } else {
                             self.chosen.retain(|other| *other != id);
                         }
@@ -202,6 +205,11 @@ impl CountersPane {
         let range = state.range.map(|range| (x(range.start), x(range.end)));
         let range_color = scene.palette.range;
         let title = name.clone();
+        let (low, high) = bounds_of(&points);
+        let before = ui.cursor().top();
+        let heading = RichText::new(&name).size(12.0);
+        ui.add(egui::Label::new(heading).truncate());
+        let height = height - (ui.cursor().top() - before);
         let (format, origins) = (state.time_format, state.origins);
         let answer = Plot::new(("counter", id.0))
             .height(height)
@@ -218,6 +226,7 @@ impl CountersPane {
             .set_margin_fraction(egui::vec2(0.0, 0.1))
             .x_axis_formatter(move |mark, _| mark_text(mark, Buckets::Linear, unit))
             .y_axis_formatter(|mark, _| number_text(mark.value))
+            .y_grid_spacer(move |_| level_marks(low, high))
             .label_formatter(move |at| match at {
                 HoverPosition::NearDataPoint {
                     plot_name,
@@ -248,13 +257,7 @@ impl CountersPane {
         let response = answer.response;
         let label = name.clone();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, label.clone()));
-        let corner = response.rect.left_top() + egui::vec2(6.0, 3.0);
         let painter = ui.painter_at(response.rect);
-        let font = egui::FontId::proportional(12.0);
-        let title = painter.layout_no_wrap(name, font, scene.palette.text);
-        let behind = egui::Rect::from_min_size(corner, title.size()).expand(2.0);
-        painter.rect_filled(behind, 2, scene.palette.canvas.gamma_multiply(0.8));
-        painter.galley(corner, title, scene.palette.text);
         if response.dragged() {
             let per_point = (right - left) / f64::from(response.rect.width().max(1.0));
             let by = (-f64::from(response.drag_delta().x) * per_point) as i64;
@@ -297,6 +300,29 @@ impl CountersPane {
         }
         text
     }
+}
+
+/// The lowest and the highest of the values.
+fn bounds_of(points: &[[f64; 2]]) -> (f64, f64) {
+    let values = points
+        .iter()
+        .map(|point| point[1])
+        .filter(|it| it.is_finite());
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// The values that stand beside a plot: however low it is, its lowest and its highest.
+fn level_marks(low: f64, high: f64) -> Vec<GridMark> {
+    let mark = |value: f64, step_size: f64| GridMark { value, step_size };
+    if low > high {
+        return Vec::new();
+    }
+    if low == high {
+        return vec![mark(low, low.abs().max(1.0))];
+    }
+    vec![mark(low, high - low), mark(high, high - low)]
 }
 
 fn full_name(trace: &Trace, id: CounterTrackId) -> String {

@@ -11,7 +11,7 @@ use self::one_name::OneName;
 use crate::base::StringId;
 use crate::gui::asked::Asked;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::panes::selection::area::{From as AreaFrom, area_of, words};
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::Item;
@@ -27,7 +27,7 @@ type Found = (Vec<Group>, Arc<TableData>);
 
 #[derive(Default)]
 struct DurationsPane {
-    asked: Asked<(u32, Area), Arc<Found>>,
+    asked: Asked<(u32, Area, AreaFrom), Arc<Found>>,
     table: DataTable,
     name: Option<(StringId, StringId)>,
     generation: u32,
@@ -47,7 +47,7 @@ impl Pane for DurationsPane {
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
         if !is_dragged || self.asked.answer().is_none() {
             let (loaded, asked) = (scene.loaded.clone(), area.clone());
-            let key = (loaded.generation, area.clone());
+            let key = (loaded.generation, area.clone(), from);
             self.asked.ask(ui.ctx(), key, move |job| {
                 let trace = &loaded.trace;
                 let groups = groups(trace, &asked, What::Slices, GroupBy::Name, job)?;
@@ -66,7 +66,11 @@ impl Pane for DurationsPane {
         ui.horizontal_wrapped(|ui| {
             self.table.tools_ui(ui, scene, table, &mut actions);
             let names = ruler::counted(table.rows.len(), "name", "names");
-            let names = format!("{names}. {}", words(scene, &area, from));
+            let shown = self
+                .asked
+                .answered()
+                .map_or((&area, from), |it| (&it.1, it.2));
+            let names = format!("{names}. {}", words(scene, shown.0, shown.1));
             let names = RichText::new(names).color(scene.palette.weak);
             ui.add(egui::Label::new(names).extend());
             self.asked.ui(ui, scene.palette);

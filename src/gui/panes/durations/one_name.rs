@@ -222,7 +222,7 @@ fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableDat
     ids.drain(..many);
     let row = |id: &SliceId| {
         let slice = trace.slices.get(*id);
-        let end = slice.end.unwrap_or(trace.span.end);
+        let end = trace.slice_end(*id);
         let thread = Item::Slice(*id).thread(trace);
         TableRow {
             cells: vec![

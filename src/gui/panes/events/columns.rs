@@ -6,9 +6,10 @@ use crate::load::LoadedTrace;
 use crate::query::details::describe;
 use crate::trace::{EventId, ThreadId};
 use crate::view::ruler;
+use serde::{Deserialize, Serialize};
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
     /// When.
     Time,

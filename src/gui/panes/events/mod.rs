@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column as Width, TableBuilder};
+use serde::{Deserialize, Serialize};
 
 use self::columns::{Column, Line};
 use self::listed::Listed;
@@ -60,10 +61,30 @@ struct EventsPane {
     seen: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Within {
+    #[default]
     Trace,
     Range,
+}
+
+/// What sessions keep of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Kept {
+    filter: String,
+    within: Within,
+    columns: Vec<Column>,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept {
+            filter: String::new(),
+            within: Within::Trace,
+            columns: Column::usual(),
+        }
+    }
 }
 
 impl Default for EventsPane {
@@ -137,6 +158,34 @@ impl Pane for EventsPane {
             || self.copying.is_waiting()
             || self.save.is_busy()
             || self.filtering.as_ref().is_some_and(|it| !it.is_over())
+    }
+
+    fn kept(&self) -> Option<serde_json::Value> {
+        let kept = Kept {
+            filter: self.filter.text.clone(),
+            within: self.within,
+            columns: self.columns.clone(),
+        };
+        (kept != Kept::default())
+            .then(|| serde_json::to_value(kept).ok())
+            .flatten()
+    }
+
+    fn take_up(&mut self, kept: Option<&serde_json::Value>) {
+        let kept = kept.and_then(|kept| Kept::deserialize(kept).ok());
+        // Columns are a matter of taste: another trace keeps them.
+        let kept = kept.unwrap_or(Kept {
+            columns: std::mem::take(&mut self.columns),
+            ..Kept::default()
+        });
+        self.filter = FilterBox::with(kept.filter);
+        self.expression = self.filter.read().expression();
+        self.filtering = None;
+        self.within = kept.within;
+        self.columns = kept.columns;
+        if self.columns.is_empty() {
+            self.columns = Column::usual();
+        }
     }
 
     fn stop(&mut self) {

@@ -44,6 +44,8 @@ struct Found {
     top_down: Flame,
     bottom_up: Flame,
     names: Arc<TableData>,
+    /// What it is of, in words.
+    about: String,
 }
 
 #[derive(Default)]
@@ -70,6 +72,7 @@ impl Pane for FlamePane {
         } else {
             let key = (scene.loaded.generation, area.clone(), self.of);
             let (loaded, of, asked) = (scene.loaded.clone(), self.of, area.clone());
+            let about = words(scene, &area, from);
             self.asked.ask(ui.ctx(), key, move |job| {
                 let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
                 let top_down = match of {
@@ -78,6 +81,7 @@ impl Pane for FlamePane {
                     Of::Stacks => of_stacks(trace, reader, &asked, job)?,
                 };
                 Ok(Arc::new(Found {
+                    about,
                     bottom_up: top_down.bottom_up(),
                     names: Arc::new(by_name(&top_down)),
                     top_down,
@@ -87,7 +91,8 @@ impl Pane for FlamePane {
         let found = self.asked.answer().cloned();
         ui.horizontal_wrapped(|ui| {
             self.tools_ui(ui, scene, found.as_deref(), &mut actions);
-            ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
+            let about = found.as_ref().map_or("", |found| &found.about);
+            ui.label(RichText::new(about).color(scene.palette.weak));
             self.asked.ui(ui, scene.palette);
         });
         let Some(found) = found else {

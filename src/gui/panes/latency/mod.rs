@@ -4,12 +4,16 @@ mod pairs;
 mod wakeups;
 
 use egui::Ui;
+use serde::{Deserialize, Serialize};
 
-use self::pairs::PairsView;
+use self::pairs::{KeptPair, PairsView};
 use self::wakeups::WakeupsView;
+use crate::base::TimeSpan;
 use crate::gui::pane::{Pane, Scene};
+use crate::gui::panes::selection::area::{From, area_of};
 use crate::gui::table::{Cell, TableColumn, TableRow, column};
 use crate::query::Item;
+use crate::query::area::Area;
 use crate::query::distribution::Distribution;
 use crate::query::latency::Sample;
 use crate::view::Action;
@@ -26,7 +30,7 @@ const WORST: usize = 200;
 /// Points of a percentile curve.
 const CURVE_POINTS: usize = 160;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Shown {
     #[default]
     Wakeups,
@@ -74,6 +78,21 @@ impl Pane for LatencyPane {
 
     fn is_waiting(&self) -> bool {
         self.wakeups.is_waiting() || self.pairs.is_waiting()
+    }
+
+    fn kept(&self) -> Option<serde_json::Value> {
+        let kept = (self.shown, self.pairs.kept());
+        (kept != Default::default())
+            .then(|| serde_json::to_value(kept).ok())
+            .flatten()
+    }
+
+    fn take_up(&mut self, kept: Option<&serde_json::Value>) {
+        let kept: Option<(Shown, KeptPair)> =
+            kept.and_then(|kept| Deserialize::deserialize(kept).ok());
+        let (shown, pair) = kept.unwrap_or_default();
+        self.shown = shown;
+        self.pairs.take_up(pair);
     }
 
     fn stop(&mut self) {
@@ -129,12 +148,46 @@ fn worst_columns() -> Vec<TableColumn> {
     ]
 }
 
-/// Shows a latency: its begin selected, its time as the range.
-fn show(sample: &Sample, actions: &mut Vec<Action>) {
-    actions.push(Action::Reveal(sample.from));
-    let span = sample.span();
-    if !span.is_empty() {
-        actions.push(Action::SelectRange(span));
+/// What a list is of. To show one of its latencies selects that one's time, which is no other area to work on.
+#[derive(Default)]
+struct Held {
+    /// The time that was selected for a latency, the area that it was listed in, and the trace's generation.
+    held: Option<(TimeSpan, (Area, From), u32)>,
+}
+
+impl Held {
+    /// The selected area; while the time of a latency is selected that was shown from the list, the area before.
+    fn area(&mut self, scene: &Scene<'_>) -> (Area, From) {
+        let state = scene.state;
+        match &self.held {
+            Some((span, of, generation))
+                if state.range == Some(*span)
+                    && state.area_rows.is_none()
+                    && scene.loaded.generation == *generation =>
+            {
+                of.clone()
+            }
+            _ => {
+                self.held = None;
+                area_of(state, &scene.loaded.trace)
+            }
+        }
+    }
+
+    /// Shows a latency of the list of `of`: its begin selected, its time as the range.
+    fn show(
+        &mut self,
+        sample: &Sample,
+        of: (Area, From),
+        scene: &Scene<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        actions.push(Action::Reveal(sample.from));
+        let span = sample.span().intersection(scene.state.bounds());
+        if !span.is_empty() {
+            actions.push(Action::SelectRange(span));
+            self.held = Some((span, of, scene.loaded.generation));
+        }
     }
 }
 

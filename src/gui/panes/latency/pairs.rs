@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
+use serde::{Deserialize, Serialize};
 
-use super::{CURVE_POINTS, WORST, cells_of, measures, name_of, show, worst_columns, worst_row};
+use super::{CURVE_POINTS, Held, WORST, cells_of, measures, name_of, worst_columns, worst_row};
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Scene, empty_ui};
+use crate::gui::panes::selection::area::From;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs};
 use crate::trace::Trace;
 use crate::view::{Action, ruler};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum KeyChoice {
     #[default]
     Thread,
@@ -51,6 +53,16 @@ struct Found {
 type Answer = Result<Arc<Found>, ExpressionError>;
 type Key = (u32, String, String, String, crate::base::TimeSpan);
 
+/// The pair of events that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptPair {
+    from: String,
+    to: String,
+    key: KeyChoice,
+    fields: (String, String),
+}
+
 /// The view of it.
 #[derive(Default)]
 pub struct PairsView {
@@ -60,6 +72,7 @@ pub struct PairsView {
     fields: (String, String),
     asked: Asked<Key, Answer>,
     worst: DataTable,
+    held: Held,
 }
 
 impl PairsView {
@@ -71,6 +84,23 @@ impl PairsView {
     /// Stops that.
     pub fn stop(&mut self) {
         self.asked.stop();
+    }
+
+    /// What sessions keep of it.
+    pub fn kept(&self) -> KeptPair {
+        KeptPair {
+            from: self.from.text.clone(),
+            to: self.to.text.clone(),
+            key: self.key,
+            fields: self.fields.clone(),
+        }
+    }
+
+    /// Takes it up again.
+    pub fn take_up(&mut self, kept: KeptPair) {
+        self.from = FilterBox::with(kept.from);
+        self.to = FilterBox::with(kept.to);
+        (self.key, self.fields) = (kept.key, kept.fields);
     }
 
     /// Draws it.
@@ -164,7 +194,10 @@ impl PairsView {
         to: &Expression,
         key: PairKey,
     ) {
-        let span = scene.state.range.unwrap_or(scene.state.trace_span);
+        let span = match self.held.area(scene) {
+            (area, From::Selection) => area.span,
+            (_, From::View) => scene.state.trace_span,
+        };
         let question = (
             scene.loaded.generation,
             from.text().to_owned(),
@@ -243,7 +276,8 @@ impl PairsView {
             |_, _, _| {},
         );
         if let Some(sample) = answer.clicked.and_then(|at| found.samples.get(at)) {
-            show(sample, actions);
+            let of = self.held.area(scene);
+            self.held.show(sample, of, scene, actions);
         }
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use super::{
-    CURVE_POINTS, LIST_WIDTH, WORST, cells_of, measures, name_of, show, worst_columns, worst_row,
+    CURVE_POINTS, Held, LIST_WIDTH, WORST, cells_of, measures, name_of, worst_columns, worst_row,
 };
 use crate::base::TimeSpan;
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Scene, empty_ui};
-use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::panes::selection::area::words;
 use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::area::{Lane, Lanes};
@@ -28,6 +28,8 @@ struct Found {
     /// By row of the table.
     threads: Vec<OfThread>,
     all: OfThread,
+    /// What all this is of, in words.
+    about: String,
 }
 
 struct OfThread {
@@ -44,6 +46,7 @@ pub struct WakeupsView {
     table: DataTable,
     worst: DataTable,
     chosen: Option<usize>,
+    held: Held,
 }
 
 impl WakeupsView {
@@ -66,7 +69,7 @@ impl WakeupsView {
         actions: &mut Vec<Action>,
     ) {
         let trace = &scene.loaded.trace;
-        let (area, from) = area_of(scene.state, trace);
+        let (area, from) = self.held.area(scene);
         let key = (
             scene.loaded.generation,
             area.span,
@@ -76,12 +79,13 @@ impl WakeupsView {
         if !is_dragged || self.asked.answer().is_none() {
             let loaded = scene.loaded.clone();
             let (span, threads) = (key.1, key.2.clone());
+            let about = words(scene, &area, from);
             if !self.asked.is_of(&key) {
                 self.chosen = None;
             }
             self.asked.ask(ui.ctx(), key, move |job| {
                 let rows = wakeups(&loaded.trace, &threads, span, WORST, job)?;
-                Ok(Arc::new(found_of(&loaded.trace, rows)))
+                Ok(Arc::new(found_of(&loaded.trace, rows, about)))
             });
         }
         let Some(found) = self.asked.answer().cloned() else {
@@ -92,7 +96,7 @@ impl WakeupsView {
         ui.horizontal_wrapped(|ui| {
             modes(ui);
             self.table.tools_ui(ui, scene, &found.table, actions);
-            ui.label(RichText::new(words(scene, &area, from)).color(scene.palette.weak));
+            ui.label(RichText::new(&found.about).color(scene.palette.weak));
             self.asked.ui(ui, scene.palette);
         });
         if found.table.rows.is_empty() {
@@ -106,6 +110,7 @@ impl WakeupsView {
         }
         let chosen = self.chosen.and_then(|at| found.threads.get(at));
         let shown = chosen.unwrap_or(&found.all);
+        let mut wanted = None;
         let details = found.table.companion(ui, "latency details");
         details.show(ui, |ui| {
             // Else the panel would be as narrow as what it shows at first.
@@ -150,9 +155,7 @@ impl WakeupsView {
                     answer = table.ui(ui, scene, "worst wakeups", &shown.worst, actions, none);
                 });
             });
-            if let Some(sample) = answer.clicked.and_then(|at| shown.samples.get(at)) {
-                show(sample, actions);
-            }
+            wanted = answer.clicked.and_then(|at| shown.samples.get(at));
         });
         let answer = self.table.ui(
             ui,
@@ -172,11 +175,14 @@ impl WakeupsView {
                 if let Some(worst) = worst
                     && ui.button("Show the longest").clicked()
                 {
-                    show(worst, actions);
+                    wanted = Some(worst);
                     ui.close();
                 }
             },
         );
+        if let Some(sample) = wanted {
+            self.held.show(sample, (area, from), scene, actions);
+        }
         if let Some(row) = answer.clicked {
             self.chosen = Some(row);
             let item = found.table.rows.get(row).and_then(|row| row.item);
@@ -206,7 +212,11 @@ fn threads_of(trace: &Trace, lanes: &Lanes) -> Vec<ThreadId> {
     threads
 }
 
-fn found_of(trace: &Trace, rows: Vec<crate::query::latency::WakeupLatency>) -> Found {
+fn found_of(
+    trace: &Trace,
+    rows: Vec<crate::query::latency::WakeupLatency>,
+    about: String,
+) -> Found {
     let mut columns = vec![column("Thread", 170.0, "Name and number")];
     columns.extend(measures());
     columns.push(column(
@@ -230,7 +240,7 @@ fn found_of(trace: &Trace, rows: Vec<crate::query::latency::WakeupLatency>) -> F
         table.push(TableRow {
             cells,
             item: Some(Item::Thread(row.thread)),
-            tint: Some(Tint::of_name(&trace.thread_name(row.thread))),
+            tint: Some(Tint::of_thread(trace, row.thread)),
         });
         all_lengths.extend_from_slice(row.lengths.sorted());
         all_worst.extend_from_slice(&row.worst);
@@ -240,6 +250,7 @@ fn found_of(trace: &Trace, rows: Vec<crate::query::latency::WakeupLatency>) -> F
     all_worst.truncate(WORST);
     let all = Distribution::of(all_lengths);
     Found {
+        about,
         table: Arc::new(TableData {
             columns,
             rows: table,

@@ -116,7 +116,8 @@ struct SelectionPane {
     by: Option<GroupBy>,
     exact: Asked<Key, Arc<TableData>>,
     live: Option<(Key, LiveArea)>,
-    drawn: Option<Arc<TableData>>,
+    /// The table, and what it is of in words.
+    drawn: Option<(Arc<TableData>, String)>,
     table: DataTable,
 }
 
@@ -126,6 +127,7 @@ impl Pane for SelectionPane {
         let trace = &scene.loaded.trace;
         let (area, from) = area_of(scene.state, trace);
         let grouping = self.grouping();
+        let about = words(scene, &area, from);
         let key = (scene.loaded.generation, area, self.shown, grouping);
         let is_down = ui.input(|input| input.pointer.any_down());
         let pace = if is_down && scene.state.range.is_some() {
@@ -133,7 +135,7 @@ impl Pane for SelectionPane {
         } else {
             Pace::Rests
         };
-        let data = self.data(ui.ctx(), scene, &key, pace);
+        let (data, about) = self.data(ui.ctx(), scene, (&key, about), pace);
         ui.horizontal_wrapped(|ui| {
             for (shown, word, about) in Shown::ALL {
                 let is_on = self.shown == shown;
@@ -155,7 +157,7 @@ impl Pane for SelectionPane {
             }
             ui.separator();
             self.table.tools_ui(ui, scene, &data, &mut actions);
-            let words = RichText::new(words(scene, &key.1, from)).color(scene.palette.weak);
+            let words = RichText::new(about).color(scene.palette.weak);
             ui.add(egui::Label::new(words).extend()).on_hover_text(
                 "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track",
             );
@@ -164,6 +166,13 @@ impl Pane for SelectionPane {
         if data.rows.is_empty() {
             if !self.exact.is_waiting() {
                 empty_ui(ui, scene, self.shown.nothing());
+                // CPUs have no slices but those of interrupts: what is meant is who ran there.
+                if self.shown == Shown::Slices && !trace.runs.is_empty() {
+                    ui.add_space(4.0);
+                    if ui.button("Show the CPU use").clicked() {
+                        self.shown = Shown::CpuUse;
+                    }
+                }
             }
             return actions;
         }
@@ -204,21 +213,21 @@ impl SelectionPane {
             .map_or(GroupBy::Name, |(by, _)| *by)
     }
 
-    /// The table for `key`, or the nearest there is to it.
+    /// The table for `key`, or the nearest there is to it; and what that is of.
     fn data(
         &mut self,
         ctx: &egui::Context,
         scene: &Scene<'_>,
-        key: &Key,
+        (key, about): (&Key, String),
         pace: Pace,
-    ) -> Arc<TableData> {
+    ) -> (Arc<TableData>, String) {
         let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
         let (_, area, shown, by) = key.clone();
         if pace == Pace::Dragged
             && let Some(what) = shown.what()
         {
             if let Some(table) = self.live_data(&trace, key, what) {
-                self.drawn = Some(table);
+                self.drawn = Some((table, about));
             } else {
                 ctx.request_repaint();
             }
@@ -236,7 +245,7 @@ impl SelectionPane {
                 }))
             });
             if self.exact.is_of(key) {
-                self.drawn = self.exact.answer().cloned();
+                self.drawn = self.exact.answer().cloned().map(|table| (table, about));
             }
         }
         self.drawn.clone().unwrap_or_default()

@@ -18,7 +18,7 @@ fn measures(what: What) -> Vec<TableColumn> {
         What::Slices => column(
             "Of time",
             74.0,
-            "Total, of the length of the area; more than 100 % where several lie side by side",
+            "What of them lies inside the area, of its length; more than 100 % where several lie side by side",
         ),
         What::Runs => column(
             "CPU use",
@@ -27,28 +27,33 @@ fn measures(what: What) -> Vec<TableColumn> {
         ),
         What::States => column("Of all", 74.0, "Total, of all states in the area"),
     };
-    let mut columns = vec![column("Count", 66.0, "How many"), sum, share];
+    // The longest and the mean stand before what fewer look at: a narrow pane shows them.
+    let mut columns = vec![
+        column("Count", 62.0, "How many"),
+        sum,
+        share,
+        column("Max", 78.0, "The longest"),
+        column("Mean", 78.0, "Total divided by count"),
+    ];
     if what == What::Slices {
         columns.push(column(
             "Self",
-            86.0,
+            82.0,
             "Total without what lies inside other slices of theirs",
         ));
     }
     columns.extend([
-        column("Mean", 78.0, "Total divided by count"),
-        column("Min", 78.0, "The shortest"),
         column("p50", 78.0, "Half are not longer"),
         column("p95", 78.0, "95 of 100 are not longer"),
         column("p99", 78.0, "99 of 100 are not longer"),
-        column("Max", 78.0, "The longest"),
+        column("Min", 78.0, "The shortest"),
     ]);
     columns
 }
 
 fn first_column(what: What, by: GroupBy) -> TableColumn {
     match (what, by) {
-        (What::Slices, GroupBy::Name) => column("Name", 200.0, "What the slices are called"),
+        (What::Slices, GroupBy::Name) => column("Name", 190.0, "What the slices are called"),
         (What::States, GroupBy::Name) => column("State", 200.0, "What threads were doing"),
         (_, GroupBy::Name | GroupBy::Thread) => column("Thread", 200.0, "Name and number"),
         (_, GroupBy::Process) => column("Process", 200.0, "Name and number"),
@@ -67,10 +72,10 @@ pub fn of_groups(
 ) -> TableData {
     let mut columns = vec![first_column(what, by)];
     let has_category = what == What::Slices && by == GroupBy::Name;
+    columns.extend(measures(what));
     if has_category {
         columns.push(column("Category", 100.0, "The category or system"));
     }
-    columns.extend(measures(what));
     let length = span.intersection(trace.span).duration().0.max(1) as f64;
     let all: i128 = groups.iter().map(|group| group.sum_ns).sum();
     let whole = match what {
@@ -80,6 +85,18 @@ pub fn of_groups(
     let row = |group: &Group| {
         let label = group.key.label(trace);
         let mut cells = vec![Cell::Text(label.clone())];
+        let length = |ns: i64| Cell::Length(i128::from(ns));
+        cells.extend([
+            Cell::Count(group.count),
+            Cell::Length(group.sum_ns),
+            Cell::Share(group.inside_ns as f64 / whole),
+        ]);
+        cells.extend([length(group.max_ns), length(group.mean_ns())]);
+        if what == What::Slices {
+            cells.push(Cell::Length(group.own_ns));
+        }
+        let lengths = [group.p50_ns, group.p95_ns, group.p99_ns, group.min_ns];
+        cells.extend(lengths.map(length));
         if has_category {
             let category = group
                 .key
@@ -87,23 +104,6 @@ pub fn of_groups(
                 .map(|(_, category)| trace.text(category).into_owned());
             cells.push(Cell::Text(category.unwrap_or_default()));
         }
-        cells.extend([
-            Cell::Count(group.count),
-            Cell::Length(group.sum_ns),
-            Cell::Share(group.sum_ns as f64 / whole),
-        ]);
-        if what == What::Slices {
-            cells.push(Cell::Length(group.own_ns));
-        }
-        let lengths = [
-            group.mean_ns(),
-            group.min_ns,
-            group.p50_ns,
-            group.p95_ns,
-            group.p99_ns,
-            group.max_ns,
-        ];
-        cells.extend(lengths.map(|ns| Cell::Length(i128::from(ns))));
         let key = &group.key;
         let item = key
             .name
@@ -114,7 +114,7 @@ pub fn of_groups(
         let tint = match (key.state, key.name, key.thread) {
             (Some(state), _, _) => Some(Tint::State(state)),
             (None, Some((name, _)), _) => Some(Tint::of_name(&trace.text(name))),
-            (None, None, Some(thread)) => Some(Tint::of_name(&trace.thread_name(thread))),
+            (None, None, Some(thread)) => Some(Tint::of_thread(trace, thread)),
             _ => None,
         };
         TableRow { cells, item, tint }

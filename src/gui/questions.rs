@@ -1,0 +1,186 @@
+//! What is asked before something is done: whether to start over, and which file is meant where the desktop has no
+//! file dialog (or one would rather type its path).
+
+use std::path::{Path, PathBuf};
+
+use egui::{Key, RichText, Ui};
+
+use super::theme::Palette;
+use crate::view::action::Purpose;
+use crate::view::session::ENDING;
+use crate::view::{Action, Question, ViewState};
+
+/// How wide the field for a path is, in points.
+const WIDTH: f32 = 460.0;
+
+/// Scratch of the question that is asked.
+#[derive(Default)]
+pub(super) struct Questions {
+    of: Option<Question>,
+    path: String,
+    /// What is wrong with the path.
+    error: Option<String>,
+    /// The file that is there already.
+    is_there: Option<PathBuf>,
+}
+
+impl Questions {
+    /// The question, while one is asked. `trace` is the file that is shown.
+    pub(super) fn ui(
+        &mut self,
+        ctx: &egui::Context,
+        state: &ViewState,
+        trace: Option<&Path>,
+        palette: &Palette,
+        actions: &mut Vec<Action>,
+    ) {
+        let is_new = self.of != state.question;
+        if is_new {
+            *self = Questions {
+                of: state.question,
+                path: proposed(state.question, trace),
+                ..Questions::default()
+            };
+        }
+        let Some(question) = state.question else {
+            return;
+        };
+        let modal = egui::Modal::new(egui::Id::unique("question")).show(ctx, |ui| {
+            ui.set_max_width((ctx.content_rect().width() - 60.0).max(160.0));
+            match question {
+                Question::StartOver => start_over_ui(ui, actions),
+                Question::Path(purpose) => self.path_ui(ui, purpose, is_new, palette, actions),
+            }
+        });
+        if modal.should_close() {
+            actions.push(Action::Ask(None));
+        }
+    }
+
+    fn path_ui(
+        &mut self,
+        ui: &mut Ui,
+        purpose: Purpose,
+        is_new: bool,
+        palette: &Palette,
+        actions: &mut Vec<Action>,
+    ) {
+        let (title, does) = match purpose {
+            Purpose::Open => ("Open a trace", "Open"),
+            Purpose::Add => ("Add a trace to this axis", "Add"),
+            Purpose::SaveSession => ("Save the session", "Save"),
+            Purpose::SavePicture => ("Save a picture of the window", "Save"),
+        };
+        ui.heading(title);
+        ui.add_space(4.0);
+        let width = WIDTH.min(ui.available_width());
+        let edit = egui::TextEdit::singleline(&mut self.path)
+            .hint_text("Path of the file")
+            .desired_width(width);
+        let response = ui.add(edit);
+        let label = || egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path of the file");
+        response.widget_info(label);
+        if is_new {
+            response.request_focus();
+        }
+        if response.changed() {
+            (self.error, self.is_there) = (None, None);
+        }
+        if let Some(error) = &self.error {
+            ui.label(RichText::new(error).color(palette.error));
+        }
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            if let Some(path) = &self.is_there
+                && ui.button("Replace it").clicked()
+            {
+                actions.push(match purpose {
+                    Purpose::SavePicture => Action::SavePicture(path.clone()),
+                    _ => Action::SaveSession(path.clone()),
+                });
+                actions.push(Action::Ask(None));
+            }
+            let can_be = !self.path.trim().is_empty() && self.is_there.is_none();
+            let button = ui.add_enabled(can_be, egui::Button::new(does));
+            if button.clicked() || (is_entered && can_be) {
+                self.answer(purpose, actions);
+            }
+            if ui.button("Cancel").clicked() {
+                ui.close();
+            }
+        });
+        if is_entered && self.error.is_some() {
+            response.request_focus();
+        }
+    }
+
+    fn answer(&mut self, purpose: Purpose, actions: &mut Vec<Action>) {
+        let mut path = typed(&self.path);
+        let action = match purpose {
+            Purpose::SaveSession | Purpose::SavePicture => {
+                let is_picture = purpose == Purpose::SavePicture;
+                if path.extension().is_none() {
+                    path.set_extension(if is_picture { "png" } else { ENDING });
+                }
+                if path.exists() {
+                    self.error = Some(format!("There is such a file already: {}", path.display()));
+                    self.is_there = Some(path);
+                    return;
+                }
+                match is_picture {
+                    true => Action::SavePicture(path),
+                    false => Action::SaveSession(path),
+                }
+            }
+            Purpose::Open | Purpose::Add if !path.exists() => {
+                self.error = Some(format!("There is no such file: {}", path.display()));
+                return;
+            }
+            Purpose::Open => Action::Open(vec![path]),
+            Purpose::Add => Action::Add(vec![path]),
+        };
+        actions.push(action);
+        actions.push(Action::Ask(None));
+    }
+}
+
+fn start_over_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    ui.heading("Start over?");
+    ui.label(
+        "Marks, flags, places and all that was done to the tracks of this trace are forgotten.",
+    );
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        if ui.button("Start over").clicked() {
+            actions.push(Action::StartOver);
+            actions.push(Action::Ask(None));
+        }
+        if ui.button("Cancel").clicked() {
+            ui.close();
+        }
+    });
+}
+
+/// The path that stands in the field at first.
+fn proposed(question: Option<Question>, trace: Option<&Path>) -> String {
+    let folder = trace.and_then(Path::parent).unwrap_or(Path::new(""));
+    let stem = trace.and_then(Path::file_stem);
+    let stem = stem.unwrap_or("session".as_ref());
+    let path = match question {
+        Some(Question::Path(Purpose::SaveSession)) => folder.join(stem).with_extension(ENDING),
+        Some(Question::Path(Purpose::SavePicture)) => folder.join(stem).with_extension("png"),
+        Some(Question::Path(_)) => folder.join(""),
+        _ => PathBuf::new(),
+    };
+    path.display().to_string()
+}
+
+/// A path as it is typed: `~/` is the home folder.
+fn typed(text: &str) -> PathBuf {
+    let text = text.trim();
+    match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => PathBuf::from(text),
+    }
+}

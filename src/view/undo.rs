@@ -1,0 +1,109 @@
+//! What can be undone besides moving about: changes to the tracks, the flags and the markers.
+//!
+//! What was before a change goes into the history of places; going back takes it up again.
+
+use super::action::Action;
+use super::flags::Flagging;
+use super::history::Past;
+use super::layout::{Arrange, Layout};
+use super::outline::Outline;
+use super::scale::held_within;
+use super::settings::Motion;
+use super::state::ViewState;
+use crate::trace::Trace;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+/// Carries out an action that changes what can be undone: what was before is noted if it did.
+pub(super) fn noted<T>(
+    state: &mut ViewState,
+    action: &Action,
+    now: Duration,
+    carry_out: impl FnOnce(&mut ViewState) -> T,
+) -> T {
+    let Some((before, hand)) = before(state, action) else {
+        return carry_out(state);
+    };
+    let done = carry_out(state);
+    if present(state, &before) != before {
+        state.history.change(before, hand, now);
+    }
+    done
+}
+
+/// What an action changes, as it is now; and, if it goes on under the hand, what that is.
+fn before(state: &ViewState, action: &Action) -> Option<(Past, Option<u64>)> {
+    let layout = || Past::Layout(Box::new(state.layout.clone()));
+    let tracks = || Past::Tracks(Box::new(state.layout.clone()));
+    let flags = || Past::Flags(state.flags.clone());
+    Some(match action {
+        // Layouts that are kept are not the tracks.
+        Action::Arrange(Arrange::Save(_) | Arrange::Forget(_) | Arrange::ToggleOnlyActive) => {
+            return None;
+        }
+        Action::Arrange(Arrange::Height(key, _)) => (tracks(), Some(hash_of(key))),
+        Action::Arrange(Arrange::Reset | Arrange::Use(_)) | Action::FoldAll | Action::UnfoldAll => {
+            (layout(), None)
+        }
+        Action::Arrange(_) => (tracks(), None),
+        // A note is typed letter by letter, and its field undoes that.
+        Action::Flag(Flagging::Note(..)) => return None,
+        Action::Flag(Flagging::Move(..)) => (flags(), Some(0)),
+        Action::Flag(_) => (flags(), None),
+        Action::ClearMarks => (Past::Marks(state.marks), None),
+        _ => return None,
+    })
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What there is now of the kind of `past`.
+pub(super) fn present(state: &ViewState, past: &Past) -> Past {
+    match past {
+        Past::Place(_) => Past::Place(state.place()),
+        Past::Tracks(_) => Past::Tracks(Box::new(state.layout.clone())),
+        Past::Layout(_) => Past::Layout(Box::new(state.layout.clone())),
+        Past::Flags(_) => Past::Flags(state.flags.clone()),
+        Past::Marks(_) => Past::Marks(state.marks),
+    }
+}
+
+/// Makes it as it was.
+pub(super) fn take_up(state: &mut ViewState, past: Past, trace: Option<&Trace>) {
+    match past {
+        Past::Place(place) => {
+            state.span = held_within(place.span, state.bounds());
+            state.motion = Motion::Glide;
+            state.scroll = place.scroll.clamp(0.0, state.max_scroll());
+        }
+        Past::Tracks(mut layout) => {
+            layout.folds = std::mem::take(&mut state.layout.folds);
+            lay_out(state, *layout, trace);
+        }
+        Past::Layout(layout) => lay_out(state, *layout, trace),
+        Past::Flags(mut flags) => {
+            // What was noted since stays.
+            for flag in &mut flags {
+                if let Some(now) = state.flags.iter().find(|now| now.time == flag.time) {
+                    flag.note.clone_from(&now.note);
+                }
+            }
+            state.flags = flags;
+        }
+        Past::Marks(marks) => state.marks = marks,
+    }
+}
+
+fn lay_out(state: &mut ViewState, layout: Layout, trace: Option<&Trace>) {
+    state.layout = layout;
+    if let Some(trace) = trace {
+        state.outline = Outline::laid_out(trace, &state.layout);
+        state.active = None;
+    }
+    state.renaming = None;
+    state.rebuild_rows();
+}
