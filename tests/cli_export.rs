@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use threadline::base::Job;
 use threadline::load;
+use threadline::trace::EventId;
 
 fn sample(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
@@ -216,4 +217,56 @@ fn cpus_processes_and_threads_narrow_what_is_written() {
         let owner = one.trace.threads[*id as usize].process.unwrap();
         assert_eq!(one.trace.processes[owner.0 as usize].pid, process);
     }
+}
+
+/// What the reader of an exported file says of each event, in one line.
+fn told(source: &str, out: &Path) -> Vec<String> {
+    let done = export(source, out, &["--force"]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let loaded = load::open(out, &Job::default()).unwrap();
+    let all = 0..loaded.trace.events.len() as u32;
+    let events = all.map(|id| loaded.trace.events.get(EventId(id)));
+    let details = events.map(|event| loaded.reader.describe(event.into()));
+    details
+        .map(|it| format!("{}: {}", it.name, it.line()))
+        .collect()
+}
+
+#[test]
+fn words_and_stacks_of_events_without_fields_leave_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.fxt");
+    let source = folder.path().join("a.ftrace");
+    let text = "# tracer: nop\n\
+        sh-100 [000] d..1. 10.000100: tracing_mark_write: hello there\n\
+        sh-100 [000] d..1. 10.000200: bprint: do_it: 3 of 4\n\
+        sh-100 [000] d..1. 10.000300: kfree: call_site=k+0x1 ptr=1\n\
+        sh-100 [000] d..1. 10.000301: <stack trace>\n\
+        => inner\n => outer\n";
+    std::fs::write(&source, text).unwrap();
+    let all = told(&source.to_string_lossy(), &out).join("\n");
+    for words in ["hello there", "3 of 4", "call_site=", "inner outer"] {
+        assert!(all.contains(words), "'{words}' is not in\n{all}");
+    }
+    let stacks = threadline()
+        .arg("flame")
+        .args(["--stacks"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&stacks.stdout).contains("inner"));
+
+    // Functions have addresses for fields; what is there, the text says.
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/tracedat/generated-v7-none.dat"
+    );
+    let all = told(golden, &out);
+    let functions = all.iter().filter(|line| line.starts_with("function: "));
+    assert!(functions.clone().count() > 0);
+    assert!(
+        functions
+            .clone()
+            .all(|line| line.contains("kernel_function_"))
+    );
 }

@@ -107,9 +107,41 @@ impl EventDetail {
         }
         line
     }
+
+    /// What an exporter writes of it: the fields; as `text` what it says where no field of its own does; as `stack` its
+    /// frames, a line each, innermost first.
+    #[must_use]
+    pub fn into_told_fields(self) -> Vec<Field> {
+        let mut fields = self.fields;
+        let is_own = |field: &Field| !field.name.starts_with("common_") && field.name != "instance";
+        let says_nothing = !fields.iter().any(is_own);
+        if says_nothing && !self.text.is_empty() {
+            fields.push(Field::told(TEXT, self.text));
+        }
+        if !self.stack.is_empty() && !fields.iter().any(|field| field.name == STACK) {
+            fields.push(Field::told(STACK, self.stack.join("\n")));
+        }
+        fields
+    }
 }
 
+/// The name under which exporters write an event's text.
+pub const TEXT: &str = "text";
+/// The name under which exporters write an event's call stack.
+pub const STACK: &str = "stack";
+
 impl Field {
+    /// A text that an exporter writes beside an event's own fields.
+    #[must_use]
+    pub fn told(name: &str, text: String) -> Field {
+        Field {
+            name: name.to_owned(),
+            type_name: "string".to_owned(),
+            value: Value::Text(text),
+            shown: String::new(),
+        }
+    }
+
     /// What to show for it.
     #[must_use]
     pub fn text(&self) -> String {

@@ -15,7 +15,7 @@ pub mod syscalls;
 mod thread_column;
 
 pub use columns::EventColumns;
-pub use detail::{EventDetail, Field, Value};
+pub use detail::{EventDetail, Field, STACK, TEXT, Value};
 pub use field_ref::{FieldRef, ValueRef};
 pub use keys::{
     Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, ThreadEntry, ThreadKey,

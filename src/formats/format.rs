@@ -174,9 +174,11 @@ pub trait Reader: Send + Sync {
         self.describe(event).fields
     }
 
-    /// Appends the same to `fields`, without `shown` and without copying what need not be copied.
+    /// Appends what an exporter writes of the event to `fields`, without `shown` and without copying what need not be
+    /// copied: the same, and what only text and stack tell ([`EventDetail::into_told_fields`]).
     fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        fields.extend(self.fields(event).into_iter().map(FieldRef::from));
+        let told = self.describe(event).into_told_fields();
+        fields.extend(told.into_iter().map(FieldRef::from));
     }
 
     /// Its events as an exporter wants them that writes the format which the file has.

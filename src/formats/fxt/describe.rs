@@ -4,7 +4,7 @@
 //! their arguments (a counter's id, an instant's scope, weights) come first, with types of their own:
 //! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
-use crate::event::{EventDetail, Field, FieldRef, ThreadKey, Value};
+use crate::event::{EventDetail, Field, FieldRef, STACK, ThreadKey, Value};
 use crate::formats::EventRef;
 
 use super::args::{Arg, ArgValue, Args};
@@ -192,6 +192,12 @@ impl<'f, O: Order> Describer<'f, O> {
     fn args(&mut self, record: Words<'f, O>, at: usize, count: u64, process: Option<u64>) {
         for arg in Args::new(record, at, count) {
             let field = self.arg(arg, process);
+            // A stack of another format, as the exporter writes it.
+            if field.name == STACK
+                && let Value::Text(frames) = &field.value
+            {
+                self.detail.stack = frames.lines().map(str::to_owned).collect();
+            }
             self.detail.fields.push(field);
         }
     }

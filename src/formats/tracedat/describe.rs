@@ -8,7 +8,7 @@ use super::plugins::Times;
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{Lookup, Scope};
 use crate::base::{Endian, Timestamp};
-use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
+use crate::event::{EventDetail, Field, FieldRef, STACK, TEXT, Value, ValueRef};
 use crate::formats::latency_flags;
 
 /// Most elements of an array that are shown.
@@ -175,6 +175,27 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
         type_name: field.type_name.clone(),
         shown: shown(kind, field, index, scope, &value),
         value,
+    }
+}
+
+/// Kinds of the tracers' own system whose fields are addresses or bytes, and only the text says what is meant.
+const ONLY_TEXT_TELLS: [&str; 3] = ["function", "raw_data", "bprint"];
+
+/// Appends what fields do not say of an event: the text of a traced function or a raw or binary print, the frames of a
+/// stack.
+pub fn told_into(decoder: &Decoder, record: &[u8], fields: &mut Vec<FieldRef<'_>>) {
+    let found = decoder
+        .kind_of(record)
+        .and_then(|index| Some((index, decoder.kinds().get(index)?)));
+    let Some((index, kind)) = found.filter(|(_, kind)| kind.format.system == "ftrace") else {
+        return;
+    };
+    let frames = stack(kind, &decoder.scope(kind, record));
+    if !frames.is_empty() {
+        fields.push(Field::told(STACK, frames.join("\n")).into());
+    } else if ONLY_TEXT_TELLS.contains(&kind.format.name.as_str()) {
+        let text = text(decoder, index, kind, record, &Timestamp(0), 0);
+        fields.push(Field::told(TEXT, text).into());
     }
 }
 

@@ -475,13 +475,20 @@ impl Reader for TraceDat {
             return;
         };
         if let Ok(record) = self.file.event_at(data, buffer.page_size, event.place) {
-            describe::fields_into(&self.report_source().decoder, record, fields);
+            let decoder = &self.report_source().decoder;
+            describe::fields_into(decoder, record.clone(), fields);
+            describe::told_into(decoder, &record, fields);
         }
     }
 
     fn fields(&self, event: EventRef) -> Vec<Field> {
+        let Some((buffer, data)) = self.source_of_part(event.part) else {
+            return Vec::new();
+        };
         let mut fields = Vec::new();
-        self.fields_into(event, &mut fields);
+        if let Ok(record) = self.file.event_at(data, buffer.page_size, event.place) {
+            describe::fields_into(&self.report_source().decoder, record, &mut fields);
+        }
         fields.into_iter().map(FieldRef::into_field).collect()
     }
 
