@@ -5,17 +5,18 @@
 //! threads' states do.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Those states, by the switch that brought them.
 #[derive(Debug, Default)]
 pub struct LoneStates {
+    /// Sorted by event, one for each.
     rows: Vec<(u32, u32)>,
-    by_event: FxHashMap<u32, u32>,
-    /// Which events `by_event` has: most that are asked for are not there.
+    /// Which events `rows` has.
     events: Bits,
+    /// How many of them come before each word of `events`.
+    before: Vec<u32>,
 }
 
 impl LoneStates {
@@ -54,13 +55,23 @@ impl LoneStates {
             found
         };
         let found = states.of_thread.par_iter().enumerate().map(of_thread);
-        let rows: Vec<(u32, u32)> = found.flatten_iter().collect();
+        let mut rows: Vec<(u32, u32)> = found.flatten_iter().collect();
+        rows.par_sort_unstable();
+        // Of several that one switch brought the last one counts.
+        rows.reverse();
+        rows.dedup_by_key(|row| row.0);
+        rows.reverse();
         let mut events = Bits::new(trace.events.len());
         for &(event, _) in &rows {
             events.set(event);
         }
+        let mut count = 0;
+        let before = events.0.iter().map(|word| {
+            count += word.count_ones();
+            count - word.count_ones()
+        });
         LoneStates {
-            by_event: rows.iter().copied().collect(),
+            before: before.collect(),
             rows,
             events,
         }
@@ -69,10 +80,17 @@ impl LoneStates {
     /// The state that a switch brought.
     #[must_use]
     pub fn of_event(&self, event: u32) -> Option<StateId> {
-        if !self.events.has(event) {
+        let number = event as usize / 64;
+        let word = *self.events.0.get(number)?;
+        let bit = 1_u64 << (event % 64);
+        if word & bit == 0 {
             return None;
         }
-        self.by_event.get(&event).copied().map(StateId)
+        let lower = (word & (bit - 1)).count_ones();
+        let row = self
+            .rows
+            .get((*self.before.get(number)? + lower) as usize)?;
+        Some(StateId(row.1))
     }
 
     /// All of them: events and states.
