@@ -11,8 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::fxt::args::{self, record_word};
 use super::fxt::asyncs::AsyncIds;
-use super::fxt::counter_names;
-use super::fxt::encode::CounterName;
+use super::fxt::counters::{CounterName, counter_names};
 use super::fxt::flows::{FlowMarks, FlowStepSort};
 use super::fxt::koids::Koids;
 use super::fxt::records::ArgValue;

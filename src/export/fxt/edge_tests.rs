@@ -1,13 +1,17 @@
 //! Ranges, times, names and arguments at the edges of what there is and of what the format holds.
 
-use super::records::{Arg, ArgValue, EventType, Head, Side};
+use super::records::{Arg, ArgValue, EventType, Head, Records};
+use super::scheduling_records::Side;
 use super::tests::{arguments, cut, head, range, sample, slices, tables};
 use super::*;
+use crate::base::Timestamp;
 use crate::export::Selection;
-use crate::trace::SliceId;
 
 /// Opens what `fill` writes.
-fn written(folder: &std::path::Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
+pub(super) fn written(
+    folder: &std::path::Path,
+    fill: impl FnOnce(&mut Records<'_>),
+) -> LoadedTrace {
     let tables = tables();
     let mut out = Records::new(&tables);
     out.file_head("test");
@@ -18,7 +22,12 @@ fn written(folder: &std::path::Path, fill: impl FnOnce(&mut Records<'_>)) -> Loa
     crate::load::open(&path, &Job::default()).unwrap()
 }
 
-fn complete(out: &mut Records<'_>, name: &str, (start, end): (u64, u64), args: &[Arg<'_>]) {
+pub(super) fn complete(
+    out: &mut Records<'_>,
+    name: &str,
+    (start, end): (u64, u64),
+    args: &[Arg<'_>],
+) {
     let mut args = args.to_vec();
     super::args::fit(&mut args);
     let name = out.name(name);
@@ -441,225 +450,4 @@ fn the_same_export_twice_is_the_same_file() {
         bytes
     };
     assert!(bytes() == bytes());
-}
-
-/// How many string records a range is written with.
-fn string_count(source: &LoadedTrace, selection: &Selection) -> usize {
-    let mut bytes = Vec::new();
-    let job = Job::default();
-    EXPORTER
-        .write_to(source, selection, &mut bytes, &job)
-        .unwrap();
-    let mut count = 0;
-    let mut rest = &bytes[..];
-    while let Some(header) = rest.first_chunk::<8>() {
-        let header = u64::from_le_bytes(*header);
-        count += usize::from(header & 0xf == 2);
-        rest = &rest[(header >> 4 & 0xfff) as usize * 8..];
-    }
-    count
-}
-
-#[test]
-fn only_strings_that_are_used_are_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = written(folder.path(), |out| {
-        for i in 0..20_000_u64 {
-            complete(out, &format!("name {i}"), (i * 10, i * 10 + 5), &[]);
-        }
-    });
-    // "process", of the thread's name, the slice's name, and when it really ended.
-    let one = string_count(&source, &range(500, 501));
-    assert!(one <= 3, "{one} strings for a slice");
-    assert!(string_count(&source, &Selection::all()) >= 20_000);
-}
-
-#[test]
-fn an_arrow_from_before_the_range_is_of_the_slice_that_held_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = written(folder.path(), |out| {
-        complete(out, "outer", (0, 1000), &[]);
-        complete(out, "gone", (100, 200), &[]);
-        complete(out, "other", (250, 400), &[]);
-        let mut mark = |sort, time, thread, id| {
-            let name = out.name("work");
-            let base = head(sort, time, thread);
-            out.event(Head { name, ..base }, &[], Some(id));
-        };
-        // Of `gone`, of `outer`, and of `other`, which lies over the start.
-        for (id, time) in [(1, 150), (2, 220), (3, 260)] {
-            mark(EventType::FlowBegin, time, 11, id);
-            mark(EventType::FlowEnd, 650, 12, id);
-        }
-        let base = head(EventType::Complete, 600, 12);
-        out.event(base, &[], Some(700));
-    });
-    let said = |again: &LoadedTrace| -> Vec<(u64, Option<String>, Option<String>)> {
-        let trace = &again.trace;
-        let mut flows: Vec<_> = trace.flows.rows.iter().collect();
-        flows.sort_by_key(|flow| flow.key);
-        let name = |slice: SliceId| trace.text(trace.slices.label(slice).name).into_owned();
-        let told = |flow: &crate::trace::Flow| {
-            let said = super::tests::fields_of(again, flow.from.event);
-            (
-                flow.key,
-                flow.from.slice.map(name),
-                said.get("really_in").cloned(),
-            )
-        };
-        flows.into_iter().map(told).collect()
-    };
-    let some = |name: &str| Some(name.to_owned());
-    let expected = [
-        (1, None, some("gone")),
-        (2, None, some("outer")),
-        (3, some("other"), None),
-    ];
-    let (again, _) = cut(folder.path(), &source, &range(300, 700));
-    assert_eq!(said(&again), expected);
-    assert_eq!(slices(&again).len(), 3);
-    // Cut once more it still says the first truth, and once.
-    let (third, _) = cut(folder.path(), &again, &range(310, 690));
-    assert_eq!(
-        said(&third),
-        [
-            expected[0].clone(),
-            expected[1].clone(),
-            expected[2].clone()
-        ]
-    );
-    let event = third.trace.flows.rows[0].from.event;
-    assert_eq!(
-        super::tests::fields_of(&third, event)["really_at_ns"],
-        "150"
-    );
-    let detail = third.reader.describe(third.trace.events.get(event).into());
-    let really = detail
-        .fields
-        .iter()
-        .filter(|field| field.name.starts_with("really_"));
-    assert_eq!(really.count(), 2);
-}
-
-#[test]
-fn a_log_that_fits_a_record_is_one() {
-    let folder = tempfile::tempdir().unwrap();
-    for (length, count) in [(32_001, 1), (32_744, 1), (32_745, 2)] {
-        let source = written(folder.path(), |out| {
-            out.log(500, (10, 11), &"m".repeat(length));
-        });
-        assert_eq!(source.trace.logs.rows.len(), count, "{length}");
-        let (again, summary) = cut(folder.path(), &source, &range(0, 1000));
-        assert_eq!(summary.count_of("logs"), count as u64);
-        let bytes = |loaded: &LoadedTrace| -> usize {
-            let logs = loaded.trace.logs.rows.iter();
-            logs.map(|log| loaded.trace.text(log.message).len()).sum()
-        };
-        assert_eq!(bytes(&again), length);
-    }
-}
-
-/// Category, name and fields of all events of a file, in order of time.
-fn told(loaded: &LoadedTrace) -> Vec<String> {
-    let events = 0..loaded.trace.events.len() as u32;
-    let told = |id| {
-        let detail = loaded
-            .reader
-            .describe(loaded.trace.events.get(EventId(id)).into());
-        let fields = detail.fields.iter();
-        let fields: Vec<String> = fields
-            .map(|field| {
-                format!(
-                    "{}: {} = {} {}",
-                    field.name, field.type_name, field.value, field.shown
-                )
-            })
-            .collect();
-        format!("{} {} {fields:?}", detail.category, detail.name)
-    };
-    events.map(told).collect()
-}
-
-#[test]
-fn counters_without_numbers_objects_and_blobs_are_what_they_were() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = written(folder.path(), |out| {
-        out.process_object(10, b"game");
-        let name = out.name("state");
-        let base = Head {
-            name,
-            ..head(EventType::Counter, 100, 11)
-        };
-        let text = [Arg::new("mode", ArgValue::Text("busy".into()))];
-        out.event(base, &text, Some(3));
-        let base = head(EventType::Instant, 150, 11);
-        let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
-        let args = [
-            Arg::new("raw", ArgValue::Blob(bytes[..5].to_vec().into())),
-            Arg::new("more raw", ArgValue::Blob(bytes.into())),
-        ];
-        out.event(base, &args, None);
-        out.prepare(&[Arg::new("size", ArgValue::UInt32(64))]);
-        let name = out.name("queue");
-        out.userspace_object(0xbeef, Ok((10, 11)), name);
-        out.prepare(&[]);
-        let name = out.name("other queue");
-        out.userspace_object(0xcafe, Err(10), name);
-        let base = head(EventType::Instant, 200, 11);
-        out.event(base, &[Arg::new("at", ArgValue::Pointer(0xbeef))], None);
-    });
-    let (again, summary) = cut(folder.path(), &source, &Selection::all());
-    assert!(told(&again) == told(&source));
-    assert_eq!(summary.count_of("counter samples"), 1);
-    let said = told(&again);
-    assert!(said[0].contains("mode: string = busy"), "{said:?}");
-    assert!(
-        said.iter().any(|line| line.contains("0xbeef (queue)")),
-        "{said:?}"
-    );
-    let again = again.trace;
-    assert_eq!(again.instants.len(), source.trace.instants.len());
-}
-
-#[test]
-fn big_endian_counters_stay_together() {
-    let mut bytes = Vec::new();
-    let mut word = |word: u64| bytes.extend_from_slice(&word.to_be_bytes());
-    let text = |text: &[u8; 8]| u64::from_be_bytes(*text);
-    word(super::records::MAGIC);
-    word(1 | 2 << 4);
-    word(1_000_000_000);
-    for (index, name) in [
-        (1, b"load\0\0\0\0"),
-        (2, b"user\0\0\0\0"),
-        (3, b"sys\0\0\0\0\0"),
-    ] {
-        let length = name.iter().filter(|byte| **byte != 0).count() as u64;
-        word(2 | 2 << 4 | index << 16 | length << 32);
-        word(text(name));
-    }
-    // Two values, and their counter's number.
-    word(4 | 9 << 4 | 1 << 16 | 2 << 20 | 1 << 48);
-    for part in [
-        100,
-        10,
-        11,
-        3 | 2 << 4 | 2 << 16,
-        5,
-        3 | 2 << 4 | 3 << 16,
-        6,
-        9,
-    ] {
-        word(part);
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("big.fxt");
-    std::fs::write(&path, bytes).unwrap();
-    let source = crate::load::open(&path, &Job::default()).unwrap();
-    assert_eq!(source.trace.counters.values.len(), 2);
-    let (again, summary) = cut(folder.path(), &source, &Selection::all());
-    assert_eq!(summary.count_of("counter samples"), 1);
-    assert_eq!(told(&again), told(&source));
-    let values = (&again.trace.counters.values, &source.trace.counters.values);
-    assert_eq!(values.0, values.1);
 }

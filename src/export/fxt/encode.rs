@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
+use super::counters::CounterName;
 use super::flows::{FlowMark, FlowStepSort, ReallyIn};
 use super::items::{Item, SliceFacts, What};
 use super::koids::Koids;
@@ -11,11 +12,10 @@ use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, ThreadKoids};
 use super::source_args::SourceNames;
 use crate::base::StringId;
-use crate::event::{FieldRef, KindId, ValueRef};
+use crate::event::{FieldRef, KindId};
 use crate::export::Chosen;
-use crate::formats::fxt::{FxtSource, SourceEvent, SourceObject};
+use crate::formats::fxt::{FxtSource, SourceEvent};
 use crate::formats::{EventRef, Reader};
-use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{EventCursor, EventId, ProcessId, SliceId, ThreadId, Trace, TrackKind};
 
@@ -64,36 +64,6 @@ pub enum Arguments {
     AsFields,
 }
 
-/// A counter track's name as event, argument and id say it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CounterName {
-    /// Name of the event.
-    pub event: String,
-    /// Name of the argument.
-    pub argument: String,
-    /// Tells tracks of one process apart.
-    pub id: u64,
-}
-
-impl CounterName {
-    /// Readers join `event:argument`, and leave the argument out if it is the same.
-    pub fn new(name: &str, id: u64) -> CounterName {
-        let (event, argument) = match name.split_once(':') {
-            Some((event, argument))
-                if !event.is_empty() && !argument.is_empty() && event != argument =>
-            {
-                (event, argument)
-            }
-            _ => (name, name),
-        };
-        CounterName {
-            event: event.to_owned(),
-            argument: argument.to_owned(),
-            id,
-        }
-    }
-}
-
 /// Encodes items into records.
 pub struct Encoder<'a, 't> {
     pub(super) source: &'a Source<'a>,
@@ -102,12 +72,12 @@ pub struct Encoder<'a, 't> {
     /// Texts that were cut to fit, with the whole in a large record.
     pub cut_texts: u64,
     /// The fields of the event at hand: they become its arguments.
-    fields: Vec<FieldRef<'a>>,
+    pub(super) fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
     /// The event at hand as its own FXT file has it, instead of `fields`.
-    own: Option<(SourceEvent<'a>, EventRef)>,
+    pub(super) own: Option<(SourceEvent<'a>, EventRef)>,
     /// The counter event that was written last, with all its values.
-    last_counter: u32,
+    pub(super) last_counter: u32,
     /// What that file's string indices are here.
     pub source_names: SourceNames<'a>,
     /// Finds events quickly that lie near each other.
@@ -143,12 +113,12 @@ impl<'a, 't> Encoder<'a, 't> {
         time.saturating_add(self.source.shift).max(0) as u64
     }
 
-    fn event_ref(&self, id: EventId) -> EventRef {
+    pub(super) fn event_ref(&self, id: EventId) -> EventRef {
         self.events.get(id).into()
     }
 
     /// Reads what an event says beside name, time and thread.
-    fn read(&mut self, event: EventRef) {
+    pub(super) fn read(&mut self, event: EventRef) {
         self.read_nothing();
         let fxt = self.source.fxt;
         let fxt = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand);
@@ -159,13 +129,13 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    fn read_nothing(&mut self) {
+    pub(super) fn read_nothing(&mut self) {
         self.fields.clear();
         self.own = None;
     }
 
     /// Reads the event at hand into `self.fields`, if it is not there.
-    fn spell_out(&mut self) {
+    pub(super) fn spell_out(&mut self) {
         if let Some((_, event)) = self.own.take() {
             self.source.reader.fields_into(event, &mut self.fields);
         }
@@ -215,16 +185,16 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    fn name_bytes(&self, id: StringId) -> &'a [u8] {
+    pub(super) fn name_bytes(&self, id: StringId) -> &'a [u8] {
         self.source.trace.strings.bytes(id)
     }
 
-    fn name_text(&self, id: StringId) -> Cow<'a, str> {
+    pub(super) fn name_text(&self, id: StringId) -> Cow<'a, str> {
         self.source.trace.strings.text(id)
     }
 
     /// Writes an event with the fields that were read, and `more`, as arguments, whatever they are.
-    fn event(
+    pub(super) fn event(
         &mut self,
         event_type: EventType,
         (time, thread): (i64, ThreadKoids),
@@ -312,7 +282,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// The thread of an asynchronous slice is its begin's, but it must be one of the slice's process.
-    fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
+    pub(super) fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
         let trace = self.source.trace;
         let thread = self.events.thread(EventId(begin));
         match process {
@@ -323,7 +293,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    fn thread_of(&self, process: ProcessId) -> ThreadKoids {
+    pub(super) fn thread_of(&self, process: ProcessId) -> ThreadKoids {
         let koid = self.source.koids.process(process);
         match self.source.thread_of_process.get(process.0 as usize) {
             Some(&thread) if thread != ThreadId::NONE => self.source.koids.thread(thread),
@@ -462,234 +432,16 @@ impl<'a, 't> Encoder<'a, 't> {
         );
     }
 
-    fn instant(&mut self, item: &Item) {
-        let source = self.source;
-        let id = EventId(item.row);
-        let event = self.events.get(id);
-        let (category, name) = self.names_of(event.row.kind);
-        let owner = self.events.thread(id);
-        let (thread, async_id) = match source
-            .trace
-            .tracks
-            .get(item.of as usize)
-            .map(|track| track.kind)
-        {
-            Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
-            Some(TrackKind::Async(process)) => {
-                let chosen_id = source.async_ids.of_instant(id);
-                (self.async_thread(process, item.row), Some(chosen_id))
-            }
-            _ => (source.koids.thread(owner), None),
-        };
-        let event_type = match async_id {
-            Some(_) => EventType::AsyncInstant,
-            None => EventType::Instant,
-        };
-        self.read(event.into());
-        if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
-            return self.object(object, thread, name);
-        }
-        let attached = args::blob_of(&self.fields);
-        if let Some((blob_type, payload)) = attached
-            && source.reader.payload(event.into()).is_some()
-        {
-            let (category, name) = (self.name_text(category), self.name_text(name));
-            let has_time = match source.fxt {
-                Some(fxt) => !fxt.is_blob(event.row.place),
-                None => {
-                    blob_type.is_none()
-                        && owner != ThreadId::NONE
-                        && source.trace.thread(owner).tid != 0
-                }
-            };
-            return match has_time {
-                true => self.large_instant((item.time, thread), (&category, &name), &payload),
-                false => self.records.blob(&name, &category, blob_type, &payload),
-            };
-        }
-        if let Some(payload) = args::payload_of(&self.fields) {
-            let (category, name) = (self.name_text(category), self.name_text(name));
-            return self.large_instant((item.time, thread), (&category, &name), &payload);
-        }
-        let last_word = match async_id {
-            Some(chosen_id) => self.async_id().or(Some(chosen_id)),
-            None => self.scope_word(),
-        };
-        let at = (item.time, thread);
-        self.event(event_type, at, (category, name), &[], last_word);
-    }
-
-    /// A userspace object, whose fields were read: pointer and process come before the arguments.
-    fn object(&mut self, object: SourceObject, thread: ThreadKoids, name: StringId) {
-        let words = [("pointer", "pointer"), ("process", "koid")];
-        for word in words {
-            let is_word = |field: &FieldRef<'_>| (&*field.name, &*field.type_name) == word;
-            if self.fields.first().is_some_and(is_word) {
-                self.fields.remove(0);
-            }
-        }
-        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        let fitted = args::fit(&mut args);
-        self.records.counts.packed += u64::from(fitted.is_packed);
-        self.cut_texts += fitted.cut.len() as u64;
-        self.records.prepare(&args);
-        let name = self.records.exact_name(self.name_bytes(name));
-        let owner = object.process.map_or(Ok(thread), Err);
-        self.records.userspace_object(object.pointer, owner, name);
-    }
-
-    /// A counter event without a number: no counter has a sample of it.
-    fn counter_without_number(&mut self, item: &Item) {
-        let id = EventId(item.row);
-        let event = self.events.get(id);
-        let names = self.names_of(event.row.kind);
-        let thread = self.source.koids.thread(self.events.thread(id));
-        self.read(event.into());
-        let counter_id = match &self.own {
-            Some((own, _)) => own.counter_id(),
-            None => record_word(&self.fields, "counter id"),
-        };
-        let at = (item.time, thread);
-        let id = counter_id.or(Some(0));
-        self.event(EventType::Counter, at, names, &[], id);
-    }
-
     /// The id of the asynchronous event at hand, if it has one.
-    fn async_id(&self) -> Option<u64> {
+    pub(super) fn async_id(&self) -> Option<u64> {
         match &self.own {
             Some((own, _)) => own.async_id(),
             None => record_word(&self.fields, "async id"),
         }
     }
 
-    /// The word for a scope of the point at hand that is not the thread's.
-    fn scope_word(&self) -> Option<u64> {
-        match &self.own {
-            Some((own, _)) => own.scope().filter(|scope| (1..=2).contains(scope)),
-            None => scope_word(&self.fields),
-        }
-    }
-
-    /// Bytes that no argument can hold go into a large record.
-    fn large_instant(
-        &mut self,
-        (time, thread): (i64, ThreadKoids),
-        (category, name): (&str, &str),
-        payload: &[u8],
-    ) {
-        self.fields.retain(|field| {
-            // What the reader lists of the payload itself.
-            !matches!(
-                (&*field.name, &*field.type_name),
-                ("payload", "blob") | ("size", "bytes")
-            )
-        });
-        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        let fitted = args::fit(&mut args);
-        self.records.counts.packed += u64::from(fitted.is_packed);
-        self.cut_texts += fitted.cut.len() as u64;
-        let head = Head {
-            event_type: EventType::Instant,
-            time: self.ticks(time),
-            thread,
-            category: self.records.name(category),
-            name: self.records.name(name),
-        };
-        self.records.large_event(head, &args, payload);
-    }
-
-    fn sample(&mut self, item: &Item) {
-        let source = self.source;
-        let counters = &source.trace.counters;
-        let (Some(track), Some(name)) = (
-            counters.tracks.get(item.of as usize),
-            source.counter_names.get(item.of as usize),
-        ) else {
-            return;
-        };
-        let by = self
-            .events
-            .thread(EventId(counters.events[item.row as usize]));
-        let thread = match track.scope {
-            CounterScope::Global => Koids::MACHINE,
-            CounterScope::Cpu(cpu) => source.koids.cpu(cpu),
-            CounterScope::Thread(thread) => source.koids.thread(thread),
-            CounterScope::Process(process) if source.trace.thread(by).process == Some(process) => {
-                source.koids.thread(by)
-            }
-            CounterScope::Process(process) => self.thread_of(process),
-        };
-        let value = counters.values[item.row as usize];
-        // Whole numbers up to 2^53 are exact either way; readers show them without a fraction.
-        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
-        let value = if is_whole && !(value == 0.0 && value.is_sign_negative()) {
-            ArgValue::Int64(value as i64)
-        } else {
-            ArgValue::Double(value)
-        };
-        let at = (item.time, thread);
-        if source.fxt.is_some() && self.own_sample(item, at, &value).is_some() {
-            return;
-        }
-        let event = counters.events[item.row as usize];
-        let category = match event {
-            u32::MAX => StringId::EMPTY,
-            event => self.names_of(self.events.kind(EventId(event))).0,
-        };
-        let args = [Arg::new(name.argument.as_str(), value)];
-        let head = Head {
-            event_type: EventType::Counter,
-            time: self.ticks(item.time),
-            thread,
-            category: self.records.exact_name(self.name_bytes(category)),
-            name: self.records.name(&name.event),
-        };
-        self.records.event(head, &args, Some(name.id));
-    }
-
-    /// A sample by what its event is called in the FXT file that it is of. With all of its values, whose items follow
-    /// each other; one by one where some are not chosen or it was before the range. `None`: nothing was written.
-    fn own_sample(
-        &mut self,
-        item: &Item,
-        at: (i64, ThreadKoids),
-        value: &ArgValue<'_>,
-    ) -> Option<()> {
-        let source = self.source;
-        let counters = &source.trace.counters;
-        let id = *counters.events.get(item.row as usize)?;
-        if id == u32::MAX {
-            return None;
-        }
-        let event = self.event_ref(EventId(id));
-        let is_whole = source.has_all_counters && event.time.0 == item.time;
-        if is_whole && self.last_counter == id {
-            return Some(());
-        }
-        let (category, name) = self.names_of(event.kind);
-        self.read(event);
-        let counter_id = match &self.own {
-            Some((own, _)) => own.counter_id(),
-            None => record_word(&self.fields, "counter id"),
-        }?;
-        let name_text = self.name_text(name);
-        let track = self.name_text(counters.tracks.get(item.of as usize)?.name);
-        let argument = argument_of(&track, &name_text, counter_id)?;
-        let one = [Arg::new(argument, value.clone())];
-        let args = if is_whole {
-            self.last_counter = id;
-            &[][..]
-        } else {
-            self.read_nothing();
-            &one[..]
-        };
-        let names = (category, name);
-        self.event(EventType::Counter, at, names, args, Some(counter_id));
-        Some(())
-    }
-
     /// Category and name of a kind.
-    fn names_of(&self, kind: KindId) -> (StringId, StringId) {
+    pub(super) fn names_of(&self, kind: KindId) -> (StringId, StringId) {
         let kind = self.source.trace.kinds.get(usize::from(kind.0));
         kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
             (kind.category, kind.name)
@@ -746,59 +498,5 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         let at = (item.time, thread);
         self.event(event_type, at, (category, name), &more, Some(mark.id));
-    }
-}
-
-/// The argument of a counter event that a track is of: readers join `event:argument:id`.
-fn argument_of<'t>(track: &'t str, event: &'t str, id: u64) -> Option<&'t str> {
-    let rest = track.strip_prefix(event)?;
-    let rest = match id {
-        0 => rest,
-        id => rest.strip_suffix(&format!(":{id}"))?,
-    };
-    match rest {
-        "" => Some(event),
-        rest => rest.strip_prefix(':'),
-    }
-}
-
-/// The word for a scope that is not the thread's.
-fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
-    let field = fields
-        .iter()
-        .find(|field| field.type_name == "instant scope")?;
-    match &field.value {
-        ValueRef::Text(text) if text == "process" => Some(1),
-        ValueRef::Text(text) if text == "global" => Some(2),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_argument_is_what_the_event_leaves_of_the_track() {
-        assert_eq!(argument_of("A::B:v:7", "A::B", 7), Some("v"));
-        assert_eq!(argument_of("A::B:v", "A", 0), Some(":B:v"));
-        assert_eq!(argument_of("load", "load", 0), Some("load"));
-        assert_eq!(argument_of("load:3", "load", 3), Some("load"));
-        assert_eq!(argument_of("counter", "load", 0), None);
-    }
-
-    #[test]
-    fn counter_names_come_back_as_they_were() {
-        let joined = |name: &str| {
-            let said = CounterName::new(name, 0);
-            if said.event == said.argument {
-                said.event
-            } else {
-                format!("{}:{}", said.event, said.argument)
-            }
-        };
-        for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {
-            assert_eq!(joined(name), name);
-        }
     }
 }

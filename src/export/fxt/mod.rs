@@ -33,6 +33,7 @@
 pub(super) mod args;
 pub(super) mod asyncs;
 mod borders;
+pub(super) mod counters;
 pub(super) mod encode;
 mod fixed_tables;
 pub(super) mod flows;
@@ -41,7 +42,11 @@ mod items;
 pub(super) mod koids;
 mod lanes;
 mod lone_states;
+mod names;
+mod points;
 pub(super) mod records;
+mod registered;
+mod scheduling_records;
 mod source_args;
 mod switches;
 mod values;
@@ -53,20 +58,20 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::{Job, StringId, Timestamp};
+use crate::base::{Job, StringId};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
-use crate::trace::counters::CounterScope;
-use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
-};
+use crate::trace::{CounterTrackId, EventId, ThreadId, Trace, TrackId, TrackKind};
 use asyncs::AsyncIds;
-use encode::{Arguments, CounterName, Encoder, Source};
-use flows::{FlowMark, FlowMarks};
-use items::{Item, Items, What, Window};
+use counters::counter_names;
+use encode::{Arguments, Encoder, Source};
+use flows::FlowMarks;
+use items::{Items, Window};
 use koids::Koids;
 use lone_states::{LoneStates, TrueEnds};
-use records::{EventType, FixedTables, RecordCounts, Records, Registered, ThreadKoids, Zones};
+use names::{met_at_borders, write_names};
+use records::{EventType, FixedTables, RecordCounts, ThreadKoids, Zones};
+use registered::Registered;
 use source_args::SourceNames;
 
 /// This exporter's row.
@@ -439,169 +444,9 @@ fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
     threads
 }
 
-/// Counters of one process that have one name are told apart by an id: the second and later ones' thread or number.
-pub(super) fn counter_names(trace: &Trace) -> Vec<CounterName> {
-    let mut used: FxHashMap<(CounterScope, StringId), u64> = FxHashMap::default();
-    trace
-        .counters
-        .tracks
-        .iter()
-        .map(|track| {
-            let scope = match track.scope {
-                CounterScope::Thread(thread) => match trace.thread(thread).process {
-                    Some(process) => CounterScope::Process(process),
-                    None => track.scope,
-                },
-                scope => scope,
-            };
-            let number = used.entry((scope, track.name)).or_default();
-            *number += 1;
-            let id = match (track.scope, *number) {
-                (_, 1) => 0,
-                (CounterScope::Thread(thread), _) => trace.thread(thread).tid,
-                (_, number) => number,
-            };
-            CounterName::new(&trace.text(track.name), id)
-        })
-        .collect()
-}
-
-/// Threads of which an arrow or a wakeup speaks, whether they live in the range and are chosen or not.
-fn met_at_borders(
-    trace: &Trace,
-    chosen: &Chosen<'_>,
-    at_start: &[Item],
-    marks: &[FlowMark],
-) -> FxHashSet<ThreadId> {
-    let is_wakeup = |item: &&Item| item.what == What::Wakeup;
-    let wakeups = at_start.iter().filter(is_wakeup).map(|item| item.row);
-    // Where some threads are left out, they may wake the others all the same.
-    let all = (0..trace.threads.len() as u32).map(ThreadId);
-    let is_narrowed = !all.clone().all(|id| chosen.has_thread(id));
-    let narrowed = all.filter(|&id| is_narrowed && chosen.has_thread(id));
-    let narrowed =
-        narrowed.flat_map(|id| trace.states.overlapping(trace.states.of(id), chosen.span));
-    let wakers = wakeups
-        .chain(narrowed)
-        .filter_map(|row| trace.states.get(StateId(row)).waker);
-    let moved = marks.iter().filter(|mark| mark.is_moved);
-    wakers.chain(moved.map(|mark| mark.thread)).collect()
-}
-
-/// Writes the names of all that live in the range or are `met` there; how many processes and threads.
-fn write_names(
-    records: &mut Records<'_>,
-    trace: &Trace,
-    chosen: &Chosen<'_>,
-    (koids, met): (&Koids, &FxHashSet<ThreadId>),
-) -> (u64, u64) {
-    let (mut processes, mut threads) = (0, 0);
-    let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
-        chosen.meets(
-            start.unwrap_or(trace.span.start),
-            // Nobody is known to live before the trace or behind it.
-            end.unwrap_or(Timestamp(trace.span.end.0.saturating_add(1))),
-        )
-    };
-    let mut wanted: Vec<bool> = (0..trace.processes.len())
-        .map(|index| chosen.has_process(ProcessId(index as u32)))
-        .collect();
-    let owners = Owners::new(trace, chosen);
-    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-        let entry = thread.process.and_then(|id| wanted.get_mut(id.0 as usize));
-        if let Some(entry) = entry {
-            let id = ThreadId(index as u32);
-            *entry |= chosen.has_thread(id) || owners.threads.contains(&id);
-        }
-    }
-    for id in &owners.processes {
-        if let Some(entry) = wanted.get_mut(id.0 as usize) {
-            *entry = true;
-        }
-    }
-    let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
-    let met_processes: FxHashSet<ProcessId> = met
-        .iter()
-        .filter(|&&id| is_met(id))
-        .filter_map(|&id| trace.thread(id).process)
-        .collect();
-    for (index, process) in trace.processes.iter().enumerate() {
-        let is_met = met_processes.contains(&ProcessId(index as u32));
-        if is_met || wanted[index] && is_alive(process.start, process.end) {
-            let koid = koids.process(ProcessId(index as u32));
-            records.process_object(koid, trace.strings.bytes(process.name));
-            processes += 1;
-        }
-    }
-    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-        let id = ThreadId(index as u32);
-        let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
-        if is_met(id) || is_wanted && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
-            threads += 1;
-        }
-    }
-    for &id in &koids.named_last {
-        let thread = trace.thread(id);
-        if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
-        }
-    }
-    for (index, cpu) in trace.cpus.iter().enumerate() {
-        let id = CpuId(index as u32);
-        if owners.cpus.contains(&id) {
-            let name = format!("CPU {}", cpu.number);
-            let (process, thread) = koids.cpu(id);
-            records.process_object(process, name.as_bytes());
-            records.thread_object((process, thread), name.as_bytes());
-        }
-    }
-    if owners.is_machine_needed {
-        records.process_object(Koids::MACHINE.0, b"machine");
-    }
-    (processes, threads)
-}
-
-/// Whose tracks and counters were chosen.
-#[derive(Default)]
-struct Owners {
-    threads: FxHashSet<ThreadId>,
-    processes: FxHashSet<ProcessId>,
-    cpus: FxHashSet<CpuId>,
-    is_machine_needed: bool,
-}
-
-impl Owners {
-    fn new(trace: &Trace, chosen: &Chosen<'_>) -> Owners {
-        let mut owners = Owners::default();
-        for (number, track) in trace.tracks.iter().enumerate() {
-            let is_empty = track.rows.is_empty() && track.instants.is_empty();
-            if is_empty || !chosen.has_track(TrackId(number as u32)) {
-                continue;
-            }
-            match track.kind {
-                TrackKind::Thread(thread) => _ = owners.threads.insert(thread),
-                TrackKind::Cpu(cpu) => _ = owners.cpus.insert(cpu),
-                TrackKind::Async(Some(process)) => _ = owners.processes.insert(process),
-                TrackKind::Async(None) => {}
-            }
-        }
-        for (number, track) in trace.counters.tracks.iter().enumerate() {
-            if !chosen.has_counter(CounterTrackId(number as u32)) {
-                continue;
-            }
-            match track.scope {
-                CounterScope::Thread(thread) => _ = owners.threads.insert(thread),
-                CounterScope::Cpu(cpu) => _ = owners.cpus.insert(cpu),
-                CounterScope::Process(process) => _ = owners.processes.insert(process),
-                CounterScope::Global => owners.is_machine_needed = true,
-            }
-        }
-        owners
-    }
-}
-
 #[cfg(test)]
 mod edge_tests;
+#[cfg(test)]
+mod kept_tests;
 #[cfg(test)]
 mod tests;

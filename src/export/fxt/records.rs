@@ -14,8 +14,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::fixed_tables::well_known;
 pub use super::fixed_tables::{FixedTables, Zones};
+use super::registered::Used;
 pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
 use crate::base::{StringId, Strings};
 
@@ -90,25 +90,6 @@ pub struct Head<'a> {
     pub name: TextRef<'a>,
 }
 
-/// One side of a context switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The CPU's idle thread.
-    Idle,
-    /// A thread that is left out: the CPU is as idle for all that is written, and an argument says who it was.
-    NotChosen {
-        /// Its koid.
-        koid: u64,
-    },
-    /// A thread, with its weight.
-    Thread {
-        /// Its koid.
-        koid: u64,
-        /// Its weight.
-        weight: i32,
-    },
-}
-
 /// No index has this bit.
 const SEEN_ONCE: u16 = INLINE;
 
@@ -122,7 +103,7 @@ fn thread_slot((process, thread): ThreadKoids) -> usize {
 #[derive(Debug)]
 pub struct Records<'t> {
     fixed: &'t FixedTables,
-    out: Vec<u8>,
+    pub(super) out: Vec<u8>,
     /// Every text that this chunk met, and by its number there: 0, [`SEEN_ONCE`] (a value), or its index.
     texts: Strings,
     indices: Vec<u16>,
@@ -136,85 +117,10 @@ pub struct Records<'t> {
     recent_threads: Box<[(ThreadKoids, u8); RECENT_THREADS]>,
     /// The arguments of the record that is being written, and how many they are.
     arguments: Vec<u8>,
-    argument_count: u64,
-    used: Used,
+    pub(super) argument_count: u64,
+    pub(super) used: Used,
     /// What was written so far.
     pub counts: RecordCounts,
-}
-
-/// Which entries of the fixed tables records refer to: only those need to be in the file.
-#[derive(Clone, Debug)]
-pub struct Used {
-    /// A bit for every reference that a record can have: those to inline texts are set as well, and mean nothing.
-    strings: Box<[u64; 1024]>,
-    threads: [u64; 4],
-}
-
-impl Used {
-    fn none() -> Used {
-        Used {
-            strings: Box::new([0; 1024]),
-            threads: [0; 4],
-        }
-    }
-
-    #[inline]
-    fn string(&mut self, bits: u16) {
-        self.strings[usize::from(bits >> 6)] |= 1 << (bits & 63);
-    }
-
-    #[inline]
-    fn thread(&mut self, index: u8) {
-        self.threads[usize::from(index >> 6)] |= 1 << (index & 63);
-    }
-}
-
-/// The entries of the fixed tables that are in a file so far.
-#[derive(Debug)]
-pub struct Registered<'t> {
-    fixed: &'t FixedTables,
-    known: Used,
-}
-
-impl<'t> Registered<'t> {
-    /// None are.
-    pub fn new(fixed: &'t FixedTables) -> Registered<'t> {
-        Registered {
-            fixed,
-            known: Used::none(),
-        }
-    }
-
-    /// The records of those that a chunk uses and that are not there yet: they come before it.
-    pub fn before(&mut self, used: &Used) -> Records<'t> {
-        let mut records = Records::with_buffer(self.fixed, Vec::new());
-        let last_string = self.fixed.zones.strings;
-        for (number, (known, used)) in self
-            .known
-            .strings
-            .iter_mut()
-            .zip(&*used.strings)
-            .enumerate()
-        {
-            let new = used & !*known;
-            *known |= new;
-            for bit in (0..64).filter(|bit| new >> bit & 1 == 1) {
-                let index = (number * 64 + bit) as u16;
-                if (1..=last_string).contains(&index) {
-                    let bytes = self.fixed.strings.bytes(StringId(u32::from(index)));
-                    records.string_record(index, bytes);
-                }
-            }
-        }
-        for (at, &koids) in self.fixed.thread_order.iter().enumerate() {
-            let (word, bit) = ((at + 1) / 64, (at + 1) % 64);
-            if used.threads[word] & !self.known.threads[word] & 1 << bit != 0 {
-                self.known.threads[word] |= 1 << bit;
-                records.thread_record(at as u8 + 1, koids);
-            }
-        }
-        records
-    }
 }
 
 impl<'t> Records<'t> {
@@ -251,7 +157,7 @@ impl<'t> Records<'t> {
     }
 
     #[inline]
-    fn word(&mut self, word: u64) {
+    pub(super) fn word(&mut self, word: u64) {
         push_word(&mut self.out, word);
     }
 
@@ -262,7 +168,7 @@ impl<'t> Records<'t> {
 
     /// Puts the size of the record that starts at `start` into its header.
     #[inline]
-    fn close(&mut self, start: usize) {
+    pub(super) fn close(&mut self, start: usize) {
         close(&mut self.out, start);
     }
 
@@ -287,7 +193,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    fn string_record(&mut self, index: u16, text: &[u8]) {
+    pub(super) fn string_record(&mut self, index: u16, text: &[u8]) {
         let start = self.out.len();
         self.word(2 | u64::from(index) << 16 | (text.len() as u64) << 32);
         self.stream(text);
@@ -295,7 +201,7 @@ impl<'t> Records<'t> {
         self.counts.strings += 1;
     }
 
-    fn thread_record(&mut self, index: u8, (process, thread): ThreadKoids) {
+    pub(super) fn thread_record(&mut self, index: u8, (process, thread): ThreadKoids) {
         self.word(3 | 3 << 4 | u64::from(index) << 16);
         self.word(process);
         self.word(thread);
@@ -631,7 +537,7 @@ impl<'t> Records<'t> {
 
     /// Appends the arguments that were prepared.
     #[inline]
-    fn append_arguments(&mut self) {
+    pub(super) fn append_arguments(&mut self) {
         self.out.extend_from_slice(&self.arguments);
     }
 
@@ -691,78 +597,6 @@ impl<'t> Records<'t> {
         self.counts.objects += 1;
     }
 
-    /// A context switch of the newer form. The outgoing thread's state is a number of the format, and the letters
-    /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over; as they do
-    /// over `border`, an argument that says when a run began or ended that is cut there, and over those that say who
-    /// is left out.
-    pub fn context_switch(
-        &mut self,
-        (time, cpu): (u64, u16),
-        outgoing: Side,
-        (state, letters): (u8, &'static str),
-        incoming: Side,
-        border: Option<(&'static str, i64)>,
-    ) {
-        self.prepare(&[]);
-        let really = [("really_outgoing", outgoing), ("really_incoming", incoming)];
-        for (name, side) in really {
-            if let Side::NotChosen { koid } = side {
-                let name = self.name(name);
-                self.prepare_one(name, &ArgValue::Koid(koid));
-            }
-        }
-        if let Some((name, time)) = border {
-            let name = self.name(name);
-            self.prepare_one(name, &ArgValue::Int64(time));
-        }
-        let (out_koid, out_weight) = side_words(outgoing);
-        let (in_koid, in_weight) = side_words(incoming);
-        let state_words = u64::from(!letters.is_empty());
-        let start = self.out.len();
-        let header = 8
-            | (2 + state_words + self.argument_count) << 16
-            | u64::from(cpu) << 20
-            | u64::from(state & 0xf) << 36
-            | SWITCH_SUBTYPE << 60;
-        let words = [
-            header,
-            time,
-            out_koid,
-            in_koid,
-            arg_word(1, INCOMING_WEIGHT, in_weight as u32),
-            arg_word(1, OUTGOING_WEIGHT, out_weight as u32),
-            arg_word(6, OUTGOING_STATE, u32::from(well_known(letters))),
-        ];
-        for &word in words.iter().take(6 + state_words as usize) {
-            self.word(word);
-        }
-        for name in [INCOMING_WEIGHT, OUTGOING_WEIGHT] {
-            self.used.string(name);
-        }
-        if !letters.is_empty() {
-            self.used.string(OUTGOING_STATE);
-            self.used.string(well_known(letters));
-        }
-        self.append_arguments();
-        self.close(start);
-        self.counts.switches += 1;
-    }
-
-    /// A thread is made ready to run, by `waker` if that is known.
-    pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
-        let arg_count = u64::from(waker.is_some());
-        let size = 3 + 2 * arg_count;
-        self.word(8 | size << 4 | arg_count << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
-        self.word(time);
-        self.word(thread);
-        if let Some(waker) = waker {
-            self.word(8 | 2 << 4 | u64::from(WAKER) << 16);
-            self.used.string(WAKER);
-            self.word(waker);
-        }
-        self.counts.wakeups += 1;
-    }
-
     /// A log message; one that is too long for a record goes on in the next.
     pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &str) {
         let mut rest = message;
@@ -807,28 +641,6 @@ fn close(out: &mut [u8], start: usize) {
     if let Some(header) = out.get_mut(start..start + 2) {
         header[0] |= (words << 4) as u8;
         header[1] |= (words >> 4) as u8;
-    }
-}
-
-const INCOMING_WEIGHT: u16 = well_known("incoming_weight");
-const OUTGOING_WEIGHT: u16 = well_known("outgoing_weight");
-const OUTGOING_STATE: u16 = well_known("outgoing_state");
-const WAKER: u16 = well_known("waker");
-
-/// An argument whose value stands in its header.
-const fn arg_word(kind: u64, name: u16, value: u32) -> u64 {
-    kind | 1 << 4 | (name as u64) << 16 | (value as u64) << 32
-}
-
-const SWITCH_SUBTYPE: u64 = 1;
-const WAKEUP_SUBTYPE: u64 = 2;
-
-/// Koid and weight: idle threads have the smallest weight there is.
-fn side_words(side: Side) -> (u64, i32) {
-    match side {
-        Side::Idle | Side::NotChosen { .. } => (0, i32::MIN),
-        // The smallest weight would say that it is idle.
-        Side::Thread { koid, weight } => (koid, weight.max(i32::MIN + 1)),
     }
 }
 

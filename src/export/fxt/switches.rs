@@ -2,7 +2,7 @@
 
 use super::encode::Encoder;
 use super::items::{Item, What};
-use super::records::Side;
+use super::scheduling_records::Side;
 use crate::event::EndState;
 use crate::trace::{CpuId, StateId, ThreadId, ThreadState};
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::records::{Arg, ArgValue, EventType, Head, Side};
+use super::records::{Arg, ArgValue, EventType, Head, Records};
+use super::scheduling_records::Side;
 use super::*;
-use crate::base::TimeSpan;
+use crate::base::{TimeSpan, Timestamp};
 use crate::event::Field;
 use crate::export::{self, Overwrite, Selection};
 use crate::load::open;

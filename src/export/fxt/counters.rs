@@ -1,0 +1,219 @@
+//! Counters: a track's name as event, argument and id say it, and samples as counter events.
+
+use rustc_hash::FxHashMap;
+
+use super::args::record_word;
+use super::encode::Encoder;
+use super::items::Item;
+use super::koids::Koids;
+use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
+use crate::base::StringId;
+use crate::trace::counters::CounterScope;
+use crate::trace::{EventId, Trace};
+
+/// A counter track's name as event, argument and id say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CounterName {
+    /// Name of the event.
+    pub event: String,
+    /// Name of the argument.
+    pub argument: String,
+    /// Tells tracks of one process apart.
+    pub id: u64,
+}
+
+impl CounterName {
+    /// Readers join `event:argument`, and leave the argument out if it is the same.
+    pub fn new(name: &str, id: u64) -> CounterName {
+        let (event, argument) = match name.split_once(':') {
+            Some((event, argument))
+                if !event.is_empty() && !argument.is_empty() && event != argument =>
+            {
+                (event, argument)
+            }
+            _ => (name, name),
+        };
+        CounterName {
+            event: event.to_owned(),
+            argument: argument.to_owned(),
+            id,
+        }
+    }
+}
+
+/// Counters of one process that have one name are told apart by an id: the second and later ones' thread or number.
+pub fn counter_names(trace: &Trace) -> Vec<CounterName> {
+    let mut used: FxHashMap<(CounterScope, StringId), u64> = FxHashMap::default();
+    trace
+        .counters
+        .tracks
+        .iter()
+        .map(|track| {
+            let scope = match track.scope {
+                CounterScope::Thread(thread) => match trace.thread(thread).process {
+                    Some(process) => CounterScope::Process(process),
+                    None => track.scope,
+                },
+                scope => scope,
+            };
+            let number = used.entry((scope, track.name)).or_default();
+            *number += 1;
+            let id = match (track.scope, *number) {
+                (_, 1) => 0,
+                (CounterScope::Thread(thread), _) => trace.thread(thread).tid,
+                (_, number) => number,
+            };
+            CounterName::new(&trace.text(track.name), id)
+        })
+        .collect()
+}
+
+impl Encoder<'_, '_> {
+    pub(super) fn sample(&mut self, item: &Item) {
+        let source = self.source;
+        let counters = &source.trace.counters;
+        let (Some(track), Some(name)) = (
+            counters.tracks.get(item.of as usize),
+            source.counter_names.get(item.of as usize),
+        ) else {
+            return;
+        };
+        let by = self
+            .events
+            .thread(EventId(counters.events[item.row as usize]));
+        let thread = match track.scope {
+            CounterScope::Global => Koids::MACHINE,
+            CounterScope::Cpu(cpu) => source.koids.cpu(cpu),
+            CounterScope::Thread(thread) => source.koids.thread(thread),
+            CounterScope::Process(process) if source.trace.thread(by).process == Some(process) => {
+                source.koids.thread(by)
+            }
+            CounterScope::Process(process) => self.thread_of(process),
+        };
+        let value = counters.values[item.row as usize];
+        // Whole numbers up to 2^53 are exact either way; readers show them without a fraction.
+        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        let value = if is_whole && !(value == 0.0 && value.is_sign_negative()) {
+            ArgValue::Int64(value as i64)
+        } else {
+            ArgValue::Double(value)
+        };
+        let at = (item.time, thread);
+        if source.fxt.is_some() && self.own_sample(item, at, &value).is_some() {
+            return;
+        }
+        let event = counters.events[item.row as usize];
+        let category = match event {
+            u32::MAX => StringId::EMPTY,
+            event => self.names_of(self.events.kind(EventId(event))).0,
+        };
+        let args = [Arg::new(name.argument.as_str(), value)];
+        let head = Head {
+            event_type: EventType::Counter,
+            time: self.ticks(item.time),
+            thread,
+            category: self.records.exact_name(self.name_bytes(category)),
+            name: self.records.name(&name.event),
+        };
+        self.records.event(head, &args, Some(name.id));
+    }
+
+    /// A sample by what its event is called in the FXT file that it is of. With all of its values, whose items follow
+    /// each other; one by one where some are not chosen or it was before the range. `None`: nothing was written.
+    fn own_sample(
+        &mut self,
+        item: &Item,
+        at: (i64, ThreadKoids),
+        value: &ArgValue<'_>,
+    ) -> Option<()> {
+        let source = self.source;
+        let counters = &source.trace.counters;
+        let id = *counters.events.get(item.row as usize)?;
+        if id == u32::MAX {
+            return None;
+        }
+        let event = self.event_ref(EventId(id));
+        let is_whole = source.has_all_counters && event.time.0 == item.time;
+        if is_whole && self.last_counter == id {
+            return Some(());
+        }
+        let (category, name) = self.names_of(event.kind);
+        self.read(event);
+        let counter_id = match &self.own {
+            Some((own, _)) => own.counter_id(),
+            None => record_word(&self.fields, "counter id"),
+        }?;
+        let name_text = self.name_text(name);
+        let track = self.name_text(counters.tracks.get(item.of as usize)?.name);
+        let argument = argument_of(&track, &name_text, counter_id)?;
+        let one = [Arg::new(argument, value.clone())];
+        let args = if is_whole {
+            self.last_counter = id;
+            &[][..]
+        } else {
+            self.read_nothing();
+            &one[..]
+        };
+        let names = (category, name);
+        self.event(EventType::Counter, at, names, args, Some(counter_id));
+        Some(())
+    }
+
+    /// A counter event without a number: no counter has a sample of it.
+    pub(super) fn counter_without_number(&mut self, item: &Item) {
+        let id = EventId(item.row);
+        let event = self.events.get(id);
+        let names = self.names_of(event.row.kind);
+        let thread = self.source.koids.thread(self.events.thread(id));
+        self.read(event.into());
+        let counter_id = match &self.own {
+            Some((own, _)) => own.counter_id(),
+            None => record_word(&self.fields, "counter id"),
+        };
+        let at = (item.time, thread);
+        let id = counter_id.or(Some(0));
+        self.event(EventType::Counter, at, names, &[], id);
+    }
+}
+
+/// The argument of a counter event that a track is of: readers join `event:argument:id`.
+fn argument_of<'t>(track: &'t str, event: &'t str, id: u64) -> Option<&'t str> {
+    let rest = track.strip_prefix(event)?;
+    let rest = match id {
+        0 => rest,
+        id => rest.strip_suffix(&format!(":{id}"))?,
+    };
+    match rest {
+        "" => Some(event),
+        rest => rest.strip_prefix(':'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_what_the_event_leaves_of_the_track() {
+        assert_eq!(argument_of("A::B:v:7", "A::B", 7), Some("v"));
+        assert_eq!(argument_of("A::B:v", "A", 0), Some(":B:v"));
+        assert_eq!(argument_of("load", "load", 0), Some("load"));
+        assert_eq!(argument_of("load:3", "load", 3), Some("load"));
+        assert_eq!(argument_of("counter", "load", 0), None);
+    }
+
+    #[test]
+    fn counter_names_come_back_as_they_were() {
+        let joined = |name: &str| {
+            let said = CounterName::new(name, 0);
+            if said.event == said.argument {
+                said.event
+            } else {
+                format!("{}:{}", said.event, said.argument)
+            }
+        };
+        for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {
+            assert_eq!(joined(name), name);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Points: instants, what of them no event record can hold, and userspace objects.
+
+use super::args;
+use super::encode::Encoder;
+use super::items::Item;
+use super::records::{Arg, EventType, Head, ThreadKoids};
+use crate::base::StringId;
+use crate::event::{FieldRef, ValueRef};
+use crate::formats::fxt::SourceObject;
+use crate::trace::{EventId, ThreadId, TrackKind};
+
+impl Encoder<'_, '_> {
+    pub(super) fn instant(&mut self, item: &Item) {
+        let source = self.source;
+        let id = EventId(item.row);
+        let event = self.events.get(id);
+        let (category, name) = self.names_of(event.row.kind);
+        let owner = self.events.thread(id);
+        let (thread, async_id) = match source
+            .trace
+            .tracks
+            .get(item.of as usize)
+            .map(|track| track.kind)
+        {
+            Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
+            Some(TrackKind::Async(process)) => {
+                let chosen_id = source.async_ids.of_instant(id);
+                (self.async_thread(process, item.row), Some(chosen_id))
+            }
+            _ => (source.koids.thread(owner), None),
+        };
+        let event_type = match async_id {
+            Some(_) => EventType::AsyncInstant,
+            None => EventType::Instant,
+        };
+        self.read(event.into());
+        if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
+            return self.object(object, thread, name);
+        }
+        let attached = args::blob_of(&self.fields);
+        if let Some((blob_type, payload)) = attached
+            && source.reader.payload(event.into()).is_some()
+        {
+            let (category, name) = (self.name_text(category), self.name_text(name));
+            let has_time = match source.fxt {
+                Some(fxt) => !fxt.is_blob(event.row.place),
+                None => {
+                    blob_type.is_none()
+                        && owner != ThreadId::NONE
+                        && source.trace.thread(owner).tid != 0
+                }
+            };
+            return match has_time {
+                true => self.large_instant((item.time, thread), (&category, &name), &payload),
+                false => self.records.blob(&name, &category, blob_type, &payload),
+            };
+        }
+        if let Some(payload) = args::payload_of(&self.fields) {
+            let (category, name) = (self.name_text(category), self.name_text(name));
+            return self.large_instant((item.time, thread), (&category, &name), &payload);
+        }
+        let last_word = match async_id {
+            Some(chosen_id) => self.async_id().or(Some(chosen_id)),
+            None => self.scope_word(),
+        };
+        let at = (item.time, thread);
+        self.event(event_type, at, (category, name), &[], last_word);
+    }
+
+    /// A userspace object, whose fields were read: pointer and process come before the arguments.
+    fn object(&mut self, object: SourceObject, thread: ThreadKoids, name: StringId) {
+        let words = [("pointer", "pointer"), ("process", "koid")];
+        for word in words {
+            let is_word = |field: &FieldRef<'_>| (&*field.name, &*field.type_name) == word;
+            if self.fields.first().is_some_and(is_word) {
+                self.fields.remove(0);
+            }
+        }
+        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
+        let fitted = args::fit(&mut args);
+        self.records.counts.packed += u64::from(fitted.is_packed);
+        self.cut_texts += fitted.cut.len() as u64;
+        self.records.prepare(&args);
+        let name = self.records.exact_name(self.name_bytes(name));
+        let owner = object.process.map_or(Ok(thread), Err);
+        self.records.userspace_object(object.pointer, owner, name);
+    }
+
+    /// The word for a scope of the point at hand that is not the thread's.
+    fn scope_word(&self) -> Option<u64> {
+        match &self.own {
+            Some((own, _)) => own.scope().filter(|scope| (1..=2).contains(scope)),
+            None => scope_word(&self.fields),
+        }
+    }
+
+    /// Bytes that no argument can hold go into a large record.
+    fn large_instant(
+        &mut self,
+        (time, thread): (i64, ThreadKoids),
+        (category, name): (&str, &str),
+        payload: &[u8],
+    ) {
+        self.fields.retain(|field| {
+            // What the reader lists of the payload itself.
+            !matches!(
+                (&*field.name, &*field.type_name),
+                ("payload", "blob") | ("size", "bytes")
+            )
+        });
+        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
+        let fitted = args::fit(&mut args);
+        self.records.counts.packed += u64::from(fitted.is_packed);
+        self.cut_texts += fitted.cut.len() as u64;
+        let head = Head {
+            event_type: EventType::Instant,
+            time: self.ticks(time),
+            thread,
+            category: self.records.name(category),
+            name: self.records.name(name),
+        };
+        self.records.large_event(head, &args, payload);
+    }
+}
+
+/// The word for a scope that is not the thread's.
+fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
+    let field = fields
+        .iter()
+        .find(|field| field.type_name == "instant scope")?;
+    match &field.value {
+        ValueRef::Text(text) if text == "process" => Some(1),
+        ValueRef::Text(text) if text == "global" => Some(2),
+        _ => None,
+    }
+}
