@@ -24,7 +24,7 @@ function __fish_threadline_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
@@ -46,15 +46,15 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'Lis
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only this CPU (may be given several times)' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l filter -d 'Only events that this text, /regex/ or expression means (see search); lines then have no latency-flags column' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l filter -d 'Only events that this text, /regex/ or expression means (see search); lines of a trace.dat then have no latency-flags column' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
@@ -67,12 +67,12 @@ complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it is there'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
@@ -93,7 +93,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l limit -
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
@@ -115,7 +115,7 @@ cpu\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -132,7 +132,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l worst 
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
@@ -140,7 +140,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'W
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -158,7 +158,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l limit -d
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
@@ -176,14 +176,14 @@ p95\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
@@ -199,7 +199,7 @@ dark\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; several stand side by side' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l select -d 'Select the first item that EXPR means in the span, a slice if there is one' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -237,7 +237,7 @@ programs\t''
 critical_chain\t''
 failed\t''
 parallelism\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it is there'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
@@ -248,11 +248,11 @@ complete -c threadline -n "__fish_threadline_using_subcommand probes" -l event -
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
@@ -260,7 +260,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand install" -l print 
 bash\t''
 zsh\t''
 fish\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
