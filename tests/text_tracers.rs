@@ -366,3 +366,35 @@ fn files_of_a_recording_that_passes_midnight_lie_as_they_were_made() {
     let calls = files.calls("getpid", &["ff.7", "ff.8"]);
     assert_eq!(calls[0].0, day + 1_000_000_000);
 }
+
+#[test]
+fn marks_are_of_the_processes_that_they_name() {
+    let mark = |at: u32, mark: &str| {
+        format!("  server-1000 [001] ..... 100.000{at}: tracing_mark_write: {mark}\n")
+    };
+    let lines = [
+        (100, "C|2001|heap|1"),
+        (200, "C|2002|heap|50"),
+        (300, "S|2001|launch|7"),
+        (400, "S|2002|launch|7"),
+        (500, "F|2001|launch|7"),
+        (600, "F|2002|launch|7"),
+        (610, "G|2001|one|a|1"),
+        (620, "G|2001|two|b|1"),
+        (640, "H|2001|one|1"),
+        (680, "H|2001|two|1"),
+    ];
+    let text: String = lines.map(|(at, text)| mark(at, text)).concat();
+    let files = Files::new(&[("a.ftrace", &format!("# tracer: nop\n{text}"))]);
+    assert_eq!(files.table(&["counters", "a.ftrace"]).len(), 2);
+    for (name, lengths) in [
+        ("launch", &[200_000, 200_000][..]),
+        ("a", &[30_000]),
+        ("b", &[60_000]),
+    ] {
+        let slices = files.table(&["slices", "a.ftrace"]);
+        let of_name = slices.iter().filter(|slice| slice["name"] == name);
+        let found: Vec<i64> = of_name.map(|it| it["dur"].as_i64().unwrap()).collect();
+        assert_eq!(found, lengths, "{name}");
+    }
+}

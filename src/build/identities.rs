@@ -12,7 +12,9 @@ use super::lost_forks::date_lost_forks;
 use super::merge::{Merged, MergedPart};
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, Unseen};
-use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
+use crate::event::{
+    AsyncScope, Directory, ForkSort, Life, ProcessKey, SeriesScope, ThreadEntry, ThreadKey,
+};
 use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 
 /// The process that a reader's key means.
@@ -274,6 +276,18 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
     }
     for wakeup in &part.rows.wakeups {
         seen.include(wakeup.thread.0, columns.time(wakeup.event));
+    }
+    // Marks may be of a process that does nothing itself.
+    for mark in &part.rows.asyncs {
+        if let AsyncScope::ProcessOf(key) = mark.scope {
+            seen.include(key.0, columns.time(mark.event));
+        }
+    }
+    for sample in &part.rows.samples {
+        let series = part.rows.series.get(sample.series as usize);
+        if let Some(SeriesScope::Thread(key)) = series.map(|series| series.scope) {
+            seen.include(key.0, columns.time(sample.event));
+        }
     }
     for row in &part.rows.lives {
         let key = match &row.life {

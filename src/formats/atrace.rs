@@ -20,18 +20,29 @@ use crate::event::{
 const MOST_NAME: usize = 256;
 
 /// A mark in the form of Android's atrace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Atrace<'a> {
     /// `B|pid|name`: a slice of the writing thread begins.
     Begin(&'a [u8]),
     /// `E` or `E|pid`: its innermost slice ends.
     End,
     /// `C|pid|name|value`.
-    Counter(u32, &'a [u8], i64),
-    /// `S|pid|name|cookie`: an asynchronous slice of the process begins.
-    AsyncBegin(u32, &'a [u8], &'a [u8]),
-    /// `F|pid|name|cookie`: it ends.
-    AsyncEnd(u32, &'a [u8], &'a [u8]),
+    Counter(u32, &'a [u8], f64),
+    /// `S|pid|name|cookie`: an asynchronous slice of the process begins; with its name.
+    AsyncBegin(AsyncPlace<'a>, &'a [u8]),
+    /// `F|pid|name|cookie`: it ends; with its name, if that is said.
+    AsyncEnd(AsyncPlace<'a>, &'a [u8]),
+}
+
+/// What tells an asynchronous slice from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsyncPlace<'a> {
+    /// Whose it is.
+    pub pid: u32,
+    /// The track that it lies on: of `S` and `F` the one called as the slice is.
+    pub track: &'a [u8],
+    /// Unique on the track.
+    pub cookie: &'a [u8],
 }
 
 /// Whether a text, or the printf format of one, can be a mark at all.
@@ -73,22 +84,34 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
             let value_at = memchr::memrchr(b'|', text)?;
             let name_at = memchr::memchr(b'|', text.get(2..)?)? + 3;
             let name = text.get(name_at..value_at)?;
-            let value = number(text.get(value_at + 1..)?)?;
+            let value = std::str::from_utf8(text.get(value_at + 1..)?).ok()?;
+            let value: f64 = value.trim().parse().ok()?;
             Some(Atrace::Counter(pid, name, value))
         }
-        b"S" => Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?)),
-        b"F" => Some(Atrace::AsyncEnd(pid, rest.next()?, rest.next()?)),
-        b"G" => {
-            track?;
-            Some(Atrace::AsyncBegin(pid, rest.next()?, rest.next()?))
+        b"S" | b"F" => {
+            let (name, cookie) = (rest.next()?, rest.next()?);
+            let place = AsyncPlace {
+                pid,
+                track: name,
+                cookie,
+            };
+            Some(match letter {
+                b"S" => Atrace::AsyncBegin(place, name),
+                _ => Atrace::AsyncEnd(place, name),
+            })
         }
-        // The end of `G` has the track and the cookie only, in some versions the name too.
-        b"H" => {
-            let first = rest.next()?;
-            match rest.next() {
-                Some(cookie) => Some(Atrace::AsyncEnd(pid, first, cookie)),
-                None => Some(Atrace::AsyncEnd(pid, b"", first)),
-            }
+        b"G" | b"H" => {
+            let (track, first) = (track?, rest.next()?);
+            // The end has the track and the cookie only, in some versions the name too.
+            let (name, cookie) = match (letter, rest.next()) {
+                (b"H", None) => (&b""[..], first),
+                (_, cookie) => (first, cookie?),
+            };
+            let place = AsyncPlace { pid, track, cookie };
+            Some(match letter {
+                b"G" => Atrace::AsyncBegin(place, name),
+                _ => Atrace::AsyncEnd(place, name),
+            })
         }
         _ => None,
     }
@@ -124,15 +147,13 @@ pub fn emit(
             columns.samples.push(Sample {
                 event,
                 series,
-                value: value as f64,
+                value,
             });
         }
-        Atrace::AsyncBegin(pid, name, cookie) => {
-            emit_async(pid, name, cookie, AsyncOp::Begin, event, columns);
+        Atrace::AsyncBegin(place, name) => {
+            emit_async(place, name, AsyncOp::Begin, event, columns);
         }
-        Atrace::AsyncEnd(pid, name, cookie) => {
-            emit_async(pid, name, cookie, AsyncOp::End, event, columns);
-        }
+        Atrace::AsyncEnd(place, name) => emit_async(place, name, AsyncOp::End, event, columns),
     }
 }
 
@@ -162,24 +183,24 @@ fn emit_slice(
 }
 
 fn emit_async(
-    pid: u32,
+    place: AsyncPlace<'_>,
     name: &[u8],
-    cookie: &[u8],
     op: AsyncOp,
     event: u32,
     columns: &mut LaneColumns,
 ) {
     let mut hasher = FxHasher::default();
-    hasher.write(cookie);
-    let name = columns.strings.intern(cut(name));
+    hasher.write(place.track);
+    hasher.write(b"|");
+    hasher.write(place.cookie);
     let mark = AsyncMark {
         event,
         op,
-        scope: AsyncScope::ProcessOf(ThreadKey(pid)),
+        scope: AsyncScope::ProcessOf(ThreadKey(place.pid)),
         id: hasher.finish(),
-        name,
+        name: columns.strings.intern(cut(name)),
         category: columns.strings.intern(b"atrace"),
-        group: name,
+        group: columns.strings.intern(cut(place.track)),
     };
     columns.asyncs.push(mark);
 }
@@ -195,20 +216,27 @@ mod tests {
         assert_eq!(atrace(b"E|123"), Some(Atrace::End));
         assert_eq!(
             atrace(b"C|123|mem|-5"),
-            Some(Atrace::Counter(123, b"mem", -5))
+            Some(Atrace::Counter(123, b"mem", -5.0))
         );
-        assert_eq!(
-            atrace(b"S|1|load|77"),
-            Some(Atrace::AsyncBegin(1, b"load", b"77"))
-        );
-        assert_eq!(
-            atrace(b"F|1|load|77"),
-            Some(Atrace::AsyncEnd(1, b"load", b"77"))
-        );
-        assert_eq!(
-            atrace(b"G|1|t|load|77"),
-            Some(Atrace::AsyncBegin(1, b"load", b"77"))
-        );
+        let place = |track| AsyncPlace {
+            pid: 1,
+            track,
+            cookie: b"77",
+        };
+        for (text, mark) in [
+            (
+                &b"S|1|load|77"[..],
+                Atrace::AsyncBegin(place(b"load"), b"load"),
+            ),
+            (b"F|1|load|77", Atrace::AsyncEnd(place(b"load"), b"load")),
+            (b"G|1|t|load|77", Atrace::AsyncBegin(place(b"t"), b"load")),
+            (b"H|1|t|77", Atrace::AsyncEnd(place(b"t"), b"")),
+            (b"H|1|t|load|77", Atrace::AsyncEnd(place(b"t"), b"load")),
+            (b"C|1|load|1.5", Atrace::Counter(1, b"load", 1.5)),
+        ] {
+            assert_eq!(atrace(text), Some(mark), "{}", text.escape_ascii());
+        }
+        assert_eq!(atrace(b"G|1|t|77"), None);
         assert_eq!(atrace(b"I|1|point"), None);
         assert_eq!(atrace(b"Every day"), None);
         assert_eq!(atrace(b"B|x|y"), None);
