@@ -593,3 +593,54 @@ fn a_picture_of_the_window_is_saved() {
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (900, 560));
 }
+
+#[test]
+fn what_a_table_is_of_is_said_of_the_rows_that_it_has() {
+    let mut window = irqs();
+    act(&mut window, Action::OpenPane("Selection"));
+    let about = |window: &Window| {
+        let label = window.get_by_label_contains("Visible: ");
+        label.value().unwrap_or_default()
+    };
+    let (said, rows) = (about(&window), listed(&window));
+    let start = window.state().state().trace_span.start;
+    let span = TimeSpan::new(start, start + Nanos(20_000_000));
+    let ctx = window.ctx.clone();
+    window.state_mut().act(&ctx, Action::Show(span));
+    // The sums of what is seen now are only being asked for.
+    window.step();
+    assert_eq!((about(&window), listed(&window)), (said.clone(), rows));
+    settle(&mut window);
+    assert_ne!(about(&window), said);
+}
+
+#[test]
+fn counters_are_plotted_in_the_order_of_their_list() {
+    let mut window = window(&file("sample-traces/compress.fxt"));
+    act(&mut window, Action::OpenPane("Counters"));
+    let plotted = |window: &Window| {
+        let canvases = window.query_all_by_role(Role::Canvas);
+        let mut plots: Vec<(i32, String)> = canvases
+            .filter_map(|node| {
+                let name = node.accesskit_node().label()?;
+                Some((node.rect().top() as i32, name))
+            })
+            .filter(|(_, name)| name.contains(" · "))
+            .collect();
+        plots.sort();
+        plots.into_iter().map(|(_, name)| name).collect::<Vec<_>>()
+    };
+    let first = plotted(&window);
+    assert!(first.len() > 1);
+    let mut sorted = first.clone();
+    sorted.sort();
+    assert_eq!(first, sorted, "the list is sorted by name here");
+    // One more goes where it stands in the list.
+    window.get_by_label_contains("bytes:out").click();
+    settle(&mut window);
+    let more = plotted(&window);
+    assert!(more.iter().any(|name| name.starts_with("bytes:out")));
+    let mut sorted = more.clone();
+    sorted.sort();
+    assert_eq!(more, sorted);
+}

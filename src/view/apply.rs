@@ -79,9 +79,9 @@ pub fn apply(
 ) -> Option<Effect> {
     let selected = state.selected;
     let last = selects(&action);
-    let effect = undo::noted(state, &action.clone(), now, |state| {
-        carry_out(state, action, trace, now)
-    });
+    let before = undo::before(state, &action);
+    let effect = carry_out(state, action, trace, now);
+    undo::note(state, before, now);
     if state.selected != selected {
         state.flow_choice = [0, 0];
         state.selected_anchor = trace.and_then(|trace| anchor_of(trace, state.selected?));

@@ -14,25 +14,17 @@ use crate::trace::Trace;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-/// Carries out an action that changes what can be undone: what was before is noted if it did.
-pub(super) fn noted<T>(
-    state: &mut ViewState,
-    action: &Action,
-    now: Duration,
-    carry_out: impl FnOnce(&mut ViewState) -> T,
-) -> T {
-    let Some((before, hand)) = before(state, action) else {
-        return carry_out(state);
-    };
-    let done = carry_out(state);
-    if present(state, &before) != before {
+/// Notes what was before an action, if it changed that.
+pub(super) fn note(state: &mut ViewState, before: Option<(Past, Option<u64>)>, now: Duration) {
+    if let Some((before, hand)) = before
+        && present(state, &before) != before
+    {
         state.history.change(before, hand, now);
     }
-    done
 }
 
 /// What an action changes, as it is now; and, if it goes on under the hand, what that is.
-fn before(state: &ViewState, action: &Action) -> Option<(Past, Option<u64>)> {
+pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option<u64>)> {
     let layout = || Past::Layout(Box::new(state.layout.clone()));
     let tracks = || Past::Tracks(Box::new(state.layout.clone()));
     let flags = || Past::Flags(state.flags.clone());

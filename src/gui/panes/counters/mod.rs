@@ -27,6 +27,9 @@ const MOST: usize = 8;
 /// So many are chosen at first.
 const AT_FIRST: usize = 3;
 
+/// What the times below the last plot take, in points.
+const TIMES_HEIGHT: f32 = 18.0;
+
 /// Whether a plot has times below it: only the last has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
@@ -91,7 +94,8 @@ impl Pane for CountersPane {
             return actions;
         }
         let gaps = ui.spacing().item_spacing.y * self.chosen.len() as f32;
-        let height = ((ui.available_height() - gaps) / self.chosen.len() as f32).max(56.0);
+        let room = ui.available_height() - gaps - TIMES_HEIGHT;
+        let height = (room / self.chosen.len() as f32).max(64.0);
         let chosen = self.chosen.clone();
         egui::ScrollArea::vertical()
             .id_salt("counter plots")
@@ -99,10 +103,10 @@ impl Pane for CountersPane {
             .show(ui, |ui| {
                 let last = chosen.len() - 1;
                 for (at, id) in chosen.into_iter().enumerate() {
-                    let times = if at == last {
-                        Times::Shown
+                    let (times, height) = if at == last {
+                        (Times::Shown, height + TIMES_HEIGHT)
                     } else {
-                        Times::Hidden
+                        (Times::Hidden, height)
                     };
                     self.plot_ui(ui, scene, id, height, times, &mut actions);
                 }
