@@ -552,7 +552,7 @@ fn response_files_are_told_where_the_result_is() {
         summary.notes
     );
     assert!(
-        summary.notes[1].starts_with("1 compilers"),
+        summary.notes[1].starts_with("one compiler has"),
         "{:?}",
         summary.notes
     );

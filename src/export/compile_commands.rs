@@ -183,9 +183,10 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         ));
     }
     if hidden > 0 {
-        summary.notes.push(format!(
-            "{hidden} compilers have no entry: their sources stand in response files"
-        ));
+        summary.notes.push(match hidden {
+            1 => "one compiler has no entry: its sources stand in a response file".to_owned(),
+            _ => format!("{hidden} compilers have no entry: their sources stand in response files"),
+        });
     }
     Ok(summary)
 }

@@ -309,7 +309,8 @@ impl<'a> Emitter<'a> {
             self.out
                 .diagnostics
                 .note_many("lost_events", Severity::DataLoss, at, lost, || {
-                    "events that the tracer says it lost before such a line".to_owned()
+                    "the tracer lost an event before this line, or another that says so of its CPU"
+                        .to_owned()
                 });
             return;
         }
