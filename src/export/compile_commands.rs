@@ -339,11 +339,12 @@ fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
     }
     match (outer.compiler, inner.compiler) {
         (Compiler::Cache, _) => all[below].is_told = true,
-        (Compiler::Driver, Compiler::Inner) => {
-            if !outer.has_response() || outer.shares_source(inner) {
-                all[below].is_told = true;
-            }
+        (Compiler::Driver, Compiler::Inner)
+            if !outer.has_response() || outer.shares_source(inner) =>
+        {
+            all[below].is_told = true;
         }
+        (Compiler::Driver, Compiler::Inner) => {}
         // A script or a wrapper.
         (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_told = true,
         _ => {}

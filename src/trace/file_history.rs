@@ -191,6 +191,13 @@ struct Walk<'a> {
     out: FileHistory,
 }
 
+/// What a rename does to the other name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Renaming {
+    Moves,
+    Exchanges,
+}
+
 /// Births and ends of processes, by time.
 struct Turns {
     births: Vec<(Timestamp, ProcessId)>,
@@ -417,8 +424,11 @@ impl Walk<'_> {
 
     /// A rename: `path` is now `other_path`.
     fn renamed(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
-        let is_exchange = row.flags & RENAME_EXCHANGE != 0;
-        let moved = self.move_below(row.path, row.other_path, is_exchange);
+        let renaming = match row.flags & RENAME_EXCHANGE {
+            0 => Renaming::Moves,
+            _ => Renaming::Exchanges,
+        };
+        let moved = self.move_below(row.path, row.other_path, renaming);
         if let Some(mut linkers) = self.linkers.remove(&row.path) {
             // What moves is the link; the file stays where it is.
             let file = self.at(row.path);
@@ -433,7 +443,7 @@ impl Walk<'_> {
             // A folder.
             self.out.files[file.0 as usize].has_content = false;
         }
-        if is_exchange {
+        if renaming == Renaming::Exchanges {
             let other = self.at(row.other_path);
             self.names.set(row.path, other.0);
             self.out.files[other.0 as usize].names.push(row.path);
@@ -474,20 +484,20 @@ impl Walk<'_> {
     }
 
     /// Files below a renamed folder go with it: how many.
-    fn move_below(&mut self, from: StringId, to: StringId, is_exchange: bool) -> usize {
+    fn move_below(&mut self, from: StringId, to: StringId, renaming: Renaming) -> usize {
         // What was opened for writing is no folder, so that most renames need not look.
         let is_file = |path: StringId| {
             let writers = self.writers.get(self.names.at(path) as usize);
             let is_open = |it: &Writer| self.trace.rows[it.row as usize].op == FileOp::Open;
             writers.is_some_and(|writers| writers.iter().any(is_open))
         };
-        if is_file(from) || (is_exchange && is_file(to)) {
+        if is_file(from) || (renaming == Renaming::Exchanges && is_file(to)) {
             return 0;
         }
         let own = self.names.take_below(from);
-        let others = match is_exchange {
-            true => self.names.take_below(to),
-            false => Vec::new(),
+        let others = match renaming {
+            Renaming::Exchanges => self.names.take_below(to),
+            Renaming::Moves => Vec::new(),
         };
         let count = own.len();
         let files = &mut self.out.files;
