@@ -453,15 +453,15 @@ impl<'a, 't> Encoder<'a, 't> {
         let Some(log) = source.trace.logs.rows.get(item.row as usize) else {
             return;
         };
-        let message = self.name_text(log.message);
+        let message = self.name_bytes(log.message);
         let thread = source.koids.thread(log.thread);
         let time = self.ticks(item.time);
         if log.severity == StringId::EMPTY {
-            self.records.log(time, thread, &message);
+            self.records.log(time, thread, message);
         } else {
-            let severity = self.name_text(log.severity);
-            self.records
-                .log(time, thread, &format!("[{severity}] {message}"));
+            let severity = self.name_bytes(log.severity);
+            let message = [b"[", severity, b"] ", message].concat();
+            self.records.log(time, thread, &message);
         }
     }
 

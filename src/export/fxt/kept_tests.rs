@@ -107,7 +107,7 @@ fn a_log_that_fits_a_record_is_one() {
     let folder = tempfile::tempdir().unwrap();
     for (length, count) in [(32_001, 1), (32_744, 1), (32_745, 2)] {
         let source = written(folder.path(), |out| {
-            out.log(500, (10, 11), &"m".repeat(length));
+            out.log(500, (10, 11), "m".repeat(length).as_bytes());
         });
         assert_eq!(source.trace.logs.rows.len(), count, "{length}");
         let (again, summary) = cut(folder.path(), &source, &range(0, 1000));

@@ -598,18 +598,18 @@ impl<'t> Records<'t> {
     }
 
     /// A log message; one that is too long for a record goes on in the next.
-    pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &str) {
+    pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &[u8]) {
         let mut rest = message;
         loop {
-            let piece = cut(rest, MOST_LOG_BYTES);
+            let piece = cut_bytes(rest, MOST_LOG_BYTES);
             let thread = self.thread(koids);
             let start = self.out.len();
             self.word(9 | (piece.len() as u64) << 16 | u64::from(thread) << 32);
             self.word(time);
-            self.stream(piece.as_bytes());
+            self.stream(piece);
             self.close(start);
             self.counts.logs += 1;
-            rest = &rest[piece.len()..];
+            rest = rest.get(piece.len()..).unwrap_or(&[]);
             if rest.is_empty() {
                 return;
             }

@@ -66,7 +66,7 @@ pub(super) fn sample(folder: &Path) -> LoadedTrace {
     out.context_switch((20, 0), Side::Idle, (1, ""), side(11, 5), None);
     out.context_switch((500, 0), side(11, 5), (3, "D"), side(12, 6), None);
     out.wakeup(800, 0, 11, Some(12));
-    out.log(450, (10, 12), "hello");
+    out.log(450, (10, 12), b"hello");
     let path = folder.join("sample.fxt");
     std::fs::write(&path, out.finish().0).unwrap();
     open(&path, &Job::default()).unwrap()
