@@ -579,3 +579,68 @@ fn tracers_that_print_no_name_have_fields() {
     assert_eq!(slices(&text), ["9000001000 100000 0 W 96 block requests"]);
     assert_eq!(text.load().trace.diagnostics.count_of("unknown_line"), 0);
 }
+
+#[test]
+fn events_with_forms_of_their_own_feed_the_same_slices_and_counters() {
+    let text = Text::new(
+        "forms",
+        "# tracer: nop\n\
+         \x20         kw-96      [001] .....     9.000001: workqueue_execute_start: work struct 00abc: function vmstat_update\n\
+         \x20         kw-96      [001] .....     9.000002: workqueue_execute_end: work struct 00abc: function vmstat_update\n\
+         \x20         kw-96      [001] .....     9.000003: ipi_entry: (Rescheduling interrupts)\n\
+         \x20         kw-96      [001] .....     9.000004: ipi_exit: (Rescheduling interrupts)\n\
+         \x20         kw-96      [001] .....     9.000005: tasklet_entry: tasklet=00abc function=do_it\n\
+         \x20         kw-96      [001] .....     9.000006: tasklet_exit: tasklet=00abc function=do_it\n\
+         \x20         kw-96      [001] .....     9.000007: device_pm_callback_start: usb 1-1, parent: usb1, driver [suspend]\n\
+         \x20         kw-96      [001] .....     9.000008: device_pm_callback_end: usb 1-1, err=0\n\
+         \x20         kw-96      [001] .....     9.000009: clk_set_rate: osc 24000000\n\
+         \x20         kw-96      [001] .....     9.000010: cpu_frequency_limits: min=1 max=2000 cpu_id=1\n\
+         \x20         kw-96      [001] .....     9.000011: global_dirty_state: dirty=23963 writeback=0 bg_thresh=5\n\
+         \x20         kw-96      [001] .....     9.000012: softirq_raise: vec=1 [action=TIMER]\n\
+         \x20         kw-96      [001] .....     9.000013: ext4_da_write_begin: dev 8,1 ino 12 pos 0 len 5\n",
+    );
+    let names: Vec<String> = slices(&text)
+        .iter()
+        .map(|row| row.split(' ').skip(3).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "vmstat_update 96 kw",
+            "Rescheduling interrupts 96 CPU 1",
+            "do_it 96 CPU 1",
+            "1-1 96 CPU 1",
+        ]
+    );
+    let counters = text.run("table", &["counters"]);
+    let counters: Vec<String> = counters
+        .lines()
+        .skip(1)
+        .map(|line| {
+            line.split('\t')
+                .skip(1)
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        counters,
+        [
+            "clock osc 24000000",
+            "max frequency (kHz) 2000",
+            "dirty pages 23963"
+        ]
+    );
+    for filter in [
+        "vec == 1",
+        "ino == 12 && len == 5",
+        "rate > 0",
+        "event == suspend",
+    ] {
+        let found = text.run("search", &["--in", "events", "--count", filter]);
+        assert_eq!(found.trim(), "1", "{filter}");
+    }
+    let codes = text.load().trace.diagnostics.rows().len();
+    assert_eq!(codes, 0);
+}

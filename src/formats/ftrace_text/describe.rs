@@ -5,6 +5,7 @@ use super::fields::{
     wakeup,
 };
 use super::flags::{Flags, Legend};
+use super::forms::{fixed, word_pairs};
 use super::graph::{self, GraphLine};
 use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::{Prefix, split_prefix};
@@ -132,11 +133,26 @@ fn field(name: &str, text: &[u8]) -> Field {
     } else {
         shown.parse().ok().map(Value::Int)
     };
+    let value = value.or_else(|| annotated(&shown));
     Field {
         name: name.to_owned(),
         type_name: String::new(),
         value: value.unwrap_or_else(|| Value::Text(shown.clone())),
         shown,
+    }
+}
+
+/// A number with what it means: `1 [action=TIMER]`, `1234 [ns]`, `0x60c8 (24776)`.
+fn annotated(shown: &str) -> Option<Value> {
+    let (number, meaning) = shown.split_once(' ')?;
+    let is_meaning = (meaning.starts_with('[') && meaning.ends_with(']'))
+        || (meaning.starts_with('(') && meaning.ends_with(')'));
+    if !is_meaning {
+        return None;
+    }
+    match number.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(Value::Pointer),
+        None => number.parse().ok().map(Value::Int),
     }
 }
 
@@ -219,7 +235,13 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
             return;
         }
         _ if name.starts_with(b"funcgraph_") => return graph_fields(detail, info),
-        _ => {}
+        _ => {
+            if let Some(found) = fixed(name, info) {
+                let fields = found.iter().map(|(name, value)| field(name, value));
+                detail.fields.extend(fields);
+                return;
+            }
+        }
     }
     pair_fields(detail, info);
 }
@@ -287,6 +309,9 @@ fn pair_fields(detail: &mut EventDetail, info: &[u8]) {
     let mut pairs = pairs(info);
     if pairs.is_empty() {
         pairs = colon_pairs(info);
+    }
+    if pairs.is_empty() {
+        pairs = word_pairs(info);
     }
     for (name, value) in pairs {
         let name = String::from_utf8_lossy(name).into_owned();

@@ -23,7 +23,7 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         // What stands in names and between quotes are no fields.
         let own = before.get(word_start(before)..)?;
         from = equals + 1;
-        if own.ends_with(b"comm") || value.first() == Some(&b'"') {
+        if own.ends_with(b"comm") || own == b"filename" || value.first() == Some(&b'"') {
             from += value_end(own, value).unwrap_or(value.len());
         }
     }
@@ -40,6 +40,15 @@ const MOST_COMM: usize = 15;
 /// Where the value of field `name` ends in `value`: before the next ` name=`, or of a thread's name, before what the
 /// kernel prints behind it.
 fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
+    if name == b"filename"
+        && let Some(at) = memchr::memmem::rfind(value, b" old_pid=")
+        && let Some(at) = value
+            .get(..at)
+            .and_then(|text| memchr::memmem::rfind(text, b" pid="))
+    {
+        // sched_process_exec: what stands before the pids is the path.
+        return Some(at);
+    }
     let Some(owner) = name.strip_suffix(b"comm") else {
         return next_field(value);
     };
@@ -669,6 +678,12 @@ mod tests {
             let renamed = format!("pid=12 oldcomm={name} newcomm={name} oom_score_adj=0");
             assert_eq!(field(renamed.as_bytes(), b"newcomm"), Some(name.as_bytes()));
         }
+        let exec = b"filename=/usr/bin/a b=c pid=1 pid=2233 old_pid=2234";
+        assert_eq!(field(exec, b"filename"), Some(&b"/usr/bin/a b=c pid=1"[..]));
+        assert_eq!(
+            (pid(exec, b"pid"), pid(exec, b"old_pid")),
+            (Some(2233), Some(2234))
+        );
         let old = switch(b"task swapper:0 [140] (R) ==> kblockd/0:55 [115]").unwrap();
         assert_eq!(
             (old.prev.comm, old.state, old.next.pid),

@@ -166,10 +166,24 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
     let mut rest = line.get(close + 1..)?;
     let (mut task, mut flags) = (None, &rest[..0]);
     for _ in 0..3 {
-        let Some(bar) = memchr::memchr(b'|', rest) else {
+        let Some(mut bar) = memchr::memchr(b'|', rest) else {
             break;
         };
-        let column = rest.get(..bar)?.trim_ascii();
+        let mut column = rest.get(..bar)?.trim_ascii();
+        // A name may hold a bar itself.
+        if task.is_none()
+            && !ends_in_pid(column)
+            && !column.is_empty()
+            && !column.ends_with(b"us")
+            && !is_flags(column)
+            && let Some(more) = memchr::memchr(b'|', rest.get(bar + 1..)?)
+            && let Some(wider) = rest.get(..bar + 1 + more)
+            && ends_in_pid(wider.trim_ascii())
+            && wider.len() < 40
+        {
+            bar += 1 + more;
+            column = wider.trim_ascii();
+        }
         if column.is_empty() || column.ends_with(b"us") || is_arrow(column) {
             break;
         }
@@ -193,6 +207,12 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
         flags,
         rest,
     })
+}
+
+/// `comm-123`.
+fn ends_in_pid(column: &[u8]) -> bool {
+    let pid = memchr::memrchr(b'-', column).and_then(|dash| column.get(dash + 1..));
+    pid.is_some_and(|pid| digits(pid).is_some_and(|(_, length)| length == pid.len()))
 }
 
 /// The same without a column for the CPU (`nofuncgraph-cpu`): only a text that is known to be a graph has such.
@@ -301,6 +321,8 @@ mod tests {
             split_line(b"       12 us |   1)    <idle>-0    |  d..1 |   0.541 us    |  f();")
                 .unwrap();
         assert_eq!((since.time, since.cpu), (Some(12_000), 1));
+        let bar = split_line(b"   1.5 |   0)  a|b-78    |   1.0 us |  g();").unwrap();
+        assert_eq!(bar.task, Some((&b"a|b"[..], 78)));
         assert!(without_cpu(b"   0.541 us    |  f();").is_some());
         let switch = switched(b"   sshd-1755    =>    <idle>-0   ").unwrap();
         assert_eq!(switch, ((&b"sshd"[..], 1755), (&b"<idle>"[..], 0)));

@@ -20,6 +20,7 @@ mod describe;
 mod emit;
 mod fields;
 mod flags;
+mod forms;
 mod gaps;
 mod graph;
 mod instances;

@@ -214,6 +214,12 @@ impl FtraceReader {
             (Layout::Graph, true) => graph::split_line(line),
             _ => None,
         };
+        // The columns of tasks say it already.
+        if graph_line.is_some_and(|line| {
+            graph::switched(line.rest).is_some() && graph::step(line.rest).is_none()
+        }) {
+            return;
+        }
         let in_graph;
         let prefix = match graph_line.and_then(|line| Some((line, line.time?, line.task?))) {
             Some((found, time, (comm, pid))) => {

@@ -13,8 +13,9 @@ use crate::event::{
 };
 use crate::formats::atrace;
 use crate::formats::ftrace_text::fields::{
-    Probe, entry_offset, field, first_word, function_of, number, pid, raw_syscall,
+    Probe, entry_offset, first_word, function_of, number, pid, raw_syscall,
 };
+use crate::formats::ftrace_text::forms::field_of;
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::Told;
@@ -29,6 +30,7 @@ impl<'a> Emitter<'a> {
         end: PairEnd,
         info: &'a [u8],
     ) -> Option<()> {
+        let name_bytes = event;
         let event = std::str::from_utf8(event).ok()?;
         let system = system_of(event);
         let (_, _, stem) = find_pair(system, event)?;
@@ -38,12 +40,12 @@ impl<'a> Emitter<'a> {
         } else if pair.key.is_empty() {
             hash_text(stem.as_bytes())
         } else {
-            match field(info, pair.key.as_bytes()) {
+            match field_of(name_bytes, info, pair.key) {
                 Some(value) => hash_text(first_word(value)),
                 None => hash_text(pair.begin.as_bytes()),
             }
         };
-        let text_of = |name: &str| field(info, name.as_bytes());
+        let text_of = |name: &str| field_of(name_bytes, info, name);
         let syscall;
         let name: &[u8] = match (end, pair.name) {
             (_, PairName::Syscall(_)) => {
@@ -243,8 +245,9 @@ impl<'a> Emitter<'a> {
         row: &'static Counter,
         info: &'a [u8],
     ) -> Option<()> {
-        // `clk_set_rate: NAME RATE` and the like have no names: they stay points that are counted.
-        let raw = number(field(info, row.value.as_bytes())?)?;
+        let event = row.event.split_once(':').map_or("", |(_, name)| name);
+        let text_of = |name: &str| field_of(event.as_bytes(), info, name);
+        let raw = number(text_of(row.value)?)?;
         let is_idle = row.event == "power:cpu_idle";
         let value = if is_idle && raw == i64::from(u32::MAX) {
             -1.0
@@ -255,7 +258,7 @@ impl<'a> Emitter<'a> {
             "" => SeriesScope::Global,
             name => pid(info, name.as_bytes()).map_or(SeriesScope::Global, SeriesScope::Cpu),
         };
-        let name = match field(info, row.label.as_bytes()) {
+        let name = match text_of(row.label) {
             Some(label) if !row.label.is_empty() => {
                 format!("{} {}", row.name, String::from_utf8_lossy(label))
             }
