@@ -1,14 +1,13 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
-use super::fields::{
-    Probe, TracerText, colon_pairs, end_state, event_probe, pairs, probe, switch, tracer_text,
-    wakeup,
-};
+use super::fields::{colon_pairs, pairs};
 use super::flags::{Flags, Legend};
 use super::forms::{fixed, word_pairs};
 use super::graph::{self, GraphLine};
 use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::{Prefix, split_prefix};
+use super::probe_text::{Probe, event_probe, probe};
+use super::tasks::{TracerText, end_state, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
 use crate::base::lines::lines;
 use crate::event::{EventDetail, Field, Value};

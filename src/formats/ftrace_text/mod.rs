@@ -26,9 +26,11 @@ mod graph;
 mod instances;
 mod line;
 mod prefix;
+mod probe_text;
 mod recipe;
 mod report;
 mod sniff;
+mod tasks;
 mod tracers;
 mod with_etrace;
 

@@ -12,11 +12,11 @@ use std::io::{Error, ErrorKind, Write};
 
 use rayon::prelude::*;
 
-use super::fields::tracer_text;
 use super::flags::Flags;
 use super::graph;
 use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix, split_prefix};
+use super::tasks::tracer_text;
 use super::tracers::told;
 use super::{Block, FtraceReader, Layout};
 use crate::base::lines::lines;

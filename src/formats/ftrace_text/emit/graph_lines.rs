@@ -5,11 +5,11 @@ use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
 use crate::event::{Complete, Label, MarkOp, Role, ThreadKey};
-use crate::formats::ftrace_text::fields;
 use crate::formats::ftrace_text::flags::Flags;
 use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
 use crate::formats::ftrace_text::line::{Body, classify};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
+use crate::formats::ftrace_text::tasks;
 
 /// What a call is called of which only the return is there, and that without its name.
 const NAMELESS: &[u8] = b"(entry lost)";
@@ -238,7 +238,7 @@ impl<'a> Emitter<'a> {
             Body::Event(name, info) => {
                 self.named(now, &prefix, line, name, info);
                 if name == b"sched_switch"
-                    && let Some(switch) = fields::switch(info)
+                    && let Some(switch) = tasks::switch(info)
                     && let Some(lane) = self.lanes.get_mut(now.lane)
                 {
                     lane.task = Some(switch.next.pid);
@@ -274,7 +274,7 @@ pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
         let step = graph::step(found.rest);
         let before = match step.map(|found| found.step) {
             Some(Step::Comment(text)) => match classify(text) {
-                Body::Event(b"sched_switch", info) => fields::switch(info).map(|it| it.prev.pid),
+                Body::Event(b"sched_switch", info) => tasks::switch(info).map(|it| it.prev.pid),
                 _ => None,
             },
             Some(_) => None,

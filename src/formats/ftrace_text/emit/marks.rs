@@ -12,11 +12,10 @@ use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
 };
 use crate::formats::atrace;
-use crate::formats::ftrace_text::fields::{
-    Probe, entry_offset, first_word, function_of, number, pid, raw_syscall,
-};
+use crate::formats::ftrace_text::fields::{first_word, number, pid, raw_syscall};
 use crate::formats::ftrace_text::forms::field_of;
 use crate::formats::ftrace_text::prefix::Prefix;
+use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
 use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::Told;
 

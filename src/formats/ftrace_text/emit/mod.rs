@@ -11,10 +11,11 @@ mod scheduling;
 
 use rustc_hash::FxHashMap;
 
-use super::fields::{event_probe, probe, tracer_text};
 use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix, split_prefix};
+use super::probe_text::{event_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};

@@ -4,11 +4,10 @@ use super::{Emitter, NAMES, Now};
 use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::{ForkSort, Life, LifeRow, Role, Switch, ThreadKey, Wakeup, WakeupSort};
-use crate::formats::ftrace_text::fields::{
-    TracerText, end_state, field, first_word, pid, switch, wakeup,
-};
+use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
+use crate::formats::ftrace_text::tasks::{TracerText, end_state, switch, wakeup};
 
 const CLONE_THREAD: u64 = 0x10000;
 

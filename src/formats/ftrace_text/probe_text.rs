@@ -1,0 +1,122 @@
+//! The addresses at the start of a probe's text, which tell that it is one.
+//!
+//! ```text
+//! (do_sys_open+0x0/0xd6) dfd=3                      kprobe, uprobe with a number
+//! (sys_openat+0xc/0xe <- do_sys_open) $retval=4     kretprobe: where to, which function
+//! (ffffffff8f963fa0 <- ffffffff8f96469a) arg1=4     the same by trace-cmd: which function, where to
+//! (syscalls.sys_enter_openat) file="x"              eprobe: the event that it sits on
+//! ```
+
+use super::fields::{find_short, first_word};
+
+/// A probe's addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe<'a> {
+    /// `(do_sys_open+0x0/0xd6)`: where it is.
+    Entry(&'a [u8]),
+    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned, and where to.
+    Return(&'a [u8], &'a [u8]),
+}
+
+/// The addresses at the start of a probe's text. The kernel prints where a function returned to first and
+/// symbols; trace-cmd prints the function first and bare hex numbers.
+#[must_use]
+pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
+    let inner = info.strip_prefix(b"(")?;
+    let close = memchr::memchr(b')', inner.get(..400).unwrap_or(inner))?;
+    let inner = inner.get(..close)?;
+    let is_bare = |text: &[u8]| text.len() >= 4 && text.iter().all(u8::is_ascii_hexdigit);
+    if let Some(arrow) = find_short(inner, b"<- ") {
+        let (first, second) = (
+            inner.get(..arrow)?.trim_ascii_end(),
+            inner.get(arrow + 3..)?,
+        );
+        let (function, to) = if is_bare(first) {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        return (!function.is_empty()).then_some(Probe::Return(function, to));
+    }
+    let is_address =
+        inner.starts_with(b"0x") || is_bare(inner) || find_short(inner, b"+0x").is_some();
+    is_address.then_some(Probe::Entry(inner))
+}
+
+/// The event that a probe sits on, `(syscalls.sys_enter_openat) file=...`: its system and name.
+#[must_use]
+pub fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
+    let inner = info.strip_prefix(b"(")?;
+    let close = memchr::memchr(b')', inner.get(..200).unwrap_or(inner))?;
+    let (system, event) = inner
+        .get(..close)?
+        .split_at_checked(memchr::memchr(b'.', inner)?)?;
+    let event = event.get(1..)?;
+    let is_name = |text: &[u8]| {
+        let starts_well = text
+            .first()
+            .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+        starts_well && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    };
+    (is_name(system) && is_name(event)).then_some((system, event))
+}
+
+/// Where a probe on a function sits: at its start, or behind what machines want there first (`endbr64`, `bti c`,
+/// the global entry of powerpc).
+const ENTRIES: [&[u8]; 3] = [b"+0x0/", b"+0x4/", b"+0x8/"];
+
+/// Where the offset begins in the address of a function's entry.
+#[must_use]
+pub fn entry_offset(address: &[u8]) -> Option<usize> {
+    let at = find_short(address, b"+0x")?;
+    let offset = address.get(at..)?;
+    let is_entry = ENTRIES.iter().any(|entry| offset.starts_with(entry));
+    is_entry.then_some(at)
+}
+
+/// `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; an offset inside stays. Where a function returned from is
+/// printed without offset: `do_sys_open [mod]`.
+#[must_use]
+pub fn function_of(address: &[u8]) -> &[u8] {
+    let address = first_word(address);
+    match entry_offset(address) {
+        Some(at) => address.get(..at).unwrap_or(address),
+        None => {
+            let end = memchr::memchr(b'/', address).unwrap_or(address.len());
+            address.get(..end).unwrap_or(address)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_of_both_writers() {
+        assert_eq!(
+            probe(b"(do_sys_open+0x0/0xd6) dfd=3"),
+            Some(Probe::Entry(b"do_sys_open+0x0/0xd6"))
+        );
+        assert_eq!(
+            probe(b"(sys_openat+0xc/0xe <- do_sys_open) $retval=1"),
+            Some(Probe::Return(b"do_sys_open", b"sys_openat+0xc/0xe"))
+        );
+        assert_eq!(
+            probe(b"(ffffffff8f963fa0 <- ffffffff8f96469a) arg1=0x4"),
+            Some(Probe::Return(b"ffffffff8f963fa0", b"ffffffff8f96469a"))
+        );
+        assert_eq!(
+            probe(b"(0x5620b09802b8 <- 0x5620b0980169) ret=0"),
+            Some(Probe::Return(b"0x5620b0980169", b"0x5620b09802b8"))
+        );
+        assert_eq!(probe(b"(syscalls.sys_enter_openat) file=1"), None);
+        assert_eq!(function_of(b"do_sys_open+0x0/0xd6"), b"do_sys_open");
+        assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
+        assert_eq!(function_of(b"vfs_read+0x4/0x330"), b"vfs_read");
+        assert_eq!(function_of(b"schedule+0x5/0xb0"), b"schedule+0x5");
+        // In a module: both ends of a call have one key.
+        assert_eq!(function_of(b"ext4_sync+0x0/0x10 [ext4]"), b"ext4_sync");
+        assert_eq!(function_of(b"ext4_sync [ext4]"), b"ext4_sync");
+    }
+}

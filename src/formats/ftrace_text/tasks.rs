@@ -1,0 +1,343 @@
+//! Threads in an event's text: context switches and wakeups, in the forms of the kernel, of trace-cmd and of the
+//! wakeup tracers.
+//!
+//! ```text
+//! prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b next_pid=2 next_prio=120
+//! a:1 [120] R ==> b:2 [120]          a:1 [120] success=1 CPU:001
+//! task a:1 [120] (R) ==> b:2 [120]   task a:1 [120] success=1 [001]         until 2.6.33
+//! 0:120:R ==> [001]  286: 19:R cat   0:120:R   + [001]  286: 19:R cat       wakeup tracers
+//! ```
+
+use super::fields::{MOST_COMM, field, find_short, first_word, number, pid};
+use super::prefix::pid_of;
+use crate::event::EndState;
+
+/// One side of a context switch, or who was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task<'a> {
+    /// Its name.
+    pub comm: &'a [u8],
+    /// Its pid.
+    pub pid: u32,
+    /// Its priority.
+    pub priority: i32,
+}
+
+/// A context switch as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchText<'a> {
+    /// Who stopped.
+    pub prev: Task<'a>,
+    /// Who runs.
+    pub next: Task<'a>,
+    /// Why the first stopped.
+    pub state: &'a [u8],
+}
+
+/// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
+#[must_use]
+pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
+    if info.starts_with(b"prev_comm=") {
+        let side = |comm: &[u8], pid_name: &[u8], prio: &[u8]| {
+            Some(Task {
+                comm: field(info, comm)?,
+                pid: pid(info, pid_name)?,
+                priority: number(field(info, prio)?).and_then(|p| i32::try_from(p).ok())?,
+            })
+        };
+        return Some(SwitchText {
+            prev: side(b"prev_comm", b"prev_pid", b"prev_prio")?,
+            next: side(b"next_comm", b"next_pid", b"next_prio")?,
+            state: first_word(field(info, b"prev_state")?),
+        });
+    }
+    // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
+    let info = info.strip_prefix(b"task ").unwrap_or(info);
+    let mut from = 0;
+    loop {
+        let arrow = from + find_short(info.get(from..)?, b"==> ")?;
+        let found = || {
+            let (prev, state) = short_task(info.get(..arrow)?.strip_suffix(b" ")?)?;
+            let (next, _) = short_task(info.get(arrow + 4..)?)?;
+            let state = state.strip_prefix(b"(").unwrap_or(state);
+            let state = state.strip_suffix(b")").unwrap_or(state);
+            let is_one_word = !state.is_empty() && !state.contains(&b' ');
+            let are_names = prev.comm.len() <= MOST_COMM && next.comm.len() <= MOST_COMM;
+            (is_one_word && are_names).then_some(SwitchText { prev, next, state })
+        };
+        // An arrow in a name has no thread before it, or too much of one behind.
+        if let Some(found) = found() {
+            return Some(found);
+        }
+        from = arrow + 4;
+    }
+}
+
+/// What the wakeup tracers print in place of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracerText<'a> {
+    /// Who stopped or woke somebody; its name is in the line's columns.
+    pub prev: Task<'a>,
+    /// Its state's letter.
+    pub state: &'a [u8],
+    /// Who runs or was woken.
+    pub next: Task<'a>,
+    /// The CPU it is to run on.
+    pub cpu: u32,
+    /// Whether it was woken, not switched to.
+    pub is_wakeup: bool,
+}
+
+/// Reads the text of the kernel's `context_switch` and `wakeup` entries.
+#[must_use]
+pub fn tracer_text(body: &[u8]) -> Option<TracerText<'_>> {
+    let text = body.trim_ascii();
+    let open = memchr::memchr(b'[', text.get(..64).unwrap_or(text))?;
+    let before = text.get(..open)?.trim_ascii_end();
+    let (before, is_wakeup) = match before.strip_suffix(b"==>") {
+        Some(before) => (before, false),
+        None => (before.strip_suffix(b"+")?, true),
+    };
+    let inner = text.get(open + 1..)?;
+    let close = memchr::memchr(b']', inner)?;
+    let (prev, state, _) = colon_task(before.trim_ascii_end())?;
+    let (next, _, comm) = colon_task(inner.get(close + 1..)?.trim_ascii_start())?;
+    Some(TracerText {
+        prev,
+        state,
+        next: Task { comm, ..next },
+        cpu: u32::try_from(number(inner.get(..close)?)?).ok()?,
+        is_wakeup,
+    })
+}
+
+/// `pid:prio:state rest`.
+fn colon_task(text: &[u8]) -> Option<(Task<'_>, &[u8], &[u8])> {
+    let (pid, rest) = text.split_at_checked(memchr::memchr(b':', text)?)?;
+    let rest = rest.get(1..)?;
+    let (priority, rest) = rest.split_at_checked(memchr::memchr(b':', rest)?)?;
+    let state = first_word(rest.get(1..)?);
+    let all_digits = |text: &[u8]| {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    if !all_digits(pid) || !all_digits(priority.trim_ascii()) {
+        return None;
+    }
+    let task = Task {
+        comm: b"",
+        pid: pid_of(u64::try_from(number(pid)?).ok()?)?,
+        priority: i32::try_from(number(priority.trim_ascii())?).ok()?,
+    };
+    let after = rest.get(1 + state.len()..)?.trim_ascii();
+    (state.len() <= 2).then_some((task, state, after))
+}
+
+/// `comm:pid [prio] rest`.
+fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
+    let open = memchr::memmem::rfind(text, b" [")?;
+    let inner = text.get(open + 2..)?;
+    let close = memchr::memchr(b']', inner)?;
+    let name = text.get(..open)?;
+    let colon = memchr::memrchr(b':', name)?;
+    let task = Task {
+        comm: name.get(..colon)?,
+        pid: pid_of(u64::try_from(number(name.get(colon + 1..)?)?).ok()?)?,
+        priority: i32::try_from(number(inner.get(..close)?)?).ok()?,
+    };
+    Some((task, inner.get(close + 1..)?.trim_ascii()))
+}
+
+/// `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: who, and the CPU.
+#[must_use]
+pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
+    if info.starts_with(b"comm=") {
+        let task = Task {
+            comm: field(info, b"comm")?,
+            pid: pid(info, b"pid")?,
+            priority: field(info, b"prio")
+                .and_then(number)
+                .and_then(|p| i32::try_from(p).ok())
+                .unwrap_or(0),
+        };
+        return Some((task, pid(info, b"target_cpu")));
+    }
+    // Until 2.6.33: `task a:1 [120] success=1 [001]`.
+    if let Some(info) = info.strip_prefix(b"task ") {
+        let (before, cpu) = info.split_at_checked(memchr::memrchr(b'[', info)?)?;
+        let (task, _) = short_task(before)?;
+        let cpu = number(cpu.get(1..)?);
+        return Some((task, cpu.and_then(|cpu| u32::try_from(cpu).ok())));
+    }
+    let (task, rest) = short_task(info)?;
+    let cpu = memchr::memmem::find(rest, b"CPU:").and_then(|at| rest.get(at + 4..));
+    Some((
+        task,
+        cpu.and_then(number).and_then(|cpu| u32::try_from(cpu).ok()),
+    ))
+}
+
+/// What the letters of `prev_state` mean, or its number where fields are shown raw; of several the first counts.
+#[must_use]
+pub fn end_state(letters: &[u8]) -> EndState {
+    match letters {
+        [b'0'..=b'9', ..] => numbered_state(number(letters).unwrap_or(-1)),
+        b"R+" => EndState::Preempted,
+        [b'R', ..] => EndState::Runnable,
+        [b'S', ..] => EndState::Sleeping,
+        [b'D', ..] => EndState::Uninterruptible,
+        [b'T', ..] => EndState::Stopped,
+        [b't', ..] => EndState::Traced,
+        [b'Z', ..] => EndState::Zombie,
+        [b'X' | b'x', ..] => EndState::Dead,
+        [b'P', ..] => EndState::Parked,
+        [b'I', ..] => EndState::Idle,
+        _ => EndState::Unknown,
+    }
+}
+
+/// The kernel's numbers of states (since 4.14): the lowest bit counts.
+fn numbered_state(bits: i64) -> EndState {
+    match bits {
+        0 => EndState::Runnable,
+        1.. => match 1_i64 << bits.trailing_zeros() {
+            0x01 => EndState::Sleeping,
+            0x02 => EndState::Uninterruptible,
+            0x04 => EndState::Stopped,
+            0x08 => EndState::Traced,
+            0x10 => EndState::Dead,
+            0x20 => EndState::Zombie,
+            0x40 => EndState::Parked,
+            0x80 => EndState::Idle,
+            0x100 => EndState::Preempted,
+            _ => EndState::Unknown,
+        },
+        _ => EndState::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fields::{pairs, raw_syscall};
+    use super::*;
+
+    #[test]
+    fn switches_and_wakeups_of_the_wakeup_tracers() {
+        let found = tracer_text(b"        0:120:R   + [001]     286: 19:R cyclic test").unwrap();
+        assert!(found.is_wakeup);
+        assert_eq!((found.prev.pid, found.state), (0, &b"R"[..]));
+        assert_eq!((found.next.pid, found.next.priority), (286, 19));
+        assert_eq!((found.next.comm, found.cpu), (&b"cyclic test"[..], 1));
+        let found = tracer_text(b"      96:120:S ==> [003]     286: -1:R cat").unwrap();
+        assert!(!found.is_wakeup);
+        assert_eq!((found.prev.pid, found.next.priority), (96, -1));
+        assert!(tracer_text(b"do_idle <-cpu_startup [a] 1:2").is_none());
+        assert!(tracer_text(b"1:2 ==> [0").is_none());
+    }
+
+    #[test]
+    fn switches_and_wakeups_of_both_writers() {
+        let kernel = switch(b"prev_comm=recx prev_pid=27217 prev_prio=120 prev_state=R+ ==> next_comm=a b next_pid=2 next_prio=98").unwrap();
+        assert_eq!((kernel.prev.pid, kernel.next.pid), (27217, 2));
+        assert_eq!((kernel.next.comm, kernel.state), (&b"a b"[..], &b"R+"[..]));
+        let short = switch(b"kworker/0:1:17 [120] W ==> swapper/0:0 [120]").unwrap();
+        assert_eq!((short.prev.comm, short.prev.pid), (&b"kworker/0:1"[..], 17));
+        assert_eq!(short.next.pid, 0);
+        assert_eq!(end_state(short.state), EndState::Unknown);
+        let raw = switch(b"prev_comm=bash prev_pid=0x60c8 (24776) prev_prio=0x78 (120) prev_state=0x100 (256) next_comm=a next_pid=0x6151 (24913) next_prio=0x78 (120)").unwrap();
+        assert_eq!((raw.prev.pid, raw.next.priority), (24776, 120));
+        assert_eq!(end_state(raw.state), EndState::Preempted);
+        assert_eq!(raw_syscall(b"id=0x3b (59) ret=0x0 (0)"), Some(59));
+        assert_eq!(raw_syscall(b"NR 59 = 0"), Some(59));
+        let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();
+        assert_eq!((task.pid, cpu), (15, Some(1)));
+        let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
+        assert_eq!((task.pid, cpu), (27218, Some(1)));
+    }
+
+    #[test]
+    fn names_of_threads_hold_what_they_like() {
+        for name in [
+            "Web Content",
+            "a=b",
+            "x prev_pid=1",
+            "x pid=7",
+            "a ==> b",
+            "kworker/u8:1-ev",
+            "-:>",
+            "a [1] b:2",
+            "[120]",
+            "a:1 [3] R ==> b",
+            "",
+        ] {
+            let text = format!(
+                "prev_comm={name} prev_pid=12 prev_prio=120 prev_state=S ==> next_comm={name} next_pid=13 next_prio=98"
+            );
+            let found = switch(text.as_bytes()).unwrap();
+            assert_eq!(
+                (found.prev.comm, found.prev.pid),
+                (name.as_bytes(), 12),
+                "{text}"
+            );
+            assert_eq!(
+                (found.next.comm, found.next.pid),
+                (name.as_bytes(), 13),
+                "{text}"
+            );
+            assert_eq!(
+                (found.state, found.next.priority),
+                (&b"S"[..], 98),
+                "{text}"
+            );
+            let values = pairs(text.as_bytes());
+            assert_eq!(values.len(), 7, "{values:?}");
+            let short = format!("{name}:12 [120] R+ ==> {name}:13 [98]");
+            let found = switch(short.as_bytes()).unwrap();
+            assert_eq!(
+                (found.prev.comm, found.prev.pid),
+                (name.as_bytes(), 12),
+                "{short}"
+            );
+            assert_eq!(
+                (found.next.comm, found.next.pid),
+                (name.as_bytes(), 13),
+                "{short}"
+            );
+            assert_eq!(found.state, b"R+");
+            let woken = format!("comm={name} pid=12 prio=120 target_cpu=003");
+            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
+            let woken = format!("{name}:12 [120] success=1 CPU:003");
+            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
+            let fork = format!("comm={name} pid=12 child_comm={name} child_pid=13");
+            assert_eq!(field(fork.as_bytes(), b"child_comm"), Some(name.as_bytes()));
+            assert_eq!(
+                (
+                    pid(fork.as_bytes(), b"pid"),
+                    pid(fork.as_bytes(), b"child_pid")
+                ),
+                (Some(12), Some(13))
+            );
+            let renamed = format!("pid=12 oldcomm={name} newcomm={name} oom_score_adj=0");
+            assert_eq!(field(renamed.as_bytes(), b"newcomm"), Some(name.as_bytes()));
+        }
+        let exec = b"filename=/usr/bin/a b=c pid=1 pid=2233 old_pid=2234";
+        assert_eq!(field(exec, b"filename"), Some(&b"/usr/bin/a b=c pid=1"[..]));
+        assert_eq!(
+            (pid(exec, b"pid"), pid(exec, b"old_pid")),
+            (Some(2233), Some(2234))
+        );
+        let old = switch(b"task swapper:0 [140] (R) ==> kblockd/0:55 [115]").unwrap();
+        assert_eq!(
+            (old.prev.comm, old.state, old.next.pid),
+            (&b"swapper"[..], &b"R"[..], 55)
+        );
+        let (task, cpu) = wakeup(b"task kblockd/0:55 [115] success=1 [002]").unwrap();
+        assert_eq!((task.comm, task.pid, cpu), (&b"kblockd/0"[..], 55, Some(2)));
+        assert_eq!(
+            number(field(b"q=\"pid=3 x\" pid=4", b"pid").unwrap()),
+            Some(4)
+        );
+    }
+}
