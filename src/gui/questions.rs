@@ -18,6 +18,8 @@ const WIDTH: f32 = 460.0;
 pub(super) struct Questions {
     of: Option<Question>,
     path: String,
+    /// Whether the field wants the keyboard.
+    wants_focus: bool,
     /// What is wrong with the path.
     error: Option<String>,
     /// The file that is there already.
@@ -34,11 +36,11 @@ impl Questions {
         palette: &Palette,
         actions: &mut Vec<Action>,
     ) {
-        let is_new = self.of != state.question;
-        if is_new {
+        if self.of != state.question {
             *self = Questions {
                 of: state.question,
                 path: proposed(state.question, trace),
+                wants_focus: true,
                 ..Questions::default()
             };
         }
@@ -49,7 +51,7 @@ impl Questions {
             ui.set_max_width((ctx.content_rect().width() - 60.0).max(160.0));
             match question {
                 Question::StartOver => start_over_ui(ui, actions),
-                Question::Path(purpose) => self.path_ui(ui, purpose, is_new, palette, actions),
+                Question::Path(purpose) => self.path_ui(ui, purpose, palette, actions),
             }
         });
         if modal.should_close() {
@@ -61,7 +63,6 @@ impl Questions {
         &mut self,
         ui: &mut Ui,
         purpose: Purpose,
-        is_new: bool,
         palette: &Palette,
         actions: &mut Vec<Action>,
     ) {
@@ -80,7 +81,7 @@ impl Questions {
         let response = ui.add(edit);
         let label = || egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path of the file");
         response.widget_info(label);
-        if is_new {
+        if std::mem::take(&mut self.wants_focus) {
             response.request_focus();
         }
         if response.changed() {
