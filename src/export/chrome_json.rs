@@ -160,11 +160,10 @@ impl<'a> JsonEvents<'a> {
                 )?;
             }
         }
-        for (index, cpu) in trace.cpus.iter().enumerate() {
-            let id = CpuId(index as u32);
+        for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
                 let owner = self.koids.cpu(id);
-                let name = format!("CPU {}", cpu.number);
+                let name = self.koids.cpu_name(trace, id);
                 self.name("process_name", owner, &name)?;
                 self.name("thread_name", owner, &name)?;
                 self.name(

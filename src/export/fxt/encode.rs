@@ -49,6 +49,8 @@ pub struct Source<'a> {
     pub has_all_counters: bool,
     /// A thread of each process.
     pub thread_of_process: &'a [ThreadId],
+    /// The index of the CPU of an event.
+    pub cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
 }
 
 /// How many items' records are waited for together.

@@ -8,6 +8,9 @@
 //!
 //! FXT has neither CPU tracks nor global counters. What belongs to a CPU is said of an artificial process and
 //! thread called `CPU n`, what belongs to nobody of one called `machine`.
+//!
+//! Of several files on one axis each has CPUs of its own. Those of the second and later ones are numbered after those
+//! of the files before them: a context switch says nothing but the number.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,6 +28,10 @@ pub struct Koids {
     processes: Vec<u64>,
     threads: Vec<ThreadKoids>,
     cpus: Vec<u64>,
+    /// The number of each CPU's file's number 0: 0 but for later files.
+    first_cpus: Vec<u32>,
+    /// What the user is told of CPUs that are not called as in their file.
+    renumbered: Vec<String>,
     /// How many processes and threads did not get their own number, as another has it.
     pub artificial_count: u64,
     /// How many had number 0, which is none, and got one.
@@ -91,12 +98,72 @@ impl Koids {
             *entry |= own;
             koids.threads.push((process, thread.tid));
         }
-        koids.cpus = trace
-            .cpus
-            .iter()
-            .map(|cpu| ARTIFICIAL | (CPU_BASE + u64::from(cpu.number) % 0x00ff_ffff))
+        koids.number_cpus(trace);
+        let cpus = trace.cpus.iter().zip(&koids.first_cpus);
+        let numbers = cpus.map(|(cpu, first)| u64::from(cpu.number) + u64::from(*first));
+        koids.cpus = numbers
+            .map(|number| ARTIFICIAL | (CPU_BASE + number % 0x00ff_ffff))
             .collect();
         koids
+    }
+
+    /// Lets the CPUs of each file follow those of the files before it.
+    fn number_cpus(&mut self, trace: &Trace) {
+        self.first_cpus = vec![0; trace.cpus.len()];
+        let mut next = 0_u32;
+        for source in &trace.sources {
+            let range = source.cpus.start as usize..source.cpus.end as usize;
+            let cpus = trace.cpus.get(range.clone()).unwrap_or_default();
+            let (Some(last), Some(firsts)) = (
+                cpus.iter().map(|cpu| cpu.number).max(),
+                self.first_cpus.get_mut(range),
+            ) else {
+                continue;
+            };
+            firsts.fill(next);
+            if next > 0 {
+                let from = cpus.iter().map(|cpu| cpu.number).min().unwrap_or(0);
+                let name = &source.name;
+                self.renumbered.push(match from == last {
+                    true => format!("CPU {from} of {name} is CPU {}", next.saturating_add(last)),
+                    false => format!(
+                        "CPUs {from} to {last} of {name} are CPUs {} to {}",
+                        next.saturating_add(from),
+                        next.saturating_add(last)
+                    ),
+                });
+            }
+            next = next.saturating_add(last).saturating_add(1);
+        }
+    }
+
+    /// The number by which a file's own number of the CPU with this index is known: its own, but in later files.
+    #[must_use]
+    pub fn cpu_number(&self, id: CpuId, own: u32) -> u32 {
+        let first = self.first_cpus.get(id.0 as usize).copied().unwrap_or(0);
+        own.saturating_add(first)
+    }
+
+    /// What a CPU is called: `CPU 1`, with its file where that is a later one.
+    #[must_use]
+    pub fn cpu_name(&self, trace: &Trace, id: CpuId) -> String {
+        let own = trace.cpus.get(id.0 as usize).map_or(0, |cpu| cpu.number);
+        let is_first = self
+            .first_cpus
+            .get(id.0 as usize)
+            .is_none_or(|&first| first == 0);
+        let source = trace.source_of(id.0, |source| &source.cpus);
+        let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+        match source.filter(|_| !is_first) {
+            Some(source) => format!("CPU {own} of {}", source.name),
+            None => format!("CPU {own}"),
+        }
+    }
+
+    /// What the user is told of CPUs that have other numbers than in their file.
+    #[must_use]
+    pub fn renumbered_cpus(&self) -> &[String] {
+        &self.renumbered
     }
 
     /// Counts one that cannot have its `number`.

@@ -115,11 +115,13 @@ fn write_with(
                 Some(fxt) => fxt.cpu(event.place)?,
                 None => loaded.reader.describe(event).cpu?,
             };
-            let index = trace
-                .cpus
-                .binary_search_by_key(&number, |cpu| cpu.number)
-                .ok()?;
-            Some(index as u32)
+            // Of several files each has its own.
+            let source = trace.source_of(id.0, |source| &source.events);
+            let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+            let cpus = source.map_or(0..trace.cpus.len() as u32, |source| source.cpus.clone());
+            let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
+            let index = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
+            Some(cpus.start + index as u32)
         })
     };
     let lone_states = LoneStates::new(trace);
@@ -157,6 +159,7 @@ fn write_with(
         has_all_counters: (0..trace.counters.tracks.len() as u32)
             .all(|track| chosen.has_counter(CounterTrackId(track))),
         thread_of_process: &thread_of_process,
+        cpu_of: &cpu_of,
     };
     let tables = FixedTables::new(
         zones,
@@ -204,6 +207,7 @@ fn write_with(
         summary.notes.push(note);
     }
     summary.notes.extend(koids.notes());
+    summary.notes.extend_from_slice(koids.renumbered_cpus());
     let mut note = |count: u64, one: &str, many: &str| match count {
         0 => {}
         1 => summary.notes.push(format!("1 {one}")),
@@ -446,6 +450,8 @@ fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
 
 #[cfg(test)]
 mod edge_tests;
+#[cfg(test)]
+mod files_tests;
 #[cfg(test)]
 mod kept_tests;
 #[cfg(test)]

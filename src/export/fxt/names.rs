@@ -95,10 +95,9 @@ pub fn write_names(
             records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
         }
     }
-    for (index, cpu) in trace.cpus.iter().enumerate() {
-        let id = CpuId(index as u32);
+    for id in (0..trace.cpus.len() as u32).map(CpuId) {
         if owners.cpus.contains(&id) {
-            let name = format!("CPU {}", cpu.number);
+            let name = koids.cpu_name(trace, id);
             let (process, thread) = koids.cpu(id);
             records.process_object(process, name.as_bytes());
             records.thread_object((process, thread), name.as_bytes());

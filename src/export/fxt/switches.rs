@@ -64,7 +64,8 @@ impl Encoder<'_, '_> {
 
     fn cpu_number(&self, index: u32) -> Option<u16> {
         let cpu = self.source.trace.cpus.get(index as usize)?;
-        u16::try_from(cpu.number).ok()
+        let number = self.source.koids.cpu_number(CpuId(index), cpu.number);
+        u16::try_from(number).ok()
     }
 
     /// A thread as one side of a switch. What was not chosen runs unseen.
@@ -146,14 +147,15 @@ impl Encoder<'_, '_> {
             .waker
             .filter(|&waker| waker != ThreadId::IDLE)
             .map(|waker| source.koids.thread(waker).1);
-        let cpu = state.event.and_then(|event| {
-            let event = self.events.get(event);
+        let cpu = state.event.and_then(|id| {
+            let event = self.events.get(id);
             match (event.cpu, source.fxt) {
-                (Some(cpu), _) => Some(source.trace.cpus.get(cpu as usize)?.number),
-                (None, fxt) => fxt?.cpu(event.row.place),
+                (Some(cpu), _) => self.cpu_number(cpu),
+                (None, Some(fxt)) => u16::try_from(fxt.cpu(event.row.place)?).ok(),
+                // Of several files the numbers are those of their CPUs.
+                (None, None) => self.cpu_number((source.cpu_of)(id)?),
             }
         });
-        let cpu = cpu.and_then(|number| u16::try_from(number).ok());
         self.records
             .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
     }

@@ -1,0 +1,93 @@
+//! Several files on one axis leave as one file, and nothing of one gets mixed up with another's.
+
+use std::path::Path;
+
+use super::scheduling_records::Side;
+use super::tests::{cut, tables};
+use super::*;
+use crate::export::Selection;
+use crate::load::together::open_together;
+use crate::trace::RunId;
+use records::Records;
+
+/// A file in which a thread runs on CPU 0 from 100 to 200, and on CPU 3 from 300 to 400.
+fn file(folder: &Path, name: &str, thread: u64) -> std::path::PathBuf {
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    out.well_known_strings();
+    let side = Side::Thread {
+        koid: thread,
+        weight: 5,
+    };
+    for (cpu, start) in [(0, 100), (3, 300)] {
+        out.wakeup(start - 50, cpu, thread, None);
+        out.context_switch((start, cpu), Side::Idle, (1, ""), side, None);
+        out.context_switch((start + 100, cpu), side, (3, ""), Side::Idle, None);
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, out.finish().0).unwrap();
+    path
+}
+
+/// (thread, CPU, length) of all runs, sorted.
+fn runs(loaded: &LoadedTrace) -> Vec<(u64, u32, i64)> {
+    let trace = &loaded.trace;
+    let runs = (0..trace.runs.len() as u32).map(|row| trace.runs.get(RunId(row)));
+    let mut rows: Vec<_> = runs
+        .map(|run| {
+            let length = run.end.map_or(-1, |end| (end - run.start).0);
+            let cpu = trace.cpus[run.cpu.0 as usize].number;
+            (trace.thread(run.thread).tid, cpu, length)
+        })
+        .collect();
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn each_file_keeps_its_cpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [
+        file(folder.path(), "first.fxt", 11),
+        file(folder.path(), "second.fxt", 21),
+    ];
+    let both = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    assert_eq!(both.trace.cpus.len(), 4);
+    let (again, summary) = cut(folder.path(), &both, &Selection::all());
+    let expected = [(11, 0, 100), (11, 3, 100), (21, 4, 100), (21, 7, 100)];
+    assert_eq!(runs(&again), expected);
+    assert!(
+        summary
+            .notes
+            .iter()
+            .any(|note| note == "CPUs 0 to 3 of second.fxt are CPUs 4 to 7"),
+        "{:?}",
+        summary.notes
+    );
+    let mut json = Vec::new();
+    crate::export::chrome_json::EXPORTER
+        .write_to(&both, &Selection::all(), &mut json, &Job::default())
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let rows = json["traceEvents"].as_array().unwrap();
+    let mut names: Vec<(&str, u64)> = rows
+        .iter()
+        .filter(|row| row["name"] == "process_name")
+        .filter_map(|row| Some((row["args"]["name"].as_str()?, row["pid"].as_u64()?)))
+        .filter(|(name, _)| name.starts_with("CPU "))
+        .collect();
+    names.sort_unstable();
+    let called: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let expected = [
+        "CPU 0",
+        "CPU 0 of second.fxt",
+        "CPU 3",
+        "CPU 3 of second.fxt",
+    ];
+    assert_eq!(called, expected);
+    let mut pids: Vec<u64> = names.iter().map(|(_, pid)| *pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    assert_eq!(pids.len(), 4);
+}
