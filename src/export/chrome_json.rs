@@ -14,6 +14,7 @@ use super::fxt::asyncs::AsyncIds;
 use super::fxt::counters::{CounterName, counter_names};
 use super::fxt::flows::{FlowMarks, FlowStepSort};
 use super::fxt::koids::Koids;
+use super::fxt::losses::Losses;
 use super::fxt::records::ArgValue;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
@@ -71,6 +72,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("flow marks", writer.flows()?);
     summary.count("runs", writer.runs()?);
     summary.count("names", names);
+    Losses::new(trace, chosen).note_left_out(&mut summary);
     writer.out.write_all(b"\n]}\n")?;
     writer.out.flush()?;
     Ok(summary)

@@ -2,6 +2,7 @@
 
 use super::forms::Form;
 use super::items::{Item, Items, What};
+use super::losses;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, TrackId};
 
@@ -38,10 +39,12 @@ impl<'a> Items<'a> {
         list.sort_by_key(|(start, _)| *start);
         let start = (span.start.0, 0);
         let at_start = |what: What, row: usize, of: u32| Item::new(what, start, row as u32, of);
-        let mut items: Vec<Item> = list
-            .into_iter()
-            .map(|(_, (what, row, track))| Item::of_slice(trace, what, start, row, track))
-            .collect();
+        // Pointers have names before anything speaks of them.
+        let mut items = self.objects.at_start.clone();
+        let slices = list.into_iter();
+        items.extend(
+            slices.map(|(_, (what, row, track))| Item::of_slice(trace, what, start, row, track)),
+        );
         for (number, track) in trace.counters.tracks.iter().enumerate() {
             if !self.chosen.has_counter(CounterTrackId(number as u32)) {
                 continue;
@@ -148,10 +151,11 @@ impl<'a> Items<'a> {
         }
         // The innermost ends first.
         list.sort_by_key(|row| std::cmp::Reverse(row.0));
-        let mut items: Vec<Item> = list
-            .into_iter()
-            .map(|(_, what, row, of)| Item::of_slice(trace, what, (span.end.0, 0), row, of))
-            .collect();
+        let mut items = losses::across_end(trace, self.chosen);
+        let ends = list.into_iter();
+        items.extend(
+            ends.map(|(_, what, row, of)| Item::of_slice(trace, what, (span.end.0, 0), row, of)),
+        );
         items.extend(self.runs_across_end());
         items
     }

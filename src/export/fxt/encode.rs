@@ -176,6 +176,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Whole | What::Begin | What::End => self.slice(item),
             What::AsyncBegin | What::AsyncEnd => self.async_mark(item),
             What::Instant => self.instant(item),
+            What::Object => self.object_of_others(item),
             What::Sample => self.sample(item),
             What::CounterWithoutNumber => self.counter_without_number(item),
             What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
@@ -184,6 +185,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Wakeup => self.wakeup(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
+            What::Loss => self.records.buffer_full(),
         }
     }
 

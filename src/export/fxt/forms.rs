@@ -19,7 +19,33 @@ pub enum Form {
 /// Whether a slice is written as a complete event.
 pub fn is_whole(trace: &Trace, index: usize, form: Form) -> bool {
     let slices = &trace.slices;
-    slices.end(index) != i64::MAX && (form == Form::Whole || slices.finish(index) == u32::MAX)
+    slices.end(index) != i64::MAX
+        && (form == Form::Whole || slices.finish(index) == u32::MAX || is_pulled_in(trace, index))
+}
+
+/// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
+/// its begin and end would be read before that one's begin.
+fn is_pulled_in(trace: &Trace, index: usize) -> bool {
+    let slices = &trace.slices;
+    slices.starts[index] == slices.end(index)
+        && begin_around(trace, index).is_some_and(|(begin, _)| begin > slices.begins[index])
+}
+
+/// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and how
+/// far out that is.
+pub fn begin_around(trace: &Trace, index: usize) -> Option<(u32, u64)> {
+    let slices = &trace.slices;
+    let start = slices.starts[index];
+    let mut at = *slices.parents.get(index)? as usize;
+    let mut distance = 1;
+    while *slices.starts.get(at)? == start {
+        if slices.finish(at) != u32::MAX || slices.end(at) == i64::MAX {
+            return Some((slices.begins[at], distance));
+        }
+        at = slices.parents[at] as usize;
+        distance += 1;
+    }
+    None
 }
 
 /// How a track's slices are written: see [`Form`].

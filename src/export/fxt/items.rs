@@ -7,9 +7,11 @@
 use rayon::prelude::*;
 
 use super::flows::FlowMark;
-use super::forms::{Form, form_of, is_whole};
+use super::forms::{Form, begin_around, form_of, is_whole};
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins};
+use super::losses;
+use super::objects::Objects;
 use crate::base::{TimeSpan, Timestamp};
 use crate::export::Chosen;
 use crate::trace::{
@@ -95,12 +97,22 @@ impl Item {
     /// Sorts as time and order do; of equal ones the one with the lower `number` comes first.
     fn key(&self, number: usize) -> u128 {
         let time = (self.time as u64) ^ (1 << 63);
-        u128::from(time) << 64 | u128::from(self.order) << 30 | number as u128 & NUMBER
+        u128::from(time) << 64 | u128::from(self.order) << NUMBER_BITS | number as u128 & NUMBER
     }
 }
 
-/// The bits of a key that are an item's number.
-const NUMBER: u128 = 0x3fff_ffff;
+/// The bits of a key that are an item's number; an order has the rest of the lower half.
+const NUMBER_BITS: u32 = 28;
+const NUMBER: u128 = (1 << NUMBER_BITS) - 1;
+/// The order behind all others.
+pub(super) const LAST_ORDER: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
+/// The orders below are those of losses (0) and whole slices, by their depth.
+const WHOLE_ORDERS: u64 = 1024;
+/// The orders of an event: its end, its begin, the end of what it also began, what is whole and begins with it.
+const END_ORDER: u64 = 0;
+const BEGIN_ORDER: u64 = 1;
+const END_AT_ONCE_ORDER: u64 = 2;
+const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
 /// The same of a short key, which has the time since the window's start above it.
 const SHORT_NUMBER_BITS: u32 = 22;
 
@@ -163,15 +175,30 @@ impl Window {
 }
 
 /// The place of what an event does: one event may end a slice and begin the next.
-fn order_of(event: u32) -> u64 {
-    u64::from(event) << 2 | 1
+pub(super) fn order_of(event: u32) -> u64 {
+    order_among(event, BEGIN_ORDER)
+}
+
+fn order_among(event: u32, which: u64) -> u64 {
+    ((u64::from(event) << 4 | which) + WHOLE_ORDERS).min(LAST_ORDER)
 }
 
 /// The place of a whole slice, and of an unfinished one among such: before all else of its time, and those around
 /// it first. So they nest when read back by [`Ties::First`](crate::event::Ties); whether they nest in time does not
 /// matter.
 fn order_of_whole(depth: u32) -> u64 {
-    u64::from(depth)
+    (u64::from(depth) + 1).min(WHOLE_ORDERS - 1)
+}
+
+/// The same of one that may lie in slices that begin at its time by a begin of their own: it comes behind that.
+fn order_of_whole_in(trace: &Trace, slice: usize, depth: u32) -> u64 {
+    match begin_around(trace, slice) {
+        Some((begin, distance)) => {
+            let inside = (INSIDE_ORDERS.start() - 1).saturating_add(distance);
+            order_among(begin, inside.min(*INSIDE_ORDERS.end()))
+        }
+        None => order_of_whole(depth),
+    }
 }
 
 /// The place of a slice's end: before what else its event does, but after the slice's begin.
@@ -179,7 +206,12 @@ fn order_of_end(trace: &Trace, slice: usize) -> u64 {
     let slices = &trace.slices;
     let is_at_once =
         slices.starts[slice] == slices.end(slice) && slices.begins[slice] == slices.finish(slice);
-    u64::from(slices.finish(slice)) << 2 | if is_at_once { 2 } else { 0 }
+    let which = if is_at_once {
+        END_AT_ONCE_ORDER
+    } else {
+        END_ORDER
+    };
+    order_among(slices.finish(slice), which)
 }
 
 /// What a row becomes.
@@ -215,6 +247,10 @@ pub enum What {
     Log,
     /// A mark of the list of flow marks.
     Flow,
+    /// Events were lost before it.
+    Loss,
+    /// A userspace object (`row` is the event) that is no point of the selection.
+    Object,
 }
 
 /// All lanes of what was chosen.
@@ -225,6 +261,8 @@ pub struct Items<'a> {
     lone_states: &'a LoneStates,
     /// Where counter events without a number are in the file, sorted.
     places_without_numbers: &'a [u64],
+    /// Userspace objects that are no points of the selection.
+    pub(super) objects: Objects,
     /// The index of the CPU of an event.
     cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
     forms: Vec<Form>,
@@ -248,6 +286,7 @@ impl<'a> Items<'a> {
         lone_states: &'a LoneStates,
         places_without_numbers: &'a [u64],
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
+        objects: Objects,
     ) -> Items<'a> {
         let mut items = Items {
             trace,
@@ -255,6 +294,7 @@ impl<'a> Items<'a> {
             flows,
             lone_states,
             places_without_numbers,
+            objects,
             cpu_of,
             forms: trace
                 .tracks
@@ -334,6 +374,8 @@ impl<'a> Items<'a> {
             .collect();
         gathered.extend(self.switches_off());
         gathered.extend(self.counters_without_numbers());
+        gathered.extend(losses::inside(trace, self.chosen));
+        gathered.extend_from_slice(&self.objects.inside);
         let mut order: Vec<u128> = gathered
             .par_iter()
             .enumerate()
@@ -471,6 +513,7 @@ impl<'a> Items<'a> {
                 _ => What::Begin,
             };
             let order = match (what, form) {
+                (What::Whole, Form::AsCame) => order_of_whole_in(self.trace, index, depth),
                 (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
                 _ => order_of(slices.begins[index]),
             };

@@ -224,3 +224,148 @@ fn big_endian_counters_stay_together() {
     let values = (&again.trace.counters.values, &source.trace.counters.values);
     assert_eq!(values.0, values.1);
 }
+
+/// Name and depth of all slices, in order.
+fn depths(loaded: &LoadedTrace) -> Vec<(String, u32)> {
+    let trace = &loaded.trace;
+    let mut rows: Vec<_> = (0..trace.slices.len() as u32)
+        .map(SliceId)
+        .map(|id| {
+            let name = trace.text(trace.slices.label(id).name).into_owned();
+            (name, trace.slices.row_of(id).row)
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn whole_slices_stay_in_those_that_begin_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let mut event = |event_type, time, thread, name: &'static str, end| {
+            let name = out.name(name);
+            let base = head(event_type, time, thread);
+            out.event(Head { name, ..base }, &[], end);
+        };
+        let (begin, whole, end) = (EventType::Begin, EventType::Complete, EventType::End);
+        event(begin, 1000, 11, "outer", None);
+        event(whole, 1000, 11, "inner", Some(1010));
+        event(whole, 1000, 11, "middle", Some(1015));
+        event(end, 1020, 11, "", None);
+        // The outer one never ends; what lies in it has no length.
+        event(begin, 2000, 12, "open", None);
+        event(whole, 2000, 12, "point", Some(2000));
+        // Over before the one that the reader puts around it began.
+        event(begin, 3000, 13, "short", None);
+        event(end, 3000, 13, "", None);
+        event(begin, 3000, 13, "long", None);
+        event(whole, 3000, 13, "half", Some(3005));
+        event(end, 3010, 13, "", None);
+        // What lies around was logged last.
+        event(begin, 4000, 13, "first", None);
+        event(end, 4010, 13, "", None);
+        event(whole, 4000, 13, "around", Some(4100));
+    });
+    let before = depths(&source);
+    let depth = |name: &str| before.iter().find(|row| row.0 == name).unwrap().1;
+    assert_eq!((depth("inner"), depth("short"), depth("first")), (2, 2, 1));
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(depths(&again), before);
+    let (third, _) = cut(folder.path(), &again, &Selection::all());
+    assert_eq!(depths(&third), before);
+}
+
+#[test]
+fn where_events_were_lost_is_said_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        complete(out, "before", (100, 150), &[]);
+        out.buffer_full();
+        complete(out, "behind", (500, 600), &[]);
+        complete(out, "last", (700, 800), &[]);
+        out.buffer_full();
+    });
+    let holes = |loaded: &LoadedTrace| -> Vec<(i64, i64)> {
+        let gaps = loaded.trace.gaps.iter();
+        gaps.map(|gap| (gap.start.0, gap.end.0)).collect()
+    };
+    assert_eq!(holes(&source).len(), 2);
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(holes(&again), holes(&source));
+    assert_eq!(summary.count_of("losses"), 2);
+    // Of a range those are said that it meets.
+    let (again, summary) = cut(folder.path(), &source, &range(550, 650));
+    assert_eq!(summary.count_of("losses"), 0);
+    assert!(again.trace.gaps.is_empty());
+    let (_, summary) = cut(folder.path(), &source, &range(120, 300));
+    assert_eq!(summary.count_of("losses"), 1);
+    let job = Job::default();
+    let json = crate::export::chrome_json::EXPORTER
+        .write_to(&source, &Selection::all(), &mut Vec::new(), &job)
+        .unwrap();
+    assert!(
+        json.notes.iter().any(|note| note.starts_with("2 losses")),
+        "{:?}",
+        json.notes
+    );
+}
+
+#[test]
+fn pointers_and_koids_keep_their_names_in_any_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        out.kernel_object(4, 555, b"chan");
+        for thread in [11, 12] {
+            out.thread_object((10, thread), b"t");
+        }
+        let mut object = |time, pointer, name: &'static str| {
+            // Objects have the time of what was timed before them.
+            out.event(head(EventType::Instant, time, 12), &[], None);
+            out.prepare(&[]);
+            let name = out.name(name);
+            out.userspace_object(pointer, Ok((10, 12)), name);
+        };
+        object(10, 0xbeef, "old");
+        object(20, 0xbeef, "object");
+        object(30, 0xcafe, "nobody asks");
+        object(150, 0xf00d, "inside");
+        let args = [
+            Arg::new("o", ArgValue::Pointer(0xbeef)),
+            Arg::new("i", ArgValue::Pointer(0xf00d)),
+            Arg::new("ch", ArgValue::Koid(555)),
+        ];
+        let name = out.name("asks");
+        let base = head(EventType::Instant, 200, 11);
+        out.event(Head { name, ..base }, &args, None);
+    });
+    let asked = |loaded: &LoadedTrace| {
+        let asks = told(loaded)
+            .into_iter()
+            .find(|text| text.starts_with(" asks ["));
+        asks.unwrap()
+    };
+    let before = asked(&source);
+    for shown in ["0xbeef (object)", "0xf00d (inside)", "555 (channel chan)"] {
+        assert!(before.contains(shown), "{before}");
+    }
+    let (again, _) = cut(folder.path(), &source, &range(100, 300));
+    assert_eq!(asked(&again), before);
+    let objects = |loaded: &LoadedTrace| {
+        let all = told(loaded).into_iter();
+        all.filter(|text| text.starts_with("object ")).count()
+    };
+    assert_eq!((objects(&source), objects(&again)), (4, 2));
+    // The same where the thread that registered them is left out.
+    let thread = (0..source.trace.threads.len() as u32).map(ThreadId);
+    let thread = thread.filter(|&id| source.trace.thread(id).tid == 11);
+    let selection = Selection {
+        threads: thread.collect(),
+        ..Selection::all()
+    };
+    let (again, _) = cut(folder.path(), &source, &selection);
+    assert_eq!(asked(&again), before);
+    assert_eq!(objects(&again), 2);
+    let (whole, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(objects(&whole), 4);
+}

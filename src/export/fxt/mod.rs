@@ -24,11 +24,12 @@
 //! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages that no record can hold (32,744 bytes)
 //!   go on in the next, names over 32 KB are cut, which the summary counts.
 //! - **Userspace objects** and **counter events without a number** of FXT files are such records again.
+//! - **Losses** are told in `losses`.
 //! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
 //!   by how much. Clocks that do not count nanoseconds are written as they count.
 //!
 //! Left out: wakeups of threads that were ready already, arrows of which both ends lie outside of the range, the
-//! arguments and images of processes, files, diagnostics, where events were lost.
+//! arguments and images of processes, files, diagnostics.
 
 pub(super) mod args;
 pub(super) mod asyncs;
@@ -42,7 +43,9 @@ mod items;
 pub(super) mod koids;
 mod lanes;
 mod lone_states;
+pub(super) mod losses;
 mod names;
+mod objects;
 mod points;
 pub(super) mod records;
 mod registered;
@@ -69,7 +72,9 @@ use flows::FlowMarks;
 use items::{Items, Window};
 use koids::Koids;
 use lone_states::{LoneStates, TrueEnds};
+use losses::Losses;
 use names::{met_at_borders, write_names};
+use objects::Objects;
 use records::{EventType, FixedTables, RecordCounts, ThreadKoids, Zones};
 use registered::Registered;
 use source_args::SourceNames;
@@ -134,6 +139,7 @@ fn write_with(
         &lone_states,
         &without_numbers,
         &cpu_of,
+        Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
     );
     job.check()?;
     job.set_total(items.count.max(1));
@@ -184,6 +190,9 @@ fn write_with(
     let named = write_names(&mut encoder.records, trace, &chosen, (&koids, &met));
     written.take(encoder, out)?;
     let mut encoder = Encoder::new(&source, &tables);
+    for (koid, object_type, name) in fxt.map_or_else(Vec::new, |fxt| fxt.kernel_objects()) {
+        encoder.records.kernel_object(object_type, koid, name);
+    }
     for item in &at_start {
         encoder.item(item);
     }
@@ -206,6 +215,7 @@ fn write_with(
             format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
         summary.notes.push(note);
     }
+    Losses::new(trace, &chosen).note_unsaid(&mut summary);
     summary.notes.extend(koids.notes());
     summary.notes.extend_from_slice(koids.renumbered_cpus());
     let mut note = |count: u64, one: &str, many: &str| match count {
@@ -371,6 +381,7 @@ fn summary_of(counts: &RecordCounts) -> Summary {
     summary.count("context switches", counts.switches);
     summary.count("wakeups", counts.wakeups);
     summary.count("logs", counts.logs);
+    summary.count("losses", counts.losses);
     summary
 }
 

@@ -6,7 +6,6 @@ use super::items::Item;
 use super::records::{Arg, EventType, Head, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
-use crate::formats::fxt::SourceObject;
 use crate::trace::{EventId, ThreadId, TrackKind};
 
 impl Encoder<'_, '_> {
@@ -35,7 +34,7 @@ impl Encoder<'_, '_> {
         };
         self.read(event.into());
         if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
-            return self.object(object, thread, name);
+            return self.object(object.pointer, object.process.map_or(Ok(thread), Err), name);
         }
         let attached = args::blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
@@ -68,7 +67,7 @@ impl Encoder<'_, '_> {
     }
 
     /// A userspace object, whose fields were read: pointer and process come before the arguments.
-    fn object(&mut self, object: SourceObject, thread: ThreadKoids, name: StringId) {
+    fn object(&mut self, pointer: u64, owner: Result<ThreadKoids, u64>, name: StringId) {
         let words = [("pointer", "pointer"), ("process", "koid")];
         for word in words {
             let is_word = |field: &FieldRef<'_>| (&*field.name, &*field.type_name) == word;
@@ -82,8 +81,21 @@ impl Encoder<'_, '_> {
         self.cut_texts += fitted.cut.len() as u64;
         self.records.prepare(&args);
         let name = self.records.exact_name(self.name_bytes(name));
-        let owner = object.process.map_or(Ok(thread), Err);
-        self.records.userspace_object(object.pointer, owner, name);
+        self.records.userspace_object(pointer, owner, name);
+    }
+
+    /// One that the selection does not have and speaks of: its process's, so that no thread comes with it.
+    pub(super) fn object_of_others(&mut self, item: &Item) {
+        let id = EventId(item.row);
+        let event = self.events.get(id);
+        let fxt = self.source.fxt;
+        let Some(object) = fxt.and_then(|fxt| fxt.object(event.row.place)) else {
+            return;
+        };
+        let (process, _) = self.source.koids.thread(self.events.thread(id));
+        let (_, name) = self.names_of(event.row.kind);
+        self.read(event.into());
+        self.object(object.pointer, Err(object.process.unwrap_or(process)), name);
     }
 
     /// The word for a scope of the point at hand that is not the thread's.

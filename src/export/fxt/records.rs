@@ -184,6 +184,12 @@ impl<'t> Records<'t> {
         self.word(1_000_000_000);
     }
 
+    /// The provider's event 0: its buffer was full, and what came then is lost.
+    pub fn buffer_full(&mut self) {
+        self.word(1 << 4 | 3 << 16 | 1 << 20);
+        self.counts.losses += 1;
+    }
+
     /// The strings of the fixed table, of a file that is written in one piece.
     #[cfg(test)]
     pub fn well_known_strings(&mut self) {
@@ -573,6 +579,11 @@ impl<'t> Records<'t> {
     /// The name of a thread, and its process.
     pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
         self.object(2, thread, name, Some(process));
+    }
+
+    /// The name of another kernel object.
+    pub fn kernel_object(&mut self, object_type: u64, koid: u64, name: &[u8]) {
+        self.object(object_type, koid, name, None);
     }
 
     fn object(&mut self, object_type: u64, koid: u64, name: &[u8], process: Option<u64>) {

@@ -122,6 +122,8 @@ pub struct RecordCounts {
     pub userspace_objects: u64,
     /// Large records.
     pub large: u64,
+    /// Records that say that events were lost.
+    pub losses: u64,
     /// Names that were cut: nothing of the format can hold more of them.
     pub cut_names: u64,
     /// Events whose arguments past the 14th went into `more`.
@@ -143,6 +145,7 @@ impl RecordCounts {
         self.blobs += other.blobs;
         self.userspace_objects += other.userspace_objects;
         self.large += other.large;
+        self.losses += other.losses;
         self.cut_names += other.cut_names;
         self.packed += other.packed;
     }

@@ -223,13 +223,7 @@ impl<'f, O: Order> Describer<'f, O> {
 
     /// The name that the last userspace object record before here gave to a pointer of a process.
     fn object_name(&self, process: u64, pointer: u64) -> Option<String> {
-        let objects = &self.scan.objects;
-        let key = (process, pointer, self.place);
-        let after = objects.partition_point(|object| *object <= key);
-        let &(found_process, found_pointer, place) = objects.get(after.checked_sub(1)?)?;
-        if (found_process, found_pointer) != (process, pointer) {
-            return None;
-        }
+        let place = self.scan.object_of(process, pointer, self.place)?;
         let record = self.file.record_at(place)?;
         let header = record.get(0)?;
         let mut next = 2 + usize::from(bits(header, 16, 23) == 0);

@@ -356,6 +356,20 @@ impl Entities {
             })
     }
 
+    /// Named objects that are neither processes nor threads: koid, type and name, by koid.
+    #[must_use]
+    pub fn other_objects(&self) -> Vec<(u64, u64, &[u8])> {
+        let others = self
+            .objects
+            .iter()
+            .filter(|((_, sort), _)| *sort == OBJECT_OTHER);
+        let mut rows: Vec<_> = others
+            .map(|(&(koid, _), object)| (koid, object.object_type, self.strings.bytes(object.name)))
+            .collect();
+        rows.sort_unstable();
+        rows
+    }
+
     /// Lists what is known into a directory that has its kinds already.
     pub fn list_into(&self, directory: &mut Directory) {
         let name_of = |strings: &mut Strings, id: StringId| strings.intern(self.strings.bytes(id));

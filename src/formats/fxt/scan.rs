@@ -54,6 +54,15 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// The place of the last userspace object record before `place` that names a pointer of a process.
+    #[must_use]
+    pub fn object_of(&self, process: u64, pointer: u64, place: u64) -> Option<u64> {
+        let key = (process, pointer, place);
+        let after = self.objects.partition_point(|object| *object <= key);
+        let &(found_process, found_pointer, place) = self.objects.get(after.checked_sub(1)?)?;
+        ((found_process, found_pointer) == (process, pointer)).then_some(place)
+    }
+
     /// A counter event has no number.
     #[cold]
     pub fn note_counter_without_number(&self, place: u64) {

@@ -88,6 +88,30 @@ impl<'a> FxtSource<'a> {
         })
     }
 
+    /// Whether the file has userspace objects.
+    #[must_use]
+    pub fn has_objects(&self) -> bool {
+        !self.scan.objects.is_empty()
+    }
+
+    /// Whether the record at a place is a userspace object.
+    #[must_use]
+    pub fn is_object(&self, place: u64) -> bool {
+        self.object(place).is_some()
+    }
+
+    /// The record that names a pointer of a process for what stands at `place`: the last one before it.
+    #[must_use]
+    pub fn object_of(&self, process: u64, pointer: u64, place: u64) -> Option<u64> {
+        self.scan.object_of(process, pointer, place)
+    }
+
+    /// Kernel objects that are neither processes nor threads: koid, type and name, by koid.
+    #[must_use]
+    pub fn kernel_objects(&self) -> Vec<(u64, u64, &'a [u8])> {
+        self.scan.entities.other_objects()
+    }
+
     /// Where counter events are that have no number, sorted: no counter has a sample of them.
     #[must_use]
     pub fn counters_without_numbers(&self) -> Vec<u64> {
