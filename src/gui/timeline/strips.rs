@@ -234,61 +234,62 @@ mod tests {
         ][label as usize]
     }
 
-    /// The picture of a lane of 60 points and as many ns that begins at `left`.
-    fn picture(blocks: &[Block], left: f32, scale: f32, is_strip: bool) -> Picture {
+    /// The picture of a lane of 60 points that begins at `left`.
+    fn picture(left: f32, scale: f32, paint: impl Fn(&mut egui::Ui, Rect)) -> Picture {
         let ctx = Context::default();
         let mut input = egui::RawInput::default();
         if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {
             viewport.native_pixels_per_point = Some(scale);
         }
-        let mut output = ctx.run_ui(input, |ui| {
-            let area = Rect::from_min_size(pos2(left, 0.0), vec2(SPAN as f32, 4.0));
-            let painter = ui.painter_at(area);
-            if !is_strip {
-                let mut mesh = Mesh::default();
-                let mut bars = Bars::new(&mut mesh, area);
-                for block in blocks {
-                    let from = left + block.start.max(0) as f32;
-                    let to = left + block.end.min(SPAN) as f32;
-                    let to = if to - from > 3.0 {
-                        to - 1.0 / scale
-                    } else {
-                        to
-                    };
-                    bars.add(from, to, color(block.label));
-                }
-                drop(bars);
-                painter.add(Shape::mesh(mesh));
-                return;
-            }
-            let mut strips = Strips::default();
-            strips.begin(ui.ctx(), area);
-            strips.begin_section(&painter);
-            // The second lane: the first one's pixels are another row.
-            drop(strips.next(area.translate(vec2(0.0, 100.0))));
-            let mut strip = strips.next(area).unwrap_or_else(|| panic!("there is room"));
-            let columns = Columns {
-                start: 0,
-                columns_per_nano: f64::from(scale),
-                base: f64::from(left * scale),
-                gap_from: (3.0 * scale) as usize,
-                wide_from: 4,
-                point: None,
-            };
-            let mut wide = Vec::new();
-            strip.paint(blocks, &columns, |block| color(block.label), &mut wide);
-            let seen = |it: &Block| it.end.min(SPAN) - it.start.max(0);
-            let long = blocks.iter().filter(|it| seen(it) as f32 * scale >= 4.0);
-            assert!(wide.iter().eq(long));
-            strips.end(ui.ctx());
-            // Its texture is to outlive the frame.
-            ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
-        });
+        let area = Rect::from_min_size(pos2(left, 0.0), vec2(SPAN as f32, 4.0));
+        let mut output = ctx.run_ui(input, |ui| paint(ui, area));
         let mut soft = Soft::default();
         soft.take_textures(&mut output.textures_delta);
         let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
         let (width, height) = ((80.0 * scale) as usize, (4.0 * scale) as usize);
         soft.draw(&primitives, width, height, scale)
+    }
+
+    /// As rectangles, with a ns a point.
+    fn paint_bars(ui: &egui::Ui, area: Rect, blocks: &[Block]) {
+        let (left, point) = (area.left(), 1.0 / ui.pixels_per_point());
+        let mut mesh = Mesh::default();
+        let mut bars = Bars::new(&mut mesh, area);
+        for block in blocks {
+            let from = left + block.start.max(0) as f32;
+            let to = left + block.end.min(SPAN) as f32;
+            let to = if to - from > 3.0 { to - point } else { to };
+            bars.add(from, to, color(block.label));
+        }
+        drop(bars);
+        ui.painter_at(area).add(Shape::mesh(mesh));
+    }
+
+    /// As a strip, with a ns a point.
+    fn paint_strip(ui: &mut egui::Ui, area: Rect, blocks: &[Block]) {
+        let scale = ui.pixels_per_point();
+        let mut strips = Strips::default();
+        strips.begin(ui.ctx(), area);
+        strips.begin_section(&ui.painter_at(area));
+        // The second lane: the first one's pixels are another row.
+        assert!(strips.next(area.translate(vec2(0.0, 100.0))).is_some());
+        let mut strip = strips.next(area).unwrap_or_else(|| panic!("there is room"));
+        let columns = Columns {
+            start: 0,
+            columns_per_nano: f64::from(scale),
+            base: f64::from(area.left() * scale),
+            gap_from: (3.0 * scale) as usize,
+            wide_from: 4,
+            point: None,
+        };
+        let mut wide = Vec::new();
+        strip.paint(blocks, &columns, |block| color(block.label), &mut wide);
+        let seen = |it: &Block| it.end.min(SPAN) - it.start.max(0);
+        let long = blocks.iter().filter(|it| seen(it) as f32 * scale >= 4.0);
+        assert!(wide.iter().eq(long));
+        strips.end(ui.ctx());
+        // Its texture is to outlive the frame.
+        ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
     }
 
     #[test]
@@ -306,8 +307,8 @@ mod tests {
         .map(block);
         for scale in [1.0, 2.0] {
             for left in [10.0, 13.0] {
-                let strip = picture(&blocks, left, scale, true);
-                let bars = picture(&blocks, left, scale, false);
+                let strip = picture(left, scale, |ui, area| paint_strip(ui, area, &blocks));
+                let bars = picture(left, scale, |ui, area| paint_bars(ui, area, &blocks));
                 assert_eq!(strip, bars, "{left} at {scale}");
                 assert!(strip.rgba.chunks(4).any(|pixel| pixel[0] == 200));
             }
