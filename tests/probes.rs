@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use threadline::base::Job;
+use threadline::event::Value;
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
 use threadline::probes::{self, Command};
@@ -309,4 +310,54 @@ fn mutated_definitions_do_no_harm_and_print_back_what_they_mean() {
         let _ = probes::sniff(&bytes);
         let _ = probes::parse_profile(&mutated);
     }
+}
+
+/// A trace of two probes with its definitions and profile.
+fn written() -> (tempfile::TempDir, LoadedTrace) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        (
+            "trace",
+            "# tracer: nop\n bash-96 [001] ..... 69.626109: myprobe: (do_sys_open+0x0/0xd6) dfd=0xffffff9c n=0xff\n \
+             bash-96 [001] ..... 69.626160: myretprobe: (sys_openat+0xc/0xe <- do_sys_open) ret=0xfffffffffffffffe\n",
+        ),
+        (
+            "definitions",
+            "p:myprobe do_sys_open dfd=$arg1:s32 n=$arg4:s8\nr:myretprobe do_sys_open ret=$retval:s64\n",
+        ),
+        (
+            "profile",
+            "  myprobe                    4               0\n  ghost                      7               1\n",
+        ),
+    ];
+    let paths = files.map(|(name, text)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+    let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    (folder, loaded)
+}
+
+#[test]
+fn values_are_as_their_definitions_type_them() {
+    let (_folder, loaded) = written();
+    let value = |event: u32, name: &str| {
+        let event = loaded.trace.events.get(EventId(event));
+        loaded.reader.value(event.into(), name)
+    };
+    assert_eq!(value(0, "dfd"), Some(Value::Int(-100)));
+    assert_eq!(value(0, "n"), Some(Value::Int(-1)));
+    assert_eq!(value(1, "ret"), Some(Value::Int(-2)));
+    assert_eq!(value(1, "dfd"), None);
+}
+
+#[test]
+fn a_row_of_the_profile_is_listed_though_nothing_else_knows_it() {
+    let (_folder, loaded) = written();
+    let set = loaded.probes.as_ref().map(|attached| attached.set.as_ref());
+    let found = table(&loaded.trace, Some(loaded.reader.as_ref()), set);
+    let ghost = found.rows.iter().find(|row| row.event == "ghost").unwrap();
+    assert_eq!((ghost.hits, ghost.misses), (Some(7), Some(1)));
+    assert_eq!(found.rows.len(), 3);
 }

@@ -398,3 +398,133 @@ fn marks_are_of_the_processes_that_they_name() {
         assert_eq!(found, lengths, "{name}");
     }
 }
+
+/// What each process is called, who made it, and its programs.
+fn family(files: &Files, names: [&str; 2]) -> Vec<(i64, Option<i64>, String)> {
+    let rows = files.table(&[&["processes"], &names[..]].concat());
+    rows.iter()
+        .map(|row| {
+            (
+                row["pid"].as_i64().unwrap(),
+                row["parent_id"].as_i64(),
+                row["name"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_file_of_ff_begins_behind_the_fork_whatever_its_times() {
+    let times: [(&str, [&str; 4]); 3] = [
+        ("no times", [""; 4]),
+        (
+            "whole seconds",
+            ["10:00:00 ", "10:00:00 ", "10:00:00 ", "10:00:03 "],
+        ),
+        (
+            "relative",
+            [
+                "     0.000000 ",
+                "     0.000100 ",
+                "     0.000200 ",
+                "     0.000300 ",
+            ],
+        ),
+    ];
+    for (what, [a, b, c, d]) in times {
+        let parent = format!(
+            "{a}execve(\"/bin/sh\", [\"sh\"], 0x7f /* 1 var */) = 0\n{b}brk(NULL) = 0x1000\n\
+             {c}clone(child_stack=NULL, flags=SIGCHLD) = 11\n{d}+++ exited with 0 +++\n"
+        );
+        let child = format!(
+            "{a}execve(\"/bin/ls\", [\"ls\"], 0x7f /* 1 var */) = 0\n{b}close(3) = 0\n\
+             {c}exit_group(0) = ?\n{d}+++ exited with 0 +++\n"
+        );
+        let files = Files::new(&[("o.10", &parent), ("o.11", &child)]);
+        let expected = [(10, None, "sh".to_owned()), (11, Some(0), "ls".to_owned())];
+        assert_eq!(family(&files, ["o.10", "o.11"]), expected, "{what}");
+        let fork = files.calls("clone", &["o.10", "o.11"])[0].0;
+        let first = files.calls("close", &["o.10", "o.11"])[0].0;
+        assert!(first > fork, "{what}: {first} {fork}");
+    }
+}
+
+#[test]
+fn zeros_and_a_byte_order_mark_before_the_first_line_change_nothing() {
+    let strace = "7 1.5 execve(\"/bin/a\", [\"a\"], 0x7f /* 1 var */) = 0\n7 1.6 close(3) = 0\n7 1.7 +++ exited with 0 +++\n";
+    let minix = "Tracing a (pid 1)\nread(0, \"\", 1) = 0\nclose(0) = 0\n";
+    let ftrace = "# tracer: nop\n  bash-96 [001] ..... 69.626109: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n";
+    for text in [strace, minix, ftrace] {
+        let plain = Files::new(&[("t", text)]);
+        for lead in ["\u{feff}".to_owned(), "\0".repeat(5000)] {
+            let led = Files::new(&[("t", &format!("{lead}{text}"))]);
+            for table in ["processes", "events"] {
+                assert_eq!(
+                    led.table(&[table, "t"]),
+                    plain.table(&[table, "t"]),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_system_calls_say_whose_names_they_have() {
+    let call = " a-7 [000] ..... 1.000001: sys_enter: NR 63 (0, 0, 0, 0, 0, 0)\n a-7 [000] ..... 1.000002: sys_exit: NR 63 = 0\n";
+    let files = Files::new(&[
+        ("unsaid", &format!("# tracer: nop\n{call}{call}")),
+        (
+            "arm",
+            &format!(
+                "# tracer: nop\n{call} a-7 [000] ..... 1.000003: kernel_stack: <stack trace>\n => __arm64_sys_read+0x1/0x2\n"
+            ),
+        ),
+        (
+            "named",
+            "# tracer: nop\n a-7 [000] ..... 1.000001: sys_enter_read: fd: 3\n a-7 [000] ..... 1.000002: sys_exit_read: 0x0\n",
+        ),
+    ]);
+    let note = "as of x86-64; the text does not say the machine";
+    assert_eq!(files.text(&["info", "unsaid"]).matches(note).count(), 1);
+    let names = |file: &str| -> Vec<String> {
+        let rows = files.table(&["slices", file]);
+        rows.iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names("unsaid")[0], "uname");
+    assert_eq!(names("arm")[0], "read");
+    assert_eq!(names("named")[0], "read");
+    for file in ["arm", "named"] {
+        assert!(!files.text(&["info", file]).contains(note), "{file}");
+    }
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let text = "# tracer: nop\n  bash-96 [001] ..... 69.626109: sys_read(fd: 3)\n\u{1b}]0;gone\u{7}\0red\n  \
+                ba\u{1b}[31msh-97 [001] ..... 69.626119: sys_read -> 0x1\n";
+    let files = Files::new(&[("t", text)]);
+    let is_active = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    for arguments in [
+        &["info", "t"][..],
+        &["table", "threads", "t"],
+        &["table", "events", "t"],
+        &["table", "threads", "t", "--format", "csv"],
+        &["search", "sh", "t"],
+    ] {
+        let shown = files.text(arguments);
+        assert!(!shown.contains(is_active), "{arguments:?}: {shown:?}");
+    }
+    assert!(
+        files
+            .text(&["info", "t"])
+            .contains(r"\x1b]0;gone\x07\x00red")
+    );
+    assert!(
+        files
+            .text(&["table", "threads", "t"])
+            .contains(r"ba\x1b[31msh")
+    );
+}

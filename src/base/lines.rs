@@ -11,9 +11,21 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The lines of `text`, numbered from `first_number`, with offsets counted from `base`.
+/// What may stand before the first line of a file and is none of it: zeros where its head was cut away (by logrotate),
+/// and the mark of UTF-8.
+fn lead(text: &[u8]) -> usize {
+    let zeros = text.iter().take_while(|byte| **byte == 0).count();
+    let rest = text.get(zeros..).unwrap_or_default();
+    match rest.starts_with(b"\xef\xbb\xbf") {
+        true => zeros + 3,
+        false => zeros,
+    }
+}
+
+/// The lines of `text`, numbered from `first_number`, with offsets counted from `base`. Where `base` is 0 the first line
+/// begins behind the zeros and the byte order mark of the file.
 pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = Line<'_>> {
-    let mut at = 0;
+    let mut at = if base == 0 { lead(text) } else { 0 };
     let mut number = first_number;
     std::iter::from_fn(move || {
         if at >= text.len() {
@@ -69,6 +81,18 @@ mod tests {
                 (3, 14, b"bc".to_vec())
             ]
         );
+    }
+
+    #[test]
+    fn the_first_line_begins_behind_zeros_and_the_mark_of_utf_8() {
+        let first = |text: &'static [u8], base| {
+            let line = lines(text, 1, base).next();
+            line.map(|line| (line.offset, line.bytes))
+        };
+        assert_eq!(first(b"\0\0\xef\xbb\xbfa\nb", 0), Some((5, &b"a"[..])));
+        assert_eq!(first(b"\0\0\na", 0), Some((2, &b""[..])));
+        assert_eq!(first(b"\0a", 4), Some((4, &b"\0a"[..])));
+        assert_eq!(first(b"\0\0", 0), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
 use super::command::{CliError, Command, files_arguments, load};
+use crate::base::strings::harmless;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::load::LoadedTrace;
@@ -123,7 +124,8 @@ fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
 
 fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
     let trace = &loaded.trace;
-    let mut row = |name: &str, value: String| writeln!(out, "{name:<16} {value}");
+    let mut row =
+        |name: &str, value: String| writeln!(out, "{:<16} {}", harmless(name), harmless(&value));
     row("format", trace.info.format.clone())?;
     row(
         "file",

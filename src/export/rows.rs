@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::base::StringId;
 use crate::base::calendar::wall_text;
-use crate::base::strings::exact_text;
+use crate::base::strings::{exact_text, harmless};
 use crate::trace::Trace;
 
 /// A value in a table.
@@ -210,11 +210,10 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
         Cell::Text(text) => {
-            if !text.contains(['\t', '\n', '\r', '\\']) {
+            if !text.contains(|c: char| c == '\\' || c.is_control()) {
                 return out.write_all(text.as_bytes());
             }
-            let escaped = text
-                .replace('\\', "\\\\")
+            let escaped = harmless(&text.replace('\\', "\\\\"))
                 .replace('\t', "\\t")
                 .replace('\n', "\\n")
                 .replace('\r', "\\r");
@@ -229,9 +228,9 @@ fn write_csv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
         Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-            write!(out, "\"{}\"", text.replace('"', "\"\""))
+            write!(out, "\"{}\"", harmless(&text.replace('"', "\"\"")))
         }
-        Cell::Text(text) => out.write_all(text.as_bytes()),
+        Cell::Text(text) => out.write_all(harmless(text).as_bytes()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{LoadedTrace, Reading, Timings, detect, file_name};
 use crate::base::{Diagnostics, Job, ReadError};
@@ -12,7 +12,7 @@ use crate::event::{
 };
 use crate::formats::format::{EventRef, Reader, Report};
 use crate::index::Index;
-use crate::probes::{self, ProbeSet, readable};
+use crate::probes::{self, ProbeDefinition, ProbeSet, readable};
 use crate::trace::Trace;
 
 /// Files of definitions are not longer.
@@ -190,6 +190,7 @@ pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
         reader: Arc::new(ProbedReader {
             bare: Arc::clone(bare),
             set: Arc::clone(&set),
+            kinds: OnceLock::new(),
         }),
         probes: Some(Attached {
             set,
@@ -203,6 +204,24 @@ pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
 struct ProbedReader {
     bare: Arc<dyn Reader>,
     set: Arc<ProbeSet>,
+    /// The group and name of each kind, once a value was asked for.
+    kinds: OnceLock<Vec<(String, String)>>,
+}
+
+impl ProbedReader {
+    /// The definition of the events of `kind`.
+    fn probe_of(&self, kind: KindId) -> Option<&ProbeDefinition> {
+        let kinds = self.kinds.get_or_init(|| {
+            let all = self.bare.directory();
+            let text = |id| all.strings.text(id).into_owned();
+            let kinds = all.kinds.iter();
+            kinds
+                .map(|kind| (text(kind.category), text(kind.name)))
+                .collect()
+        });
+        let (group, event) = kinds.get(usize::from(kind.0))?;
+        readable::definition_of(&self.set, group, event)
+    }
 }
 
 impl Reader for ProbedReader {
@@ -241,11 +260,19 @@ impl Reader for ProbedReader {
     }
 
     fn fields(&self, event: EventRef) -> Vec<Field> {
-        self.bare.fields(event)
+        self.describe(event).fields
     }
 
     fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        self.bare.value(event, name)
+        let Some(probe) = self.probe_of(event.kind) else {
+            return self.bare.value(event, name);
+        };
+        if probe.argument(name).is_none() {
+            return self.bare.value(event, name);
+        }
+        let fields = self.describe(event).fields;
+        let field = fields.into_iter().find(|field| field.name == name)?;
+        Some(field.value)
     }
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {

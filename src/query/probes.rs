@@ -194,6 +194,15 @@ pub fn table(trace: &Trace, reader: Option<&dyn Reader>, set: Option<&ProbeSet>)
     if let Some(only_traced) = rows.get_mut(defined..) {
         only_traced.sort_by(|a, b| (&a.group, &a.event).cmp(&(&b.group, &b.event)));
     }
+    // What the kernel counted of probes that are neither defined here nor in the trace.
+    for counted in set.into_iter().flat_map(|set| set.profile.iter()) {
+        if rows.iter().all(|row| row.event != counted.event) {
+            rows.push(ProbeRow {
+                event: counted.event.clone(),
+                ..ProbeRow::default()
+            });
+        }
+    }
     for row in &mut rows {
         let counted = set.and_then(|set| set.counted(&row.event));
         row.hits = counted.as_ref().map(|it| it.hits);

@@ -43,6 +43,7 @@ use rustc_hash::FxHashMap;
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Diagnostics, Job, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
+use crate::event::syscalls::Abi;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
     Value,
@@ -106,6 +107,8 @@ struct FtraceReader {
     layout: Layout,
     /// What the letters of the flags mean.
     legend: Legend,
+    /// The machine, where symbols say it.
+    abi: Option<Abi>,
     /// Whether lines of the build tracer are among the others.
     has_etrace: bool,
     /// What its report looks like.
@@ -272,6 +275,7 @@ impl FtraceReader {
             }
         }
         let legend = Legend::of(head);
+        let abi = abi_of(input.bytes());
         let info = TraceInfo {
             format: if layout == Layout::Graph {
                 "ftrace text (function_graph)".to_owned()
@@ -295,6 +299,7 @@ impl FtraceReader {
             parts,
             layout,
             legend,
+            abi,
             has_etrace,
             shape,
             names: Mutex::new(FxHashMap::default()),
@@ -307,7 +312,7 @@ impl FtraceReader {
             return Ok(Vec::new());
         };
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
-        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.layout);
+        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.layout, self.abi);
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         for (pid, name) in &emitter.seen_names {
@@ -320,6 +325,23 @@ impl FtraceReader {
         drop(names);
         Ok(emitter.into_columns())
     }
+}
+
+/// The machine that functions near the start are of: those behind system calls are named by it.
+fn abi_of(text: &[u8]) -> Option<Abi> {
+    const NEAR: usize = 1 << 20;
+    let near = text.get(..NEAR).unwrap_or(text);
+    let marks: [(&[u8], Abi); 4] = [
+        (b"__x64_sys_", Abi::X86_64),
+        (b"do_syscall_64+", Abi::X86_64),
+        (b"__arm64_sys_", Abi::Aarch64),
+        (b"__s390x_sys_", Abi::S390x),
+    ];
+    let found = |needle: &[u8]| memchr::memmem::find(near, needle).is_some();
+    marks
+        .iter()
+        .find(|(needle, _)| found(needle))
+        .map(|row| row.1)
 }
 
 /// A lane's share of a block's bytes.

@@ -76,7 +76,7 @@ pub struct TimeState {
     raw: Option<i64>,
     /// The first time of day that was read.
     first: Option<i64>,
-    /// Midnight of the day.
+    /// Midnight of the day; where there are no times, the line before the first.
     day: i64,
     /// How far the next line lies behind the last second, if it is of that second, too.
     spread: i64,
@@ -111,7 +111,7 @@ impl TimeState {
     pub fn advance(&mut self, clock: Clock, time: Option<RawTime>, line: u64) -> i64 {
         let ns = time.and_then(|time| clock.ns(time));
         match (clock, ns) {
-            (Clock::Lines, _) => self.last = line.cast_signed(),
+            (Clock::Lines, _) => self.last = self.day.saturating_add(line.cast_signed()),
             (_, None) => {}
             (Clock::Unix, Some(ns)) => self.last = ns,
             (Clock::Relative, Some(ns)) => self.last = self.last.saturating_add(ns),
@@ -157,10 +157,25 @@ impl TimeState {
     /// The same, so many days later.
     #[must_use]
     pub fn later(self, days: i64) -> TimeState {
-        let shift = days.saturating_mul(DAY_NS);
+        self.moved(days.saturating_mul(DAY_NS))
+    }
+
+    /// The same, so much later: ns, or lines where there are no times.
+    #[must_use]
+    pub fn moved(self, shift: i64) -> TimeState {
         TimeState {
             last: self.last.saturating_add(shift),
             day: self.day.saturating_add(shift),
+            ..self
+        }
+    }
+
+    /// The start of a text whose whole seconds begin with that of `first`, so far behind its beginning.
+    #[must_use]
+    pub fn within_second(self, first: i64, behind: i64) -> TimeState {
+        TimeState {
+            raw: Some(first),
+            spread: behind.clamp(0, MOST_SPREAD_NS),
             ..self
         }
     }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::clock::{Clock, begin_next_day};
+use super::family_starts::start_at_forks;
 use super::prefix::Dialect;
 use super::{STRACE, TextReader, pid_of_name, sniff};
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
@@ -57,6 +58,7 @@ fn open(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError> {
             }
         }
     }
+    start_at_forks(&mut readers, job)?;
     Ok(Box::new(Family::new(readers)))
 }
 
@@ -174,7 +176,7 @@ impl Reader for Family {
         let clock = self.readers.first().map(|reader| reader.scan.clock);
         if matches!(clock, Some(Clock::Lines | Clock::Relative)) {
             all.note("files_unplaced", Severity::Info, Location::Line(1), || {
-                "the files have no times that say how they lie to each other: each begins at 0 (record with -ttt)"
+                "the files have no times that say how they lie to each other: a child's begins at its fork, others at 0 (record with -ttt)"
                     .to_owned()
             });
         }

@@ -18,6 +18,7 @@ mod clock;
 mod describe;
 mod emit;
 mod family;
+mod family_starts;
 mod line;
 mod numbers;
 mod prefix;

@@ -68,12 +68,25 @@ pub struct Scan {
     pub clock: Clock,
     /// Who lines without a pid are by before any pid was read.
     pub lone: ThreadKey,
+    /// The first time in the text.
+    pub first_time: Option<RawTime>,
     /// How many lines there are.
     pub line_count: u64,
     /// Where the table of `strace -C` begins that follows the calls.
     pub table_at: Option<u64>,
     /// On which line that is.
     pub table_line: Option<u64>,
+}
+
+impl Scan {
+    /// The first time, without its day, where times are those of a day.
+    #[must_use]
+    pub fn first_of_day(&self) -> Option<i64> {
+        match self.first_time? {
+            RawTime::Day(ns, _) => Some(ns),
+            _ => None,
+        }
+    }
 }
 
 /// Pids that are alive, and when they were heard of: a line without pid is by the one that was heard of last.
@@ -272,6 +285,7 @@ pub fn scan(
         forks,
         clock,
         lone,
+        first_time,
         line_count: now.first_line - 1,
         table_at,
         table_line: table_at.map(|_| {

@@ -7,7 +7,7 @@ use crate::event::pairs::{
     AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES, find_async_pair,
     find_pair,
 };
-use crate::event::syscalls::{self, Abi};
+use crate::event::syscalls;
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
 };
@@ -48,7 +48,7 @@ impl<'a> Emitter<'a> {
         let syscall;
         let name: &[u8] = match (end, pair.name) {
             (_, PairName::Syscall(_)) => {
-                syscall = match syscalls::name(Abi::X86_64, key) {
+                syscall = match syscalls::name(self.abi.unwrap_or_default(), key) {
                     Some(name) => name.to_owned(),
                     None => format!("syscall {}", key.cast_signed()),
                 };

@@ -20,6 +20,8 @@ use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
+use crate::event::pairs::PairName;
+use crate::event::syscalls::Abi;
 use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
 use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
@@ -130,6 +132,8 @@ pub struct Emitter<'a> {
     is_first: bool,
     last: Last,
     layout: Layout,
+    /// The machine whose system calls have numbers here, where the text says it.
+    abi: Option<Abi>,
 }
 
 /// An event that is being read.
@@ -154,7 +158,13 @@ pub fn hash_text(text: &[u8]) -> u64 {
 impl<'a> Emitter<'a> {
     /// Before the first line of a block.
     #[must_use]
-    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, layout: Layout) -> Emitter<'a> {
+    pub fn new(
+        kinds: &'a Kinds,
+        cpus: &'a [u32],
+        last: Last,
+        layout: Layout,
+        abi: Option<Abi>,
+    ) -> Emitter<'a> {
         let lanes = cpus.iter().map(|&cpu| Lane {
             cpu: Some(cpu),
             columns: LaneColumns::new(0),
@@ -179,6 +189,7 @@ impl<'a> Emitter<'a> {
             is_first: false,
             last,
             layout,
+            abi,
         }
     }
 
@@ -362,7 +373,16 @@ impl<'a> Emitter<'a> {
         let done = match recipe {
             Recipe::Switch => self.switch(now, info),
             Recipe::Wakeup(sort) => self.woken(now, sort, info),
-            Recipe::Mark(pair, end) => self.mark(now, name, pair, end, info),
+            Recipe::Mark(pair, end) => {
+                if matches!(pair.name, PairName::Syscall(_)) && self.abi.is_none() {
+                    let at = Location::Line(line.number);
+                    self.note(now.lane, "unsaid_machine", at, || {
+                        "system calls are named as of x86-64; the text does not say the machine"
+                            .to_owned()
+                    });
+                }
+                self.mark(now, name, pair, end, info)
+            }
             Recipe::Async(pair, end) => self.request(now, pair, end, info),
             Recipe::Counter(row) => self.counter(now, row, info),
             Recipe::Graph => self.graph_info(now, info),
