@@ -174,7 +174,8 @@ fn raw_fields_feed_the_same_pairs_and_runs() {
         lane.switches[0].prev_state,
         crate::event::EndState::Uninterruptible
     );
-    assert_eq!(lane.diagnostics.rows().len(), 0);
+    assert_eq!(lane.diagnostics.rows().len(), 1);
+    assert_eq!(lane.diagnostics.count_of("unsaid_machine"), 1);
 }
 
 #[test]

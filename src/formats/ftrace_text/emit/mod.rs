@@ -20,7 +20,7 @@ use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::pairs::PairName;
+use crate::event::pairs::{PairEnd, PairName};
 use crate::event::syscalls::Abi;
 use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
 use crate::formats::open_calls::OpenCalls;
@@ -374,7 +374,9 @@ impl<'a> Emitter<'a> {
             Recipe::Switch => self.switch(now, info),
             Recipe::Wakeup(sort) => self.woken(now, sort, info),
             Recipe::Mark(pair, end) => {
-                if matches!(pair.name, PairName::Syscall(_)) && self.abi.is_none() {
+                let is_numbered =
+                    matches!((pair.name, end), (PairName::Syscall(_), PairEnd::Begin));
+                if is_numbered && self.abi.is_none() {
                     let at = Location::Line(line.number);
                     self.note(now.lane, "unsaid_machine", at, || {
                         "system calls are named as of x86-64; the text does not say the machine"
