@@ -183,6 +183,7 @@ impl<'a, 't> Encoder<'a, 't> {
                 self.switch(item)
             }
             What::Wakeup => self.wakeup(item),
+            What::WakeupOfReady => self.wakeup_of_ready(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
             What::Loss => self.records.buffer_full(),

@@ -5,15 +5,19 @@
 //! items take, so that memory stays bounded and windows can be encoded in parallel.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::flows::FlowMark;
 use super::forms::{Form, begin_around, form_of, is_whole};
 use super::lanes::{Lane, Place, Rows, Stretch};
-use super::lone_states::{LoneStates, RunBegins};
+use super::lone_states::{LoneStates, RunBegins, StateBegins};
 use super::losses;
 use super::objects::Objects;
+use super::switches::event_behind;
 use crate::base::{TimeSpan, Timestamp};
+use crate::event::KindId;
 use crate::export::Chosen;
+use crate::formats::fxt::FxtSource;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, StateId, ThreadId, ThreadState, Trace, TrackId,
 };
@@ -243,6 +247,8 @@ pub enum What {
     SwitchOff,
     /// A thread was woken: its state (`row`) says by whom.
     Wakeup,
+    /// A wakeup (`row` is the event) of a thread that was up already.
+    WakeupOfReady,
     /// A log message.
     Log,
     /// A mark of the list of flow marks.
@@ -261,6 +267,10 @@ pub struct Items<'a> {
     lone_states: &'a LoneStates,
     /// Where counter events without a number are in the file, sorted.
     places_without_numbers: &'a [u64],
+    /// The records, if it is an FXT file.
+    fxt: Option<FxtSource<'a>>,
+    /// By kind: whether it is that of FXT's wakeups.
+    wakeup_kinds: Vec<bool>,
     /// Userspace objects that are no points of the selection.
     pub(super) objects: Objects,
     /// The index of the CPU of an event.
@@ -286,7 +296,7 @@ impl<'a> Items<'a> {
         lone_states: &'a LoneStates,
         places_without_numbers: &'a [u64],
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
-        objects: Objects,
+        (fxt, objects): (Option<FxtSource<'a>>, Objects),
     ) -> Items<'a> {
         let mut items = Items {
             trace,
@@ -295,6 +305,13 @@ impl<'a> Items<'a> {
             lone_states,
             places_without_numbers,
             objects,
+            fxt,
+            wakeup_kinds: (0..trace.kinds.len())
+                .map(|kind| {
+                    let kind = KindId(u16::try_from(kind).unwrap_or(u16::MAX));
+                    trace.kind_name(kind) == "thread_wakeup"
+                })
+                .collect(),
             cpu_of,
             forms: trace
                 .tracks
@@ -374,6 +391,7 @@ impl<'a> Items<'a> {
             .collect();
         gathered.extend(self.switches_off());
         gathered.extend(self.counters_without_numbers());
+        gathered.extend(self.wakeups_of_ready());
         gathered.extend(losses::inside(trace, self.chosen));
         gathered.extend_from_slice(&self.objects.inside);
         let mut order: Vec<u128> = gathered
@@ -561,8 +579,17 @@ impl<'a> Items<'a> {
         for index in stretch.ends_from(from) {
             let follows = index + 1 < until && runs.starts[index + 1] == runs.ends[index];
             if !follows {
-                // It comes after everything else of its time: who runs then is idle.
-                let at = (runs.ends[index], order_of(u32::MAX));
+                // Just before what its thread does then, wherever that is; unknown, after all else of its time.
+                let behind = event_behind(self.trace, index)
+                    .map_or(LAST_ORDER, |(event, _)| order_among(event, END_ORDER));
+                let is_at_once = runs.starts[index] == runs.ends[index];
+                let begin = order_of(known_event(runs.events[index]));
+                let order = if is_at_once {
+                    behind.max(begin + 1)
+                } else {
+                    behind
+                };
+                let at = (runs.ends[index], order);
                 list.push(Item::new(What::SwitchToIdle, at, index as u32, cpu));
             }
         }
@@ -630,8 +657,48 @@ impl<'a> Items<'a> {
         states.states[index] == ThreadState::Runnable
             && (states.partners[index] != u32::MAX
                 || index == first_of_thread
-                || states.states[index - 1] != ThreadState::Running)
+                || states.states[index - 1] != ThreadState::Running
+                || self.is_wakeup_event(states.events[index]))
             && self.lone_states.of_event(states.events[index]) != Some(StateId(index as u32))
+    }
+
+    /// Whether an event wakes a thread: one that was switched from at the same time, too.
+    fn is_wakeup_event(&self, event: u32) -> bool {
+        let kind = |event| self.trace.events.get(EventId(event)).row.kind;
+        event != u32::MAX
+            && self
+                .wakeup_kinds
+                .get(usize::from(kind(event).0))
+                .is_some_and(|&is_one| is_one)
+    }
+
+    /// Wakeups of an FXT file that changed nothing: no state begins with them.
+    fn wakeups_of_ready(&self) -> Vec<Item> {
+        let trace = self.trace;
+        let Some(fxt) = self.fxt.filter(|_| self.wakeup_kinds.contains(&true)) else {
+            return Vec::new();
+        };
+        let begun = StateBegins::new(trace);
+        let threads: FxHashMap<u64, u32> = (0_u32..)
+            .zip(&trace.threads)
+            .skip(1)
+            .map(|(id, thread)| (thread.tid, id))
+            .collect();
+        let item_of = |id: u32| {
+            if begun.has(EventId(id)) || !self.is_wakeup_event(id) {
+                return None;
+            }
+            let row = trace.events.get(EventId(id)).row;
+            let thread = *threads.get(&fxt.woken(row.place)?)?;
+            let is_chosen =
+                self.chosen.span.contains(row.time) && self.chosen.has_thread(ThreadId(thread));
+            let at = (row.time.0, order_of(id));
+            is_chosen.then(|| Item::new(What::WakeupOfReady, at, id, thread))
+        };
+        (0..trace.events.len() as u32)
+            .into_par_iter()
+            .filter_map(item_of)
+            .collect()
     }
 
     /// How the slices of a track are written.

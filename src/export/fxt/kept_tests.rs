@@ -2,6 +2,7 @@
 
 use super::edge_tests::{complete, written};
 use super::records::{Arg, ArgValue, EventType, Head};
+use super::scheduling_records::Side;
 use super::tests::{cut, fields_of, head, range, slices};
 use super::*;
 use crate::export::Selection;
@@ -368,4 +369,56 @@ fn pointers_and_koids_keep_their_names_in_any_part() {
     assert_eq!(objects(&again), 2);
     let (whole, _) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(objects(&whole), 4);
+}
+
+#[test]
+fn every_wakeup_and_what_scheduling_records_say_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |koid, weight| Side::Thread { koid, weight };
+    let source = written(folder.path(), |out| {
+        for thread in [11, 12, 13] {
+            out.thread_object((10, thread), b"t");
+        }
+        out.context_switch((100, 0), Side::Idle, (1, ""), side(11, 5), None);
+        // Switched from and woken at once.
+        out.context_switch((200, 0), side(11, 8), (3, ""), side(12, 6), None);
+        out.prepare(&[
+            Arg::new("weight", ArgValue::Int32(44)),
+            Arg::new("note", ArgValue::Text("again".into())),
+        ]);
+        out.prepared_wakeup(200, 0, 11, None);
+        // It is ready already.
+        out.wakeup(250, 0, 11, Some(12));
+        out.prepare(&[Arg::new("why", ArgValue::Text("time".into()))]);
+        out.prepared_switch((300, 0), side(12, 7), (1, ""), side(11, 5), None);
+        // It goes on elsewhere at once.
+        out.context_switch((400, 0), side(11, 5), (1, ""), Side::Idle, None);
+        out.context_switch((400, 1), Side::Idle, (1, ""), side(11, 5), None);
+        // Nobody knows how it came.
+        out.context_switch((500, 2), side(13, 9), (3, ""), Side::Idle, None);
+    });
+    let scheduling = |loaded: &LoadedTrace| -> Vec<String> {
+        let all = told(loaded).into_iter();
+        all.filter(|text| text.starts_with("scheduling ")).collect()
+    };
+    let sorted = |loaded: &LoadedTrace| -> Vec<Vec<String>> {
+        // Fields by name: ours come in another order.
+        let all = scheduling(loaded).into_iter();
+        all.map(|text| {
+            let mut words: Vec<String> = text.split("\", \"").map(str::to_owned).collect();
+            for word in &mut words {
+                let bare = word.trim_end_matches("\"]");
+                let bare = bare.rsplit("[\"").next().unwrap_or(bare);
+                *word = bare.to_owned();
+            }
+            words.sort();
+            words
+        })
+        .collect()
+    };
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.count_of("wakeups"), 2);
+    assert_eq!(sorted(&again), sorted(&source), "{:#?}", scheduling(&again));
+    let (third, _) = cut(folder.path(), &again, &Selection::all());
+    assert_eq!(sorted(&third), sorted(&source));
 }

@@ -122,6 +122,28 @@ impl RunBegins {
     }
 }
 
+/// Which events begin a state.
+#[derive(Debug)]
+pub struct StateBegins(Bits);
+
+impl StateBegins {
+    /// Finds them.
+    #[must_use]
+    pub fn new(trace: &Trace) -> StateBegins {
+        let mut bits = Bits::new(trace.events.len());
+        for &event in &trace.states.events {
+            bits.set(event);
+        }
+        StateBegins(bits)
+    }
+
+    /// Whether a state begins with that event.
+    #[must_use]
+    pub fn has(&self, event: EventId) -> bool {
+        self.0.has(event.0)
+    }
+}
+
 /// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not.
 #[derive(Debug)]
 pub struct TrueEnds(Bits);

@@ -28,7 +28,7 @@
 //! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
 //!   by how much. Clocks that do not count nanoseconds are written as they count.
 //!
-//! Left out: wakeups of threads that were ready already, arrows of which both ends lie outside of the range, the
+//! Left out: wakeups of threads that were ready already but for those of FXT files, arrows of which both ends lie outside of the range, the
 //! arguments and images of processes, files, diagnostics.
 
 pub(super) mod args;
@@ -139,7 +139,10 @@ fn write_with(
         &lone_states,
         &without_numbers,
         &cpu_of,
-        Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
+        (
+            fxt,
+            Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
+        ),
     );
     job.check()?;
     job.set_total(items.count.max(1));

@@ -23,11 +23,32 @@ pub enum Side {
 }
 
 impl Records<'_> {
-    /// A context switch of the newer form. The outgoing thread's state is a number of the format, and the letters
+    /// The same with no arguments before it.
+    #[cfg(test)]
+    pub fn context_switch(
+        &mut self,
+        at: (u64, u16),
+        outgoing: Side,
+        state: (u8, &'static str),
+        incoming: Side,
+        border: Option<(&'static str, i64)>,
+    ) {
+        self.prepare(&[]);
+        self.prepared_switch(at, outgoing, state, incoming, border);
+    }
+
+    /// The same with no arguments before it.
+    #[cfg(test)]
+    pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+        self.prepare(&[]);
+        self.prepared_wakeup(time, cpu, thread, waker);
+    }
+
+    /// A context switch of the newer form, with the arguments that were prepared. The outgoing thread's state is a number of the format, and the letters
     /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over; as they do
     /// over `border`, an argument that says when a run began or ended that is cut there, and over those that say who
     /// is left out.
-    pub fn context_switch(
+    pub fn prepared_switch(
         &mut self,
         (time, cpu): (u64, u16),
         outgoing: Side,
@@ -35,7 +56,6 @@ impl Records<'_> {
         incoming: Side,
         border: Option<(&'static str, i64)>,
     ) {
-        self.prepare(&[]);
         let really = [("really_outgoing", outgoing), ("really_incoming", incoming)];
         for (name, side) in really {
             if let Side::NotChosen { koid } = side {
@@ -80,11 +100,11 @@ impl Records<'_> {
         self.counts.switches += 1;
     }
 
-    /// A thread is made ready to run, by `waker` if that is known.
-    pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
-        let arg_count = u64::from(waker.is_some());
-        let size = 3 + 2 * arg_count;
-        self.word(8 | size << 4 | arg_count << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
+    /// A thread is made ready to run, by `waker` if that is known, with the arguments that were prepared.
+    pub fn prepared_wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+        let arg_count = self.argument_count + u64::from(waker.is_some());
+        let start = self.out.len();
+        self.word(8 | arg_count << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
         self.word(time);
         self.word(thread);
         if let Some(waker) = waker {
@@ -92,6 +112,8 @@ impl Records<'_> {
             self.used.string(WAKER);
             self.word(waker);
         }
+        self.append_arguments();
+        self.close(start);
         self.counts.wakeups += 1;
     }
 }

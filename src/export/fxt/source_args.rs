@@ -11,6 +11,9 @@ use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceEvent, SourceText
 /// Longer texts are looked at as fields: they may not fit.
 const MOST_QUICK_BYTES: usize = 4096;
 
+/// As many arguments a scheduling record of ours has room for beside its own.
+const MOST_OWN_ARGS: u64 = MOST_ARGS as u64 - 6;
+
 /// A string index of the file that is read.
 #[derive(Clone, Copy, Debug)]
 struct Known<'a> {
@@ -68,7 +71,7 @@ impl<'a> SourceNames<'a> {
         if event.arg_count() + more.len() > MOST_ARGS {
             return false;
         }
-        if event.arg_count() > 0 && self.prepare_own(source, event, records).is_none() {
+        if event.arg_count() > 0 && self.prepare_own(source, event, &[], records).is_none() {
             return false;
         }
         for arg in more {
@@ -78,10 +81,57 @@ impl<'a> SourceNames<'a> {
         records.prepared_bytes() <= MOST_ARG_WORDS * 8
     }
 
+    /// Prepares the arguments of a scheduling record but for those called as `others` are. What does not fit beside what
+    /// is said anyhow is left out.
+    pub fn prepare_but(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        others: &[&str],
+        records: &mut Records<'_>,
+    ) {
+        records.prepare(&[]);
+        let is_prepared = self.prepare_own(source, event, others, records).is_some();
+        let fits = records.argument_count <= MOST_OWN_ARGS
+            && records.prepared_bytes() <= MOST_ARG_WORDS * 8;
+        if !is_prepared || !fits {
+            records.prepare(&[]);
+        }
+    }
+
+    /// The value of the 32-bit argument of that name.
+    pub fn int32_of(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        name: &str,
+        records: &Records<'_>,
+    ) -> Option<i32> {
+        let provider = self.provider(source, event);
+        for arg in event.args() {
+            let fxt::ArgValue::Int32(value) = arg.value else {
+                continue;
+            };
+            let is_it = match arg.name {
+                fxt::TextRef::Index(0) => false,
+                fxt::TextRef::Index(index) => {
+                    let known = self.find(source, provider, index, event, records)?;
+                    known.text.text == name
+                }
+                fxt::TextRef::Inline(bytes) => bytes == name.as_bytes(),
+            };
+            if is_it {
+                return Some(value);
+            }
+        }
+        None
+    }
+
     fn prepare_own(
         &mut self,
         source: &FxtSource<'a>,
         event: &SourceEvent<'a>,
+        but: &[&str],
         records: &mut Records<'_>,
     ) -> Option<()> {
         let provider = self.provider(source, event);
@@ -90,12 +140,21 @@ impl<'a> SourceNames<'a> {
                 fxt::TextRef::Index(0) => TextRef::EMPTY,
                 fxt::TextRef::Index(index) => {
                     let known = self.find(source, provider, index, event, records)?;
+                    if but.contains(&known.text.text) {
+                        continue;
+                    }
                     match known.lasting {
                         0 => records.name(known.text.text),
                         index => TextRef::index(index),
                     }
                 }
-                fxt::TextRef::Inline(bytes) => records.name(quick_text(bytes)?),
+                fxt::TextRef::Inline(bytes) => {
+                    let text = quick_text(bytes)?;
+                    if but.contains(&text) {
+                        continue;
+                    }
+                    records.name(text)
+                }
             };
             let (kind, high, word) = match arg.value {
                 fxt::ArgValue::Text(text) => {

@@ -4,7 +4,15 @@ use super::encode::Encoder;
 use super::items::{Item, What};
 use super::scheduling_records::Side;
 use crate::event::EndState;
-use crate::trace::{CpuId, StateId, ThreadId, ThreadState};
+use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
+
+/// Arguments of scheduling records that are told anew.
+const TOLD_ANEW: &[&str] = &[
+    "incoming_weight",
+    "outgoing_weight",
+    "outgoing_state",
+    "waker",
+];
 
 impl Encoder<'_, '_> {
     pub(super) fn switch(&mut self, item: &Item) {
@@ -58,8 +66,42 @@ impl Encoder<'_, '_> {
             _ => None,
         };
         let border = border.map(|(name, time)| (name, time.saturating_add(shift)));
+        let weight = self.prepare_switch(item);
+        let out = match (out, weight) {
+            (Side::Thread { koid, .. }, Some(weight)) => Side::Thread { koid, weight },
+            _ => out,
+        };
         self.records
-            .context_switch((time, cpu), out, state, incoming, border);
+            .prepared_switch((time, cpu), out, state, incoming, border);
+    }
+
+    /// Prepares what the switch's own record, in an FXT file, says beside what every one says, and answers the weight of
+    /// the thread that leaves.
+    fn prepare_switch(&mut self, item: &Item) -> Option<i32> {
+        self.records.prepare(&[]);
+        let fxt = self.source.fxt?;
+        let trace = self.source.trace;
+        let index = item.row as usize;
+        let event = match item.what {
+            What::SwitchTo if item.time == trace.runs.starts[index] => {
+                Some(trace.runs.events[index]).filter(|&event| event != u32::MAX)
+            }
+            // A switch to where it goes on at once is another one.
+            What::SwitchToIdle => event_behind(trace, index)
+                .filter(|(_, state)| *state != ThreadState::Running)
+                .map(|(event, _)| event),
+            What::SwitchOff => {
+                let state = trace.states.get(StateId(item.row));
+                let event = state.event.filter(|_| state.start.0 == item.time);
+                event.map(|event| event.0)
+            }
+            _ => None,
+        };
+        let own = fxt.switch(self.events.get(EventId(event?)).row.place)?;
+        self.source_names
+            .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+        self.source_names
+            .int32_of(&fxt, &own, "outgoing_weight", &self.records)
     }
 
     fn cpu_number(&self, index: u32) -> Option<u16> {
@@ -156,9 +198,53 @@ impl Encoder<'_, '_> {
                 (None, None) => self.cpu_number((source.cpu_of)(id)?),
             }
         });
+        self.prepare_wakeup(state.event.filter(|_| state.start.0 == item.time));
         self.records
-            .wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
+            .prepared_wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
     }
+
+    fn prepare_wakeup(&mut self, event: Option<EventId>) {
+        self.records.prepare(&[]);
+        let place = event.map(|event| self.events.get(event).row.place);
+        if let (Some(fxt), Some(place)) = (self.source.fxt, place)
+            && let Some(own) = fxt.wakeup(place)
+        {
+            self.source_names
+                .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+        }
+    }
+
+    /// A wakeup that changed nothing, as its thread was up already: the event is the row.
+    pub(super) fn wakeup_of_ready(&mut self, item: &Item) {
+        let source = self.source;
+        let id = EventId(item.row);
+        let event = self.events.get(id);
+        let cpu = source.fxt.and_then(|fxt| fxt.cpu(event.row.place));
+        let cpu = cpu.and_then(|cpu| u16::try_from(cpu).ok()).unwrap_or(0);
+        let woken = ThreadId(item.of);
+        // It is an event of its waker, if it names one.
+        let owner = self.events.thread(id);
+        let waker = (owner != woken && owner != ThreadId::NONE && owner != ThreadId::IDLE)
+            .then(|| source.koids.thread(owner).1);
+        let thread = source.koids.thread(woken).1;
+        self.prepare_wakeup(Some(id));
+        self.records
+            .prepared_wakeup(self.ticks(item.time), cpu, thread, waker);
+    }
+}
+
+/// The state that begins for a thread where a run of it ends, and its event.
+pub fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
+    let (runs, states) = (&trace.runs, &trace.states);
+    let range = states.of_thread.get(runs.threads[run] as usize)?;
+    let starts = states
+        .starts
+        .get(range.start as usize..range.end as usize)?;
+    let end = runs.ends[run];
+    let at = starts.partition_point(|&start| start < end);
+    let event = *states.events.get(range.start as usize + at)?;
+    let state = *states.states.get(range.start as usize + at)?;
+    (starts.get(at) == Some(&end) && event != u32::MAX).then_some((event, state))
 }
 
 /// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.

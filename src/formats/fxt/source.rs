@@ -15,6 +15,9 @@ use crate::base::Endian;
 /// The last argument type that an exporter can write as it is.
 const LAST_PLAIN_TYPE: u64 = 10;
 
+/// The type of what is no event record.
+const NO_EVENT: u64 = u64::MAX;
+
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
 pub struct FxtSource<'a> {
@@ -143,6 +146,48 @@ impl<'a> FxtSource<'a> {
             event_type,
             behind: record.get(behind),
         })
+    }
+
+    /// A context switch of the newer form at a place, for its arguments.
+    #[must_use]
+    pub fn switch(&self, place: u64) -> Option<SourceEvent<'a>> {
+        self.scheduling(place, scheduling_type::CONTEXT_SWITCH, 4)
+    }
+
+    /// A wakeup at a place, for its arguments.
+    #[must_use]
+    pub fn wakeup(&self, place: u64) -> Option<SourceEvent<'a>> {
+        self.scheduling(place, scheduling_type::WAKEUP, 3)
+    }
+
+    fn scheduling(&self, place: u64, sort: u64, first_arg: usize) -> Option<SourceEvent<'a>> {
+        if self.endian == Endian::Big {
+            return None;
+        }
+        let record = self.file.record_at(place)?;
+        let header = record.get(0)?;
+        if bits(header, 0, 3) != record_type::SCHEDULING || bits(header, 60, 63) != sort {
+            return None;
+        }
+        let arg_count = bits(header, 16, 19);
+        Args::new(record, first_arg, arg_count).skip_all_up_to(LAST_PLAIN_TYPE)?;
+        Some(SourceEvent {
+            record,
+            place,
+            first_arg,
+            arg_count,
+            event_type: NO_EVENT,
+            behind: None,
+        })
+    }
+
+    /// The koid of the thread that the wakeup at a place wakes.
+    #[must_use]
+    pub fn woken(&self, place: u64) -> Option<u64> {
+        let [header, _, thread] = self.words(place)?;
+        let is_wakeup = bits(header, 0, 3) == record_type::SCHEDULING
+            && bits(header, 60, 63) == scheduling_type::WAKEUP;
+        is_wakeup.then_some(thread)
     }
 
     /// Has the record at a place fetched from memory: for whoever needs several soon.
