@@ -13,15 +13,20 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         let equals = from + memchr::memchr(b'=', text.get(from..)?)?;
         let before = text.get(..equals)?;
         let value = text.get(equals + 1..)?;
-        if let Some(before) = before.strip_suffix(name)
+        if before.last() == name.last()
+            && let Some(before) = before.strip_suffix(name)
             && matches!(before.last(), None | Some(b' ' | b'(' | b','))
         {
             let end = value_end(name, value).unwrap_or(value.len());
             return value.get(..end).map(<[u8]>::trim_ascii);
         }
         // What stands in names and between quotes are no fields.
-        let own = before.get(word_start(before)..)?;
         from = equals + 1;
+        let may_be_name = matches!(before.last(), Some(b'm' | b'e'));
+        if !may_be_name && value.first() != Some(&b'"') {
+            continue;
+        }
+        let own = before.get(word_start(before)..)?;
         if own.ends_with(b"comm") || own == b"filename" || value.first() == Some(&b'"') {
             from += value_end(own, value).unwrap_or(value.len());
         }
