@@ -14,22 +14,6 @@ use threadline::trace::{RunId, SliceId};
 use threadline::view::dock::Docking;
 use threadline::view::{Action, Arrange, RowKey};
 
-fn type_into(window: &mut Window, field: &str, text: &str) {
-    window.get_by_role_and_label(Role::TextInput, field).focus();
-    window.run_steps(2);
-    window
-        .get_by_role_and_label(Role::TextInput, field)
-        .type_text(text);
-    window.run_steps(2);
-    settle(window);
-}
-
-fn click(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(2);
-    settle(window);
-}
-
 /// The first words of the rows of tables, from top to bottom.
 fn listed(window: &Window) -> Vec<String> {
     let rows = window.query_all_by_role(Role::Row);
@@ -73,10 +57,10 @@ fn a_slice(window: &Window) -> (Item, TimeSpan) {
 fn a_click_on_a_latency_does_not_change_the_list() {
     let mut window = irqs();
     act(&mut window, Action::OpenPane("Latency"));
-    click(&mut window, "Event to event");
+    click_button(&mut window, "Event to event");
     type_into(&mut window, "First event", "sched_switch:");
     type_into(&mut window, "Second event", "sched_switch:");
-    click(&mut window, "nothing");
+    click_button(&mut window, "nothing");
     let before = listed(&window);
     assert!(before.len() > 3, "{before:?}");
     window.query_all_by_role(Role::Row).nth(1).unwrap().click();
@@ -95,7 +79,7 @@ fn a_click_on_a_latency_does_not_change_the_list() {
     assert_eq!(listed(&window), before);
 
     show(&mut window, &file("sample-traces/sched-irq.ftrace"));
-    click(&mut window, "Wakeup to run");
+    click_button(&mut window, "Wakeup to run");
     let before = listed(&window);
     assert!(before.len() > 3, "{before:?}");
     let length = |row: &String| row.split(", ").count() == 3;
@@ -560,7 +544,7 @@ fn a_session_keeps_what_panes_were_asked() {
     settle(&mut first);
     let all = listed(&first);
     act(&mut first, Action::OpenPane("Latency"));
-    click(&mut first, "Event to event");
+    click_button(&mut first, "Event to event");
     type_into(&mut first, "First event", "sched_switch:");
     first.state_mut().close();
     let mut second = window_keeping(&settings);

@@ -27,22 +27,6 @@ fn rows(window: &Window) -> Vec<String> {
         .collect()
 }
 
-fn type_into(window: &mut Window, field: &str, text: &str) {
-    window.get_by_role_and_label(Role::TextInput, field).focus();
-    window.run_steps(2);
-    window
-        .get_by_role_and_label(Role::TextInput, field)
-        .type_text(text);
-    window.run_steps(2);
-    settle(window);
-}
-
-fn click(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(2);
-    settle(window);
-}
-
 /// What the last frames put on the clipboard after `button` was clicked.
 fn copied_by(window: &mut Window, button: &str) -> String {
     window.get_by_role_and_label(Role::Button, button).click();
@@ -80,17 +64,17 @@ fn the_selected_area_is_added_up_by_name_thread_and_cpu() {
     act(&mut window, Action::SelectRange(range));
     let selected = rows(&window);
     assert!(selected[0].starts_with("read_in") && selected != visible);
-    click(&mut window, "thread");
+    click_button(&mut window, "thread");
     assert!(rows(&window).iter().all(|row| row.contains("hackbench")));
-    click(&mut window, "Thread states");
-    click(&mut window, "state");
+    click_button(&mut window, "Thread states");
+    click_button(&mut window, "state");
     assert!(
         rows(&window)
             .iter()
             .any(|row| row.starts_with("Sleeping") || row.starts_with("sleeping"))
     );
-    click(&mut window, "CPU use");
-    click(&mut window, "CPU");
+    click_button(&mut window, "CPU use");
+    click_button(&mut window, "CPU");
     let by_cpu = rows(&window);
     assert!(
         by_cpu.iter().any(|row| row.starts_with("CPU 3")),
@@ -174,14 +158,14 @@ fn the_listed_events_are_saved_as_csv() {
     type_into(&mut window, "Filter events", "sched_switch:");
     let count: usize = rows(&window).len();
     assert!(count > 2);
-    click(&mut window, "Save…");
+    click_button(&mut window, "Save…");
     let field = "File for the events";
     window.get_by_role_and_label(Role::TextInput, field).focus();
     window.run_steps(2);
     window.key_press_modifiers(Modifiers::COMMAND, Key::A);
     window.run_steps(1);
     type_into(&mut window, field, path.to_str().unwrap());
-    click(&mut window, "Write");
+    click_button(&mut window, "Write");
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "Time,CPU,Thread,Event,What it says");
@@ -192,7 +176,7 @@ fn the_listed_events_are_saved_as_csv() {
     );
     assert!(window.query_by_label_contains("Wrote ").is_some());
     // It is not replaced unasked.
-    click(&mut window, "Write");
+    click_button(&mut window, "Write");
     assert!(
         window
             .query_by_label("There is such a file already.")
@@ -264,7 +248,7 @@ fn c_shows_why_a_thread_waited_as_a_table_and_as_a_path() {
     assert!(window.query_by_label_contains(" waited ").is_some());
     assert!(!rows(&window).is_empty());
     assert!(window.state().state().path.len() > 3);
-    click(&mut window, "Show the wait");
+    click_button(&mut window, "Show the wait");
     pictures(&mut window, "wakeup-chain");
     // A hop that is looked at does not begin another chain.
     let path = window.state().state().path.clone();
@@ -288,7 +272,7 @@ fn latencies_are_listed_by_thread_and_between_any_two_events() {
             .is_some()
     );
     pictures(&mut window, "latency-wakeups");
-    click(&mut window, "Event to event");
+    click_button(&mut window, "Event to event");
     assert!(
         window
             .query_by_label_contains("Say which event begins")
@@ -296,7 +280,7 @@ fn latencies_are_listed_by_thread_and_between_any_two_events() {
     );
     type_into(&mut window, "First event", "sched_waking:");
     type_into(&mut window, "Second event", "sched_switch:");
-    click(&mut window, "field");
+    click_button(&mut window, "field");
     type_into(&mut window, "Field of the first", "pid");
     type_into(&mut window, "Field of the second", "next_pid");
     assert!(window.query_by_label_contains("unmatched: ").is_some());
@@ -326,10 +310,10 @@ fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
     window.run_steps(3);
     assert!(width(&window) > wide * 2.0);
     pictures(&mut window, "flame-zoomed");
-    click(&mut window, "Whole graph");
+    click_button(&mut window, "Whole graph");
     type_into(&mut window, "Highlight names", "file");
     window.snapshot("flame-highlight");
-    click(&mut window, "Top-down");
+    click_button(&mut window, "Top-down");
     assert!(rows(&window).iter().any(|row| row.starts_with("vfs_read")));
     let counts = |window: &Window| -> Vec<String> { rows(window) };
     let by_total = counts(&window);
@@ -343,9 +327,9 @@ fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
     window.get_by_label("Sort by Total").click();
     window.run_steps(3);
     assert_eq!(counts(&window), by_total);
-    click(&mut window, "Bottom-up");
+    click_button(&mut window, "Bottom-up");
     window.snapshot("flame-bottom-up");
-    click(&mut window, "Names");
+    click_button(&mut window, "Names");
     let text = copied_by(&mut window, "Copy");
     assert!(text.starts_with("Name\tSelf"), "{text}");
 }
@@ -357,7 +341,7 @@ fn counters_share_the_time_of_the_timeline() {
     let before = window.state().state().span;
     let plots = || ["Change", "Rate", "Value"];
     for mode in plots() {
-        click(&mut window, mode);
+        click_button(&mut window, mode);
     }
     pictures(&mut window, "counters");
     let text = copied_by(&mut window, "Copy");
@@ -409,7 +393,7 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
         "Trace to compare with",
         other.to_str().unwrap(),
     );
-    click(&mut window, "Open for comparing");
+    click_button(&mut window, "Open for comparing");
     assert!(
         rows(&window)
             .iter()
@@ -417,6 +401,6 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     );
     let absent = "no such trace";
     type_into(&mut window, "Trace to compare with", absent);
-    click(&mut window, "Open for comparing");
+    click_button(&mut window, "Open for comparing");
     assert!(window.query_by_label_contains(absent).is_some());
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use egui::{Panel, Ui};
 
 use super::dock::DockTiles;
+use super::errand::Errand;
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
 use super::keeping::Keeping;
@@ -18,17 +19,14 @@ use super::notices::{Mood, Notices};
 use super::opening::Dialog;
 use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
-use super::picture_file::PictureFile;
 use super::questions::Questions;
 use super::samples::Sample;
-use super::save_blob::SaveBlob;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
 use super::status_bar::Counted;
-use super::text_file::TextFile;
-use super::theme;
 use super::timeline::Timeline;
 use super::tips::Tips;
+use super::{picture_file, save_blob, text_file, theme};
 use crate::load::LoadedTrace;
 use crate::load::background::Loading;
 use crate::query::details::details;
@@ -53,10 +51,10 @@ pub struct App {
     pub(super) saved: Saved,
     saved_path: Option<PathBuf>,
     pub(super) timeline: Timeline,
-    pub(super) text_file: TextFile,
-    pub(super) picture: PictureFile,
+    pub(super) text_file: Errand<text_file::Outcome>,
+    pub(super) picture: Errand<picture_file::Outcome>,
     export: ExportPanel,
-    save_blob: SaveBlob,
+    save_blob: Errand<save_blob::Answer>,
     finder: FinderBox,
     questions: Questions,
     pub(super) keeping: Keeping,
@@ -97,10 +95,10 @@ impl App {
             saved,
             saved_path,
             timeline: Timeline::default(),
-            text_file: TextFile::default(),
-            picture: PictureFile::default(),
+            text_file: Errand::default(),
+            picture: Errand::default(),
             export: ExportPanel::default(),
-            save_blob: SaveBlob::default(),
+            save_blob: Errand::default(),
             finder: FinderBox::default(),
             questions: Questions::default(),
             keeping,
@@ -167,7 +165,10 @@ impl App {
             Effect::Remove(source) => self.remove(ctx, source),
             Effect::ReadAgain(reading) => self.read_again(ctx, reading),
             Effect::DefineProbes(text) => self.define_probes(ctx, &text),
-            Effect::WriteText(order) => self.text_file.start(ctx, *order),
+            Effect::WriteText(order) => {
+                let write = move || text_file::carry_out(*order);
+                self.text_file.start(ctx, "text file", write);
+            }
             Effect::AskForFile(purpose) => self.ask_for_file(ctx, purpose),
             Effect::Close => {
                 self.loaded = None;
@@ -185,8 +186,9 @@ impl App {
             }
             Effect::CancelExport => self.export.cancel(),
             Effect::SavePayload(event) => {
-                if let Some(loaded) = &self.loaded {
-                    self.save_blob.start(ctx, loaded, event);
+                if let Some(loaded) = self.loaded.clone() {
+                    let save = move || save_blob::save(&loaded, event);
+                    self.save_blob.start(ctx, "save payload", save);
                 }
             }
             Effect::CopySelection => {
@@ -244,7 +246,7 @@ impl App {
         self.export.poll(&ctx);
         self.poll_text_file();
         self.poll_picture();
-        match self.save_blob.poll() {
+        match self.save_blob.poll().flatten() {
             Some(Ok(path)) => self
                 .notices
                 .say(Mood::Fine, format!("Saved {}", path.display())),

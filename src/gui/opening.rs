@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::app::App;
 use super::notices::Mood;
-use super::picture_file::Shown;
+use super::picture_file::{self, Shown};
 use crate::base::Nanos;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::definitions::ALONE;
@@ -197,7 +197,9 @@ impl App {
             size: [pixels.x.round() as u32, pixels.y.round() as u32],
             scale: scale.unwrap_or(1.0),
         };
-        self.picture.start(ctx, shown, path);
+        let theme = ctx.theme();
+        let draw = move || picture_file::save(shown, theme, path);
+        self.picture.start(ctx, "picture", draw);
     }
 
     /// Says what came of it.
@@ -290,12 +292,7 @@ impl App {
             return;
         }
         let (sender, receiver) = channel();
-        let title = match purpose {
-            Purpose::Open => "Open a trace",
-            Purpose::Add => "Add a trace to this axis",
-            Purpose::SaveSession => "Save the session",
-            Purpose::SavePicture => "Save a picture of the window",
-        };
+        let title = purpose.title();
         let ctx = ctx.clone();
         let spawned = std::thread::Builder::new()
             .name("file dialog".to_owned())

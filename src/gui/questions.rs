@@ -66,13 +66,12 @@ impl Questions {
         palette: &Palette,
         actions: &mut Vec<Action>,
     ) {
-        let (title, does) = match purpose {
-            Purpose::Open => ("Open a trace", "Open"),
-            Purpose::Add => ("Add a trace to this axis", "Add"),
-            Purpose::SaveSession => ("Save the session", "Save"),
-            Purpose::SavePicture => ("Save a picture of the window", "Save"),
+        let does = match purpose {
+            Purpose::Open => "Open",
+            Purpose::Add => "Add",
+            Purpose::SaveSession | Purpose::SavePicture => "Save",
         };
-        ui.heading(title);
+        ui.heading(purpose.title());
         ui.add_space(4.0);
         let width = WIDTH.min(ui.available_width());
         let edit = egui::TextEdit::singleline(&mut self.path)

@@ -1,8 +1,6 @@
 //! Details > Save payload: asks for a file and writes an attachment's bytes to it, off the window's thread.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use crate::export::{ExportError, Overwrite, atomic_file};
 use crate::load::LoadedTrace;
@@ -10,61 +8,22 @@ use crate::query::blobs::payload;
 use crate::trace::EventId;
 
 /// What became of it: the file, or why there is none. `None`: the user named no file.
-type Answer = Option<Result<PathBuf, String>>;
+pub(super) type Answer = Option<Result<PathBuf, String>>;
 
-/// The question or the writing that is under way.
-#[derive(Debug, Default)]
-pub struct SaveBlob {
-    answer: Option<Receiver<Answer>>,
-}
-
-impl SaveBlob {
-    /// Asks where to, and writes there.
-    pub fn start(&mut self, ctx: &egui::Context, loaded: &Arc<LoadedTrace>, event: EventId) {
-        if self.answer.is_some() {
-            return;
-        }
-        let (sender, receiver) = channel();
-        let (ctx, loaded) = (ctx.clone(), loaded.clone());
-        let spawned = std::thread::Builder::new()
-            .name("save payload".to_owned())
-            .spawn(move || {
-                let name = loaded
-                    .trace
-                    .kind_name(loaded.trace.events.kind(event))
-                    .replace(['/', '\\', ':'], "_");
-                let dialog = rfd::FileDialog::new()
-                    .set_title("Save payload")
-                    .set_file_name(name);
-                let written =
-                    dialog
-                        .save_file()
-                        .map(|path| match write_payload(&loaded, event, &path) {
-                            Ok(()) => Ok(path),
-                            Err(error) => Err(error.to_string()),
-                        });
-                let _closed = sender.send(written);
-                ctx.request_repaint();
-            });
-        if spawned.is_ok() {
-            self.answer = Some(receiver);
-        }
-    }
-
-    /// What became of it, once.
-    pub fn poll(&mut self) -> Answer {
-        match self.answer.as_ref()?.try_recv() {
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => {
-                self.answer = None;
-                None
-            }
-            Ok(answer) => {
-                self.answer = None;
-                answer
-            }
-        }
-    }
+/// Asks where to, and writes there.
+pub(super) fn save(loaded: &LoadedTrace, event: EventId) -> Answer {
+    let name = loaded
+        .trace
+        .kind_name(loaded.trace.events.kind(event))
+        .replace(['/', '\\', ':'], "_");
+    let dialog = rfd::FileDialog::new()
+        .set_title("Save payload")
+        .set_file_name(name);
+    let path = dialog.save_file()?;
+    Some(match write_payload(loaded, event, &path) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// Writes the bytes that an event carries. The system's dialog has asked whether a file may be replaced.

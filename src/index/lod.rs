@@ -640,26 +640,29 @@ fn merge_counters(finer: &[CounterEntry], times: &[i64], shift: u32) -> Vec<Coun
     entries
 }
 
+/// A row of (start, end, label), for tests.
+#[cfg(test)]
+pub(crate) struct Plain(pub Vec<(i64, i64, u32)>);
+
+#[cfg(test)]
+impl Row for Plain {
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.0[i as usize].0
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.0[i as usize].1
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.0[i as usize].2
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Plain(Vec<(i64, i64, u32)>);
-
-    impl Row for Plain {
-        fn len(&self) -> u32 {
-            self.0.len() as u32
-        }
-        fn start(&self, i: u32) -> i64 {
-            self.0[i as usize].0
-        }
-        fn end(&self, i: u32) -> i64 {
-            self.0[i as usize].1
-        }
-        fn label(&self, i: u32) -> u32 {
-            self.0[i as usize].2
-        }
-    }
 
     #[test]
     fn every_level_holds_every_item_once_and_all_their_time() {

@@ -59,6 +59,19 @@ pub enum Purpose {
     SavePicture,
 }
 
+impl Purpose {
+    /// What the question is headed with.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Purpose::Open => "Open a trace",
+            Purpose::Add => "Add a trace to this axis",
+            Purpose::SaveSession => "Save the session",
+            Purpose::SavePicture => "Save a picture of the window",
+        }
+    }
+}
+
 /// What the user is asked before something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use egui::Role;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, TestRenderer};
 use threadline::base::Job;
@@ -151,6 +152,24 @@ pub fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
     drag_and_hold(window, from, until);
     window.drop_at(until);
     window.run_steps(4);
+    settle(window);
+}
+
+/// Types into the field of this name, where the keyboard goes for it.
+pub fn type_into(window: &mut Window, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(Role::TextInput, field)
+        .type_text(text);
+    window.run_steps(2);
+    settle(window);
+}
+
+/// Clicks the button of this name.
+pub fn click_button(window: &mut Window, button: &str) {
+    window.get_by_role_and_label(Role::Button, button).click();
+    window.run_steps(2);
     settle(window);
 }
 

@@ -675,12 +675,6 @@ fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
 
 /// The longest start of `text` that has at most `most_bytes` and ends at a character.
 pub fn cut(text: &str, most_bytes: usize) -> &str {
-    if text.len() <= most_bytes {
-        return text;
-    }
-    let end = (0..=most_bytes)
-        .rev()
-        .find(|&end| text.is_char_boundary(end))
-        .unwrap_or(0);
-    text.get(..end).unwrap_or("")
+    let length = cut_bytes(text.as_bytes(), most_bytes).len();
+    text.get(..length).unwrap_or("")
 }

@@ -312,17 +312,19 @@ fn time(text: &[u8]) -> Option<(Time, usize)> {
     }
 }
 
+/// What `read` finds at the first place of `mark` at which it finds anything.
+fn first_at<'a>(
+    line: &'a [u8],
+    mark: &[u8],
+    read: fn(&'a [u8], usize) -> Option<Prefix<'a>>,
+) -> Option<Prefix<'a>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    memchr::memmem::find_iter(head, mark).find_map(|at| read(line, at))
+}
+
 /// `  <idle>-0         1dn.h5..    3us!: body`.
 fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    let head = line.get(..MOST_PREFIX).unwrap_or(line);
-    let mut from = 0;
-    loop {
-        let us = from + memchr::memmem::find(head.get(from..)?, b"us")?;
-        if let Some(prefix) = latency_at(line, us) {
-            return Some(prefix);
-        }
-        from = us + 2;
-    }
+    first_at(line, b"us", latency_at)
 }
 
 fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
@@ -371,16 +373,8 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
 /// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it, and the latency format of a
 /// clock that counts: `  mix.sh-291     0d..2.        1234: body`.
 fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    let head = line.get(..MOST_PREFIX).unwrap_or(line);
-    let mut from = 0;
-    loop {
-        let colon = from + memchr::memmem::find(head.get(from..)?, b": ")?;
-        if let Some(prefix) = columns_at(line, colon) {
-            return Some(prefix);
-        }
-        // An instance's name may stand at the line's start: its colon is not the time's.
-        from = colon + 2;
-    }
+    // An instance's name may stand at the line's start: its colon is not the time's.
+    first_at(line, b": ", columns_at)
 }
 
 fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {

@@ -291,24 +291,8 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
 mod tests {
     use super::*;
     use crate::base::Timestamp;
+    use crate::index::lod::Plain;
     use proptest::prelude::*;
-
-    struct Plain(Vec<(i64, i64, u32)>);
-
-    impl Row for Plain {
-        fn len(&self) -> u32 {
-            self.0.len() as u32
-        }
-        fn start(&self, i: u32) -> i64 {
-            self.0[i as usize].0
-        }
-        fn end(&self, i: u32) -> i64 {
-            self.0[i as usize].1
-        }
-        fn label(&self, i: u32) -> u32 {
-            self.0[i as usize].2
-        }
-    }
 
     proptest! {
         #[test]
