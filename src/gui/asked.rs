@@ -1,9 +1,8 @@
 //! Something worked out off the window's thread that can be called off: a new question ends the old one.
 
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-
 use std::time::{Duration, Instant};
 
+use super::promise::{Kept, Promise};
 use super::theme::Palette;
 use crate::base::{Cancelled, Job};
 use egui::{RichText, Ui};
@@ -14,7 +13,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 struct Pending<K, T> {
     key: K,
     job: Job,
-    receiver: Receiver<Result<T, Cancelled>>,
+    promise: Promise<Result<T, Cancelled>>,
     began: Instant,
 }
 
@@ -58,7 +57,8 @@ impl<K, T> Asked<K, T> {
     /// Whether an answer is being worked out.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        self.pending.is_some()
+        let mut pending = self.pending.iter();
+        pending.any(|it| it.promise.is_going_on())
     }
 
     /// Calls off what is being worked out.
@@ -156,17 +156,13 @@ impl<K: PartialEq, T: Send + 'static> Asked<K, T> {
         if is_known {
             return;
         }
-        let (sender, receiver) = channel();
         let job = Job::default();
-        let (ctx, its_job) = (ctx.clone(), job.clone());
-        rayon::spawn(move || {
-            let _nobody_waits = sender.send(work(&its_job));
-            ctx.request_repaint();
-        });
+        let its_job = job.clone();
+        let promise = Promise::of_pool(ctx, move || work(&its_job));
         self.pending = Some(Pending {
             key,
             job,
-            receiver,
+            promise,
             began: Instant::now(),
         });
     }
@@ -176,10 +172,10 @@ impl<K: PartialEq, T: Send + 'static> Asked<K, T> {
         let Some(pending) = self.pending.take() else {
             return;
         };
-        match pending.receiver.try_recv() {
-            Ok(Ok(answer)) => self.answer = Some((pending.key, answer)),
-            Ok(Err(Cancelled)) | Err(TryRecvError::Disconnected) => {}
-            Err(TryRecvError::Empty) => self.pending = Some(pending),
+        match pending.promise.look() {
+            Kept::Answer(Ok(answer)) => self.answer = Some((pending.key, answer)),
+            Kept::Answer(Err(Cancelled)) | Kept::Broken => {}
+            Kept::NotYet(promise) => self.pending = Some(Pending { promise, ..pending }),
         }
     }
 
@@ -223,12 +219,12 @@ mod tests {
         asked.ask(&ctx, 1, |_| Ok(1));
         assert!(!asked.is_waiting());
         asked.go_on();
-        asked.ask(&ctx, 1, |_| Ok(1));
+        asked.ask(&ctx, 1, forever);
         assert!(asked.is_waiting());
         // Another question is another matter.
         asked.ask(&ctx, 2, forever);
         asked.stop();
-        asked.ask(&ctx, 3, |_| Ok(3));
+        asked.ask(&ctx, 3, forever);
         assert!(!asked.is_stopped() && asked.is_waiting());
     }
 

@@ -1,11 +1,11 @@
 //! Something long that is done off the window's thread, one at a time: it ends in one answer.
 
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use super::promise::{Kept, Promise};
 
 /// At most one on its way.
 #[derive(Debug)]
 pub(super) struct Errand<T> {
-    pending: Option<Receiver<T>>,
+    pending: Option<Promise<T>>,
 }
 
 impl<T> Default for Errand<T> {
@@ -25,17 +25,7 @@ impl<T: Send + 'static> Errand<T> {
         if self.pending.is_some() {
             return;
         }
-        let (sender, receiver) = channel();
-        let ctx = ctx.clone();
-        let spawned = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || {
-                let _window_gone = sender.send(work());
-                ctx.request_repaint();
-            });
-        if spawned.is_ok() {
-            self.pending = Some(receiver);
-        }
+        self.pending = Promise::of_thread(ctx, name, work);
     }
 
     /// Whether one is on its way.
@@ -45,12 +35,13 @@ impl<T: Send + 'static> Errand<T> {
 
     /// What came of it, once.
     pub(super) fn poll(&mut self) -> Option<T> {
-        let answer = match self.pending.as_ref()?.try_recv() {
-            Ok(answer) => Some(answer),
-            Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => None,
-        };
-        self.pending = None;
-        answer
+        match self.pending.take()?.look() {
+            Kept::Answer(answer) => Some(answer),
+            Kept::NotYet(promise) => {
+                self.pending = Some(promise);
+                None
+            }
+            Kept::Broken => None,
+        }
     }
 }

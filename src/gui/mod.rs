@@ -20,6 +20,7 @@ mod opening;
 pub mod pane;
 pub mod panes;
 mod picture_file;
+mod promise;
 mod questions;
 mod render;
 mod samples;

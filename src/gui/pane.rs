@@ -1,8 +1,8 @@
 //! What a pane is: it sees the trace and the view, and answers with actions.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use super::promise::{Kept, Promise};
 use super::theme::Palette;
 use crate::load::LoadedTrace;
 use crate::query::search::Found;
@@ -74,7 +74,7 @@ impl TraceKey {
 /// An answer that is worked out off the window's thread: asked for by key, kept until the key changes.
 pub struct Later<K, T> {
     wanted: Option<K>,
-    pending: Option<Receiver<T>>,
+    pending: Option<Promise<T>>,
     answer: Option<T>,
 }
 
@@ -97,25 +97,16 @@ impl<K: PartialEq, T: Send + 'static> Later<K, T> {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<&T> {
         if self.wanted.as_ref() != Some(&key) && self.pending.is_none() {
-            let (sender, receiver) = channel();
-            let ctx = ctx.clone();
-            rayon::spawn(move || {
-                let _nobody_waits = sender.send(work());
-                ctx.request_repaint();
-            });
             self.wanted = Some(key);
-            self.pending = Some(receiver);
+            self.pending = Some(Promise::of_pool(ctx, work));
         }
-        if let Some(receiver) = &self.pending {
-            match receiver.try_recv() {
-                Ok(answer) => {
-                    self.answer = Some(answer);
-                    self.pending = None;
-                    ctx.request_repaint();
-                }
-                Err(TryRecvError::Disconnected) => self.pending = None,
-                Err(TryRecvError::Empty) => {}
+        match self.pending.take().map(Promise::look) {
+            Some(Kept::Answer(answer)) => {
+                self.answer = Some(answer);
+                ctx.request_repaint();
             }
+            Some(Kept::NotYet(promise)) => self.pending = Some(promise),
+            Some(Kept::Broken) | None => {}
         }
         self.answer.as_ref()
     }
@@ -127,6 +118,6 @@ impl<K: PartialEq, T: Send + 'static> Later<K, T> {
 
     /// Whether an answer is being worked out.
     pub fn is_waiting(&self) -> bool {
-        self.pending.is_some()
+        self.pending.as_ref().is_some_and(Promise::is_going_on)
     }
 }
