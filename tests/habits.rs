@@ -223,6 +223,31 @@ fn matches_of_events_light_what_was_made_of_them() {
 }
 
 #[test]
+fn matches_are_marked_on_their_tracks_while_nothing_is_dimmed() {
+    let mut window = irqs();
+    let yellow = |window: &mut Window| {
+        let area = canvas(window);
+        let picture = window.render().unwrap();
+        let found = threadline::gui::theme::palette(egui::Theme::Dark).found;
+        let is_found = |(x, y, pixel): &(u32, u32, &image::Rgba<u8>)| {
+            area.contains(egui::pos2(*x as f32, *y as f32)) && pixel.0 == found.to_array()
+        };
+        picture.enumerate_pixels().filter(is_found).count()
+    };
+    let before = yellow(&mut window);
+    act(
+        &mut window,
+        Action::Search("sched_switch: prev_prio < 200".to_owned()),
+    );
+    let marked = yellow(&mut window);
+    assert!(marked > before + 20, "{before} pixels, then {marked}");
+    // What alone is bright needs no marks.
+    act(&mut window, Action::ToggleIsolation);
+    let isolated = yellow(&mut window);
+    assert!(isolated <= before, "{isolated} pixels, of {marked}");
+}
+
+#[test]
 fn keys_for_tracks_are_for_the_header_under_the_pointer() {
     let mut window = irqs();
     let header = window.get_by_label("CPU 1").rect();

@@ -3,6 +3,7 @@
 use super::bars::Bars;
 use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
+use super::matches::{mark_matches, marks_of};
 use super::strips::{Columns, FROM_BLOCKS};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::{TimeSpan, Timestamp};
@@ -11,7 +12,6 @@ use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
 use crate::load::LoadedTrace;
 use crate::query::item::title;
-use crate::query::search::BitSet;
 use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
@@ -74,9 +74,10 @@ impl Timeline {
         let blocks = self.kept.list(kind, span, list);
         let mut colors = LaneColors::new(scene, kind);
         let marks = marks_of(draw, kind);
+        let dimming = marks.filter(|_| scene.state.search.isolation == Isolation::On);
         let mut color = |block: &Block| {
             let full = colors.of(scene, block);
-            match marks.is_some_and(|marks| !marks.has_any(block.first, block.count)) {
+            match dimming.is_some_and(|marks| !marks.has_any(block.first, block.count)) {
                 true => scene.palette.dimmed(full),
                 false => full,
             }
@@ -99,6 +100,9 @@ impl Timeline {
                     }
                 }
             }
+        }
+        if let Some(marks) = marks {
+            mark_matches(mesh, draw, marks, blocks, width, &across);
         }
         let mut hit: Option<(f32, Hit)> = None;
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
@@ -161,7 +165,7 @@ impl Timeline {
 }
 
 /// How the blocks of a lane lie on its pixels.
-struct Across {
+pub(super) struct Across {
     area: Rect,
     scale: Scale,
     is_instants: bool,
@@ -192,7 +196,7 @@ impl Across {
     }
 
     /// Where a block begins and ends, in points of the window, if it is seen.
-    fn edges(&self, block: &Block) -> Option<(f32, f32)> {
+    pub(super) fn edges(&self, block: &Block) -> Option<(f32, f32)> {
         let (area, point) = (self.area, self.point);
         let x = |time| area.left() + self.scale.x_from_time(Timestamp(time));
         let left = self.snapped(x(block.start).max(area.left() - 1.0));
@@ -208,11 +212,16 @@ impl Across {
     }
 
     /// Where a bar is drawn to: a gap of a pixel between neighbours that are wide enough to lose one.
-    fn shown(&self, left: f32, right: f32) -> f32 {
+    pub(super) fn shown(&self, left: f32, right: f32) -> f32 {
         match right - left > GAP_FROM_POINTS {
             true => right - self.point,
             false => right,
         }
+    }
+
+    /// The lane's place.
+    pub(super) fn area(&self) -> Rect {
+        self.area
     }
 
     fn rect(&self, left: f32, right: f32) -> Rect {
@@ -230,22 +239,6 @@ impl Across {
             wide_from: (NODE_FROM_POINTS * self.pixels_per_point).ceil() as usize,
             point: (self.is_instants).then(|| self.pixels_per_point.round().max(1.0) as usize),
         }
-    }
-}
-
-/// What of a lane was found, while all else is dimmed.
-fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet> {
-    let scene = draw.scene;
-    let found = scene.found?;
-    if scene.state.search.isolation == Isolation::Off {
-        return None;
-    }
-    match kind {
-        LaneKind::Runs(_) => Some(&found.marks.runs),
-        LaneKind::States(_) => Some(&found.marks.states),
-        LaneKind::Slices(_) => Some(&found.marks.slices),
-        LaneKind::Instants(_) => Some(&found.marks.instants),
-        LaneKind::Counter(_) => None,
     }
 }
 

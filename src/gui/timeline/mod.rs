@@ -17,6 +17,7 @@ mod input;
 mod item_menu;
 mod kept;
 mod lanes;
+mod matches;
 mod migrations;
 mod overlays;
 mod overview;
