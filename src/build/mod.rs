@@ -88,19 +88,19 @@ pub fn build(
     let people = identities::build_identities(&merged, directory, trace.span);
     merged.events.threads = people.map;
     trace.threads = people.threads;
-    trace.processes = people.processes;
+    trace.processes = people.processes.into();
     if job.is_cancelled() {
         return trace;
     }
 
     let (runs, states) = scheduling::build_scheduling(&mut merged, &mut trace);
-    trace.runs = runs;
-    trace.states = states;
+    trace.runs = runs.into();
+    trace.states = states.into();
     scheduling::end_lives(&mut trace);
 
     let (files, paths) =
         file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
-    trace.files = files;
+    trace.files = files.into();
     directories::resolve_paths(&mut merged, &people.births, &mut trace, paths);
     let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
@@ -129,7 +129,7 @@ pub fn build(
         );
         file_links = arrows;
         if let Some(runs) = runs {
-            trace.runs = runs;
+            trace.runs = runs.into();
         }
         merged.labels.extend_from_slice(&open.labels);
         descriptors::note_cut(&open, &mut trace.diagnostics);
@@ -150,12 +150,12 @@ pub fn build(
     }
 
     trace.counters = points::build_counters(&mut merged, &people.process_of_key, &trace);
-    trace.logs = points::build_logs(&merged);
+    trace.logs = points::build_logs(&merged).into();
     trace.kinds = std::mem::take(&mut merged.kinds);
-    trace.strings = std::mem::take(&mut merged.strings);
+    trace.strings = std::mem::take(&mut merged.strings).into();
     let flow_marks = flow_links::collect_marks(&merged);
-    trace.events = std::mem::take(&mut merged.events);
-    trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace);
+    trace.events = std::mem::take(&mut merged.events).into();
+    trace.flows = flow_links::build_flows(flow_marks, &links, &mut trace).into();
     trace
 }
 

@@ -117,10 +117,10 @@ impl Preview {
         Trace {
             info: info.clone(),
             span,
-            strings: self.strings.clone(),
+            strings: self.strings.clone().into(),
             cpus: numbers.into_iter().map(|number| Cpu { number }).collect(),
             threads: self.threads.clone(),
-            runs,
+            runs: runs.into(),
             ..Trace::default()
         }
     }

@@ -302,7 +302,7 @@ fn name_people(trace: &mut Trace, running: &[StringId]) {
             thread.name = name;
         }
     }
-    for process in &mut trace.processes {
+    for process in trace.processes.iter_mut() {
         let path = process.images.last().map(|image| image.program);
         let is_named = process.name != StringId::EMPTY && Some(process.name) != path;
         let main = process

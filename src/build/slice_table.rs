@@ -48,7 +48,7 @@ pub fn assemble(
 ) {
     let mut drafts = drafts(trace, tracks, asyncs, points);
     let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
-    let table = &mut trace.slices;
+    let table = &mut *trace.slices;
     table.starts = vec![0; slice_count];
     let mut lengths = vec![0; slice_count];
     table.label_ids = vec![0; slice_count];

@@ -5,9 +5,11 @@ pub mod interval_tree;
 pub mod lod;
 pub mod overview;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::trace::{CpuId, ThreadId, Trace, TrackId};
+use crate::trace::{CpuId, Shared, ThreadId, Trace, TrackId};
 use interval_tree::IntervalTree;
 use lod::{CounterLod, InstantRow, Lod, PointRow, SMALL_ROW, run_row, slice_row, state_row};
 use overview::Overview;
@@ -16,19 +18,19 @@ use overview::Overview;
 #[derive(Debug, Default)]
 pub struct Index {
     /// By row of [`Slices::rows`](crate::trace::Slices::rows).
-    pub slice_rows: Vec<Option<Lod>>,
+    pub slice_rows: Shared<Vec<Option<Lod>>>,
     /// By CPU.
-    pub runs: Vec<Option<Lod>>,
+    pub runs: Shared<Vec<Option<Lod>>>,
     /// By thread.
-    pub states: Vec<Option<Lod>>,
+    pub states: Shared<Vec<Option<Lod>>>,
     /// By track.
-    pub instants: Vec<Option<Lod>>,
+    pub instants: Shared<Vec<Option<Lod>>>,
     /// By counter track.
-    pub counters: Vec<Option<CounterLod>>,
+    pub counters: Vec<Option<Arc<CounterLod>>>,
     /// Flows by the time they are under way.
-    pub flows: IntervalTree,
+    pub flows: Shared<IntervalTree>,
     /// The whole trace at a glance.
-    pub overview: Overview,
+    pub overview: Shared<Overview>,
 }
 
 impl Index {
@@ -44,12 +46,12 @@ impl Index {
         let slice_rows = || {
             let rows = trace.slices.rows.par_iter();
             rows.map(|row| Lod::of_large(row.slices.len(), || slice_row(trace, row)))
-                .collect()
+                .collect::<Vec<_>>()
         };
         let runs = || {
             let cpus = (0..trace.cpus.len() as u32).into_par_iter().map(CpuId);
             cpus.map(|cpu| Lod::of_large(trace.runs.on(cpu).len(), || run_row(trace, cpu)))
-                .collect()
+                .collect::<Vec<_>>()
         };
         let states = || {
             let threads = (0..trace.threads.len() as u32)
@@ -57,7 +59,7 @@ impl Index {
                 .map(ThreadId);
             threads
                 .map(|id| Lod::of_large(trace.states.of(id).len(), || state_row(trace, id)))
-                .collect()
+                .collect::<Vec<_>>()
         };
         let instants = || {
             let tracks = (0..trace.tracks.len() as u32).into_par_iter().map(TrackId);
@@ -66,13 +68,13 @@ impl Index {
                     let count = trace.tracks[id.0 as usize].instants.len();
                     (count >= SMALL_ROW).then(|| InstantRow::new(trace, id).lod(points))
                 })
-                .collect()
+                .collect::<Vec<_>>()
         };
         let counters = || {
             let tracks = trace.counters.tracks.par_iter();
             tracks
-                .map(|track| CounterLod::of_large(trace, track))
-                .collect()
+                .map(|track| CounterLod::of_large(trace, track).map(Arc::new))
+                .collect::<Vec<_>>()
         };
         let ((slice_rows, instants), (runs, states)) = rayon::join(
             || rayon::join(slice_rows, instants),
@@ -81,20 +83,21 @@ impl Index {
         let ((counters, flows), overview) =
             rayon::join(|| (counters(), flows()), || Overview::new(trace));
         Index {
-            slice_rows,
-            runs,
-            states,
-            instants,
+            slice_rows: Shared::from(slice_rows),
+            runs: Shared::from(runs),
+            states: Shared::from(states),
+            instants: Shared::from(instants),
             counters,
-            flows,
-            overview,
+            flows: flows.into(),
+            overview: overview.into(),
         }
     }
 
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        let pyramids = [&self.slice_rows, &self.runs, &self.states, &self.instants];
+        let pyramids: [&Vec<Option<Lod>>; 4] =
+            [&self.slice_rows, &self.runs, &self.states, &self.instants];
         let rows: u64 = pyramids
             .iter()
             .map(|list| {
@@ -106,7 +109,7 @@ impl Index {
             .counters
             .iter()
             .flatten()
-            .map(CounterLod::memory_bytes)
+            .map(|lod| lod.memory_bytes())
             .sum();
         rows + counters + self.flows.memory_bytes() + self.overview.memory_bytes()
     }

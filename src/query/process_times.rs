@@ -341,7 +341,8 @@ pub(super) mod tests {
                 opens: 0,
                 environment: Vec::new(),
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .into();
         Trace {
             processes,
             span: TimeSpan::new(Timestamp(0), Timestamp(100)),

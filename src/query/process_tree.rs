@@ -121,9 +121,9 @@ mod tests {
             vec![Some(9), Some(0)],
             vec![Some(1), Some(0), Some(1)],
         ] {
-            let processes = parents.iter().map(|&parent| process(parent)).collect();
+            let processes: Vec<Process> = parents.iter().map(|&parent| process(parent)).collect();
             let trace = Trace {
-                processes,
+                processes: processes.into(),
                 ..Trace::default()
             };
             let mut ids: Vec<u32> = ProcessTree::new(&trace)

@@ -15,6 +15,7 @@ pub mod flows;
 pub mod instants;
 pub mod logs;
 pub mod runs;
+pub mod shared;
 pub mod slice_ends;
 pub mod slices;
 pub mod sources;
@@ -30,6 +31,7 @@ pub use flows::{Flow, FlowId, Flows};
 pub use instants::{InstantId, Instants};
 pub use logs::{Log, Logs};
 pub use runs::{Run, RunId, Runs};
+pub use shared::Shared;
 pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
 pub use sources::{Source, SourceId};
 pub use states::{State, StateId, States, ThreadState};
@@ -47,35 +49,35 @@ pub struct Trace {
     /// From the first event to just past the last.
     pub span: TimeSpan,
     /// All names and texts.
-    pub strings: Strings,
+    pub strings: Shared<Strings>,
     /// Kinds of events, by [`KindId`].
     pub kinds: Vec<EventKind>,
     /// All raw events.
-    pub events: Events,
+    pub events: Shared<Events>,
     /// CPUs in the order of their numbers.
     pub cpus: Vec<Cpu>,
     /// Threads; the first is always "idle".
     pub threads: Vec<Thread>,
     /// Processes.
-    pub processes: Vec<Process>,
+    pub processes: Shared<Vec<Process>>,
     /// Tracks: of threads, of CPUs, of asynchronous groups.
     pub tracks: Vec<Track>,
     /// Slices on tracks.
-    pub slices: Slices,
+    pub slices: Shared<Slices>,
     /// Points on tracks.
-    pub instants: Instants,
+    pub instants: Shared<Instants>,
     /// Counter tracks and their samples.
     pub counters: Counters,
     /// Flows between slices.
-    pub flows: Flows,
+    pub flows: Shared<Flows>,
     /// Who ran on which CPU.
-    pub runs: Runs,
+    pub runs: Shared<Runs>,
     /// What each thread was doing.
-    pub states: States,
+    pub states: Shared<States>,
     /// Log messages.
-    pub logs: Logs,
+    pub logs: Shared<Logs>,
     /// What was done to files.
-    pub files: Files,
+    pub files: Shared<Files>,
     /// Where the recorder lost events; in a joined trace file by file, within a file by start.
     pub gaps: Vec<Gap>,
     /// The files that share this trace's axis; empty where there is one file only.

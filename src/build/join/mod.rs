@@ -242,7 +242,7 @@ impl<'a> Joined<'a> {
     }
 
     fn add_scheduling(&mut self, theirs: &Trace, moves: &Moves) {
-        let (ours, runs) = (&mut self.trace.runs, &theirs.runs);
+        let (ours, runs) = (&mut *self.trace.runs, &theirs.runs);
         let (first_run, first_place) = (ours.len() as u32, ours.by_thread.len() as u32);
         ours.starts.extend(moves.times(&runs.starts));
         ours.ends.extend(moves.ends(&runs.ends));
@@ -262,7 +262,7 @@ impl<'a> Joined<'a> {
         ours.of_thread
             .extend(thread_ranges.map(|range| moved_range(&range, first_place)));
 
-        let (ours, states) = (&mut self.trace.states, &theirs.states);
+        let (ours, states) = (&mut *self.trace.states, &theirs.states);
         let first_state = ours.len() as u32;
         ours.starts.extend(moves.times(&states.starts));
         ours.ends.extend(moves.ends(&states.ends));
@@ -343,7 +343,7 @@ impl<'a> Joined<'a> {
     }
 
     fn finish(mut self) -> Trace {
-        self.trace.events = Events::new(std::mem::take(&mut self.segments));
+        self.trace.events = Events::new(std::mem::take(&mut self.segments)).into();
         let slice_moves = self.place_tracks();
         self.add_flows(&slice_moves);
         let trace = &mut self.trace;

@@ -68,7 +68,7 @@ impl Joined<'_> {
         let mut ends: Vec<(i64, u32)> = Vec::new();
         for &(_, number, at) in &order {
             let (theirs, moves) = &self.members[number];
-            let (ours, there) = (&mut self.trace.slices, &theirs.slices);
+            let (ours, there) = (&mut *self.trace.slices, &theirs.slices);
             for row in theirs.tracks[at as usize].rows.clone() {
                 let range = &there.rows[row as usize].slices;
                 let range = range.start as usize..range.end as usize;
@@ -115,7 +115,7 @@ impl Joined<'_> {
                 to: point(&flow.to),
             }));
         }
-        self.trace.flows = Flows::new(rows);
+        self.trace.flows = Flows::new(rows).into();
     }
 }
 

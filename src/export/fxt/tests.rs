@@ -692,7 +692,7 @@ fn arrows_that_go_on_from_one_event_come_back() {
         to: late,
         ..second
     }));
-    trace.flows = Flows::new(rows);
+    trace.flows = Flows::new(rows).into();
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     let expected = [(150, 650), (150, 880), (650, 850), (650, 880)];
     assert_eq!(times(&again.trace), expected);

@@ -1,0 +1,65 @@
+//! A table that several traces hold: it is there once, and copied only when one of them changes it.
+//!
+//! A trace with more counters (what the user plots) is another trace with the same slices, runs and events.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// Looks like the table itself.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Arc<T>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Shared<T> {
+        Shared(Arc::clone(&self.0))
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(table: T) -> Shared<T> {
+        Shared(Arc::new(table))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Shared<T>
+where
+    &'a T: IntoIterator,
+{
+    type Item = <&'a T as IntoIterator>::Item;
+    type IntoIter = <&'a T as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_copied_only_for_whoever_changes_it() {
+        let first: Shared<Vec<u32>> = vec![1, 2].into();
+        let mut second = first.clone();
+        assert!(std::ptr::eq(first.as_ptr(), second.as_ptr()));
+        second.push(3);
+        assert_eq!((first.len(), second.len()), (2, 3));
+        let at = second.as_ptr();
+        second[0] = 7;
+        assert!(std::ptr::eq(at, second.as_ptr()), "nobody else has it");
+    }
+}
