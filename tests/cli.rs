@@ -375,3 +375,28 @@ fn a_picture_shows_what_is_selected_and_what_is_found() {
         assert_eq!((code, picture), (Some(2), None), "{wrong}");
     }
 }
+
+#[test]
+fn render_draws_what_a_session_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = path("sched-irq-syscalls.dat");
+    let session = |plots: &str| {
+        let words = format!(
+            r#"{{"traces": [{trace:?}], "layout": {{"plots": [{plots}]}}, "marks": [null, null]}}"#
+        );
+        let file = folder.path().join("kept.threadline");
+        std::fs::write(&file, words).unwrap();
+        let out = folder.path().join("out.png");
+        let answer = run(&[
+            "render",
+            file.to_str().unwrap(),
+            "-o",
+            out.to_str().unwrap(),
+        ]);
+        assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+        std::fs::read(out).unwrap()
+    };
+    let plain = session("");
+    let plotted = session(r#"{"filter": "sched_switch", "field": "next_prio"}"#);
+    assert!(plain.starts_with(b"\x89PNG") && plain != plotted);
+}

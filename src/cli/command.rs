@@ -193,12 +193,23 @@ pub fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
 
 /// Loads the FILE arguments whole, with progress on a terminal, and says on stderr what could not be read.
 pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
-    let paths: Vec<PathBuf> = matches
-        .get_many::<PathBuf>("file")
-        .unwrap_or_default()
-        .cloned()
-        .collect();
-    let mut fixed = vec![None; paths.len()];
+    load_files(matches, &files(matches), Vec::new(), reading(matches))
+}
+
+/// The FILE arguments.
+pub fn files(matches: &ArgMatches) -> Vec<PathBuf> {
+    let files = matches.get_many::<PathBuf>("file").unwrap_or_default();
+    files.cloned().collect()
+}
+
+/// The same as [`load`] for other files, with offsets that are overruled by those of the command line.
+pub fn load_files(
+    matches: &ArgMatches,
+    paths: &[PathBuf],
+    mut fixed: Vec<Option<Nanos>>,
+    reading: Reading,
+) -> Result<LoadedTrace, CliError> {
+    fixed.resize(paths.len(), None);
     for &(index, offset) in matches
         .try_get_many::<(usize, Nanos)>("offset")
         .ok()
@@ -217,7 +228,7 @@ pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
     }
     let job = Job::default();
     let loaded = with_progress("reading", &job, || {
-        open_as(&paths, reading(matches), &[], &fixed, &job, None)
+        open_as(paths, reading, &[], &fixed, &job, None)
     })
     .map_err(|error| CliError::Input(error.to_string()))?;
     if let Some(error) = loaded.left_out.first() {

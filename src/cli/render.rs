@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, files_arguments, load, time_arguments};
+use super::command::{
+    CliError, Command, files, files_arguments, load_files, reading, time_arguments,
+};
 use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
 use crate::gui::{RenderOptions, render as draw};
-use crate::view::ThemeChoice;
+use crate::load::Reading;
+use crate::view::session::ENDING;
+use crate::view::{Session, ThemeChoice};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -83,7 +87,26 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
 }
 
 fn render(matches: &ArgMatches) -> Result<(), CliError> {
-    let loaded = load(matches)?;
+    let named = files(matches);
+    let session = match named.as_slice() {
+        [path] if path.extension().is_some_and(|ending| ending == ENDING) => {
+            let session = Session::read(path).map_err(CliError::Input)?;
+            Some((session.traces_near(path), session))
+        }
+        _ => None,
+    };
+    let loaded = match &session {
+        Some((traces, session)) => load_files(
+            matches,
+            traces,
+            session.offsets.clone(),
+            Reading {
+                midnight_ns: reading(matches).midnight_ns.or(session.midnight_ns),
+                ..reading(matches)
+            },
+        )?,
+        None => load_files(matches, &named, Vec::new(), reading(matches))?,
+    };
     let start = loaded.trace.span.start;
     let time = |name: &str| {
         matches
@@ -117,6 +140,7 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
             .unwrap_or_default(),
         select: matches.get_one::<String>("select").cloned(),
         find: matches.get_one::<String>("find").cloned(),
+        session: session.map(|(_, session)| session),
     };
     let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
     let png = picture.png().map_err(CliError::Input)?;

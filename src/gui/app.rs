@@ -19,6 +19,7 @@ use super::notices::{Mood, Notices};
 use super::opening::Dialog;
 use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
+use super::plotting::Plotting;
 use super::questions::Questions;
 use super::samples::Sample;
 use super::search_bar::SearchBox;
@@ -59,6 +60,7 @@ pub struct App {
     questions: Questions,
     pub(super) keeping: Keeping,
     tips: Tips,
+    pub(super) plotting: Plotting,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) tiles: DockTiles,
     began: Instant,
@@ -103,6 +105,7 @@ impl App {
             questions: Questions::default(),
             keeping,
             tips: Tips::default(),
+            plotting: Plotting::default(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
             tiles: DockTiles::default(),
             began: Instant::now(),
@@ -142,6 +145,8 @@ impl App {
             || self.text_file.is_busy()
             || self.picture.is_busy()
             || self.search.is_busy()
+            || self.plotting.is_busy()
+            || self.lacks_plots()
             // Nobody asks for them any more once a trace is shown.
             || (self.loaded.is_none() && self.samples.is_waiting())
             || self.tiles.is_waiting(&self.panes)
@@ -181,7 +186,8 @@ impl App {
             }
             Effect::Export(order) => {
                 if let Some(loaded) = &self.loaded {
-                    self.export.start(ctx, loaded, *order);
+                    self.export
+                        .start(ctx, &LoadedTrace::as_read(loaded), *order);
                 }
             }
             Effect::CancelExport => self.export.cancel(),
@@ -202,6 +208,7 @@ impl App {
             Effect::StopSearch => self.search.stop(),
             Effect::StopWork => {
                 self.search.stop();
+                self.plotting.stop();
                 self.panes.iter_mut().for_each(|pane| pane.stop());
             }
             Effect::StepMatch(direction) => {
@@ -243,6 +250,7 @@ impl App {
         let frame_began = Instant::now();
         let ctx = ui.ctx().clone();
         self.poll_load(&ctx);
+        self.poll_plots(&ctx);
         self.export.poll(&ctx);
         self.poll_text_file();
         self.poll_picture();
@@ -312,7 +320,7 @@ impl App {
             && let Some(loaded) = &self.loaded
         {
             let scene = Scene {
-                loaded,
+                loaded: &LoadedTrace::as_read(loaded),
                 state: &self.state,
                 found: self.search.found(),
                 palette: &palette,
@@ -324,9 +332,15 @@ impl App {
         }
         settings_ui(&ctx, &self.state, &mut actions);
         self.finder.ui(&ctx, &self.state, &palette, &mut actions);
-        let shown = self.loaded.as_ref().map(|loaded| loaded.path.clone());
-        let (state, path) = (&self.state, shown.as_deref());
-        self.questions.ui(&ctx, state, path, &palette, &mut actions);
+        let scene = self.loaded.as_ref().map(|loaded| Scene {
+            loaded,
+            state: &self.state,
+            found: None,
+            palette: &palette,
+        });
+        let (state, scene) = (&self.state, scene.as_ref());
+        self.questions
+            .ui(&ctx, state, scene, &palette, &mut actions);
         if let Some(loaded) = &self.loaded {
             let (state, tips) = (&self.state, &mut self.tips);
             tips.ui(&ctx, state, loaded, &palette, &mut actions);

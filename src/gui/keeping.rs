@@ -67,11 +67,18 @@ impl App {
         }
     }
 
+    /// Shows a trace as a session left it; without one as [`App::show`] does.
+    pub(super) fn show_as(&mut self, loaded: Arc<LoadedTrace>, session: Option<Session>) {
+        self.keeping.wanted = session;
+        self.show(loaded);
+    }
+
     /// Shows a trace; where it was worked on before, as it was left.
     pub fn show(&mut self, loaded: Arc<LoadedTrace>) {
         // More of the same file, or the same files at other places: the view stays where it is.
         let is_same = self.loaded.as_ref().is_some_and(|old| {
             Arc::ptr_eq(&old.trace, &loaded.trace)
+                || Arc::ptr_eq(&LoadedTrace::as_read(old), &LoadedTrace::as_read(&loaded))
                 || (old.path == loaded.path && (!old.is_complete || !loaded.members.is_empty()))
         });
         if is_same {

@@ -20,6 +20,8 @@ mod opening;
 pub mod pane;
 pub mod panes;
 mod picture_file;
+mod plot_question;
+mod plotting;
 mod promise;
 mod questions;
 mod render;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, RichText, Ui};
 
+use super::pane::Scene;
+use super::plot_question::PlotQuestion;
 use super::theme::Palette;
 use crate::view::action::Purpose;
 use crate::view::session::ENDING;
@@ -24,34 +26,46 @@ pub(super) struct Questions {
     error: Option<String>,
     /// The file that is there already.
     is_there: Option<PathBuf>,
+    plot: PlotQuestion,
 }
 
 impl Questions {
-    /// The question, while one is asked. `trace` is the file that is shown.
+    /// The question, while one is asked. `scene` is what is shown.
     pub(super) fn ui(
         &mut self,
         ctx: &egui::Context,
         state: &ViewState,
-        trace: Option<&Path>,
+        scene: Option<&Scene<'_>>,
         palette: &Palette,
         actions: &mut Vec<Action>,
     ) {
         if self.of != state.question {
+            let trace = scene.map(|scene| scene.loaded.path.as_path());
             *self = Questions {
-                of: state.question,
-                path: proposed(state.question, trace),
+                of: state.question.clone(),
+                path: proposed(state.question.as_ref(), trace),
                 wants_focus: true,
+                plot: match &state.question {
+                    Some(Question::Plot { draft, instead_of }) => {
+                        PlotQuestion::new(draft, instead_of.as_ref())
+                    }
+                    _ => PlotQuestion::default(),
+                },
                 ..Questions::default()
             };
         }
-        let Some(question) = state.question else {
+        let Some(question) = &state.question else {
             return;
         };
         let modal = egui::Modal::new(egui::Id::unique("question")).show(ctx, |ui| {
             ui.set_max_width((ctx.content_rect().width() - 60.0).max(160.0));
             match question {
                 Question::StartOver => start_over_ui(ui, actions),
-                Question::Path(purpose) => self.path_ui(ui, purpose, palette, actions),
+                Question::Path(purpose) => self.path_ui(ui, *purpose, palette, actions),
+                Question::Plot { .. } => match scene {
+                    Some(scene) => self.plot.ui(ui, scene, actions),
+                    None => actions.push(Action::Ask(None)),
+                },
             }
         });
         if modal.should_close() {
@@ -163,7 +177,7 @@ fn start_over_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 /// The path that stands in the field at first.
-fn proposed(question: Option<Question>, trace: Option<&Path>) -> String {
+fn proposed(question: Option<&Question>, trace: Option<&Path>) -> String {
     let folder = trace.and_then(Path::parent).unwrap_or(Path::new(""));
     let stem = trace.and_then(Path::file_stem);
     let stem = stem.unwrap_or("session".as_ref());

@@ -13,7 +13,7 @@ use crate::query::Item;
 use crate::query::expression::{Expression, ExpressionError, Matcher};
 use crate::query::search::{Query, search};
 use crate::view::ruler::TimeFormat;
-use crate::view::{Action, Docking, ThemeChoice};
+use crate::view::{Action, Docking, Session, ThemeChoice};
 
 /// What `render` draws.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct RenderOptions {
     pub select: Option<String>,
     /// An expression: all but what it means is dimmed.
     pub find: Option<String>,
+    /// What was made of the trace: place, tracks, plots, marks, panes.
+    pub session: Option<Session>,
 }
 
 /// What bars, overview and ruler take of the height.
@@ -52,12 +54,15 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, 
     let mut app = App::new(None);
     let ctx = egui::Context::default();
     theme::install(&ctx);
-    app.show(Arc::new(loaded.clone()));
+    let has_session = options.session.is_some();
+    app.show_as(Arc::new(loaded.clone()), options.session.clone());
     app.act(&ctx, Action::SetTheme(options.theme));
     if loaded.has_given_day() {
         app.act(&ctx, Action::SetTimeFormat(TimeFormat::WallClock));
     }
-    app.act(&ctx, Action::Dock(Docking::ShowOnly(panes)));
+    if !(has_session && panes.is_empty()) {
+        app.act(&ctx, Action::Dock(Docking::ShowOnly(panes)));
+    }
     if let Some(text) = &options.select {
         let item = first_meant(loaded, text, options.span)?;
         // No frame was drawn yet that would have told how many tracks are seen.

@@ -108,6 +108,7 @@ impl App {
             let counted = self.counted.of(loaded, state.span);
             let in_view = ruler::counted(counted.in_view as usize, "event", "events");
             ui.label(weak(format!("{in_view} in view")));
+            self.plotting_ui(ui, palette);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));

@@ -54,6 +54,7 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
         "Unfold all",
         "Show only tracks that are active in view",
         "Show hidden tracks",
+        "Plot a number of events as a track",
         "Show or hide open files",
     ] {
         command(ui, about, state, actions);

@@ -15,7 +15,7 @@ use lod::{CounterLod, InstantRow, Lod, PointRow, SMALL_ROW, run_row, slice_row, 
 use overview::Overview;
 
 /// The pyramids and trees of one trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Index {
     /// By row of [`Slices::rows`](crate::trace::Slices::rows).
     pub slice_rows: Shared<Vec<Option<Lod>>>,

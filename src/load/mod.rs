@@ -60,6 +60,8 @@ pub struct LoadedTrace {
     pub probes: Option<Attached>,
     /// How the file was read.
     pub reading: Reading,
+    /// The same without what the user had plotted; `None`: nothing was.
+    pub without_plots: Option<Arc<LoadedTrace>>,
 }
 
 impl fmt::Debug for LoadedTrace {
@@ -83,6 +85,13 @@ pub struct Timings {
 }
 
 impl LoadedTrace {
+    /// The trace as it was read, without what the user had plotted.
+    #[must_use]
+    pub fn as_read(loaded: &Arc<LoadedTrace>) -> Arc<LoadedTrace> {
+        let plain = loaded.without_plots.as_ref();
+        Arc::clone(plain.unwrap_or(loaded))
+    }
+
     /// Heap bytes held: tables, indexes, and what describing needs. The mapped file is not counted.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
@@ -93,6 +102,10 @@ impl LoadedTrace {
                 .iter()
                 .map(|member| member.memory_bytes())
                 .sum::<u64>()
+            + self.without_plots.as_ref().map_or(0, |plain| {
+                // All other tables are the same ones.
+                plain.trace.strings.memory_bytes() + plain.trace.counters.memory_bytes()
+            })
     }
 
     /// What a joined trace counts and its members hold.
@@ -226,6 +239,7 @@ fn load_opened(
         left_out: Vec::new(),
         probes: None,
         reading,
+        without_plots: None,
     };
     if let Some(publish) = &mut listener {
         publish(state.clone());

@@ -134,7 +134,7 @@ pub fn attach_to_all(members: &mut [Arc<LoadedTrace>], set: &Arc<ProbeSet>) {
 #[must_use]
 pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
     if loaded.members.is_empty() {
-        return (vec![Arc::clone(loaded)], vec![None]);
+        return (vec![LoadedTrace::as_read(loaded)], vec![None]);
     }
     let fixed = |source: &Source| (source.placed_by == PlacedBy::User).then(|| source.offset());
     (
@@ -207,6 +207,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
             .first()
             .map(|member| member.reading)
             .unwrap_or_default(),
+        without_plots: None,
     }
 }
 

@@ -16,6 +16,7 @@ pub mod files;
 pub mod flame;
 pub mod item;
 pub mod latency;
+pub mod plots;
 pub mod probes;
 pub mod process_rows;
 pub mod process_times;

@@ -14,6 +14,7 @@ pub mod files;
 pub mod flows;
 pub mod instants;
 pub mod logs;
+pub mod plots;
 pub mod runs;
 pub mod shared;
 pub mod slice_ends;
@@ -30,6 +31,7 @@ pub use files::{FileUse, Files};
 pub use flows::{Flow, FlowId, Flows};
 pub use instants::{InstantId, Instants};
 pub use logs::{Log, Logs};
+pub use plots::Plot;
 pub use runs::{Run, RunId, Runs};
 pub use shared::Shared;
 pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
@@ -68,6 +70,8 @@ pub struct Trace {
     pub instants: Shared<Instants>,
     /// Counter tracks and their samples.
     pub counters: Counters,
+    /// What the user had plotted: the last counter tracks are theirs.
+    pub plots: Vec<Plot>,
     /// Flows between slices.
     pub flows: Shared<Flows>,
     /// Who ran on which CPU.

@@ -13,7 +13,7 @@ use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::load::Reading;
 use crate::query::Item;
-use crate::trace::{EventId, SourceId};
+use crate::trace::{EventId, Plot, SourceId};
 use std::path::PathBuf;
 
 /// One of the two markers.
@@ -73,12 +73,19 @@ impl Purpose {
 }
 
 /// What the user is asked before something is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     /// Whether to forget what was made of the trace.
     StartOver,
     /// Which file is meant: its path is typed.
     Path(Purpose),
+    /// What is to be plotted.
+    Plot {
+        /// What stands in the fields at first.
+        draft: Plot,
+        /// The plot that it is to stand for.
+        instead_of: Option<Plot>,
+    },
 }
 
 /// Up or down in nested slices.
@@ -268,6 +275,8 @@ pub enum Action {
     WriteText(Box<TextOrder>),
     /// Ask for files.
     AskForFile(Purpose),
+    /// Ask what is to be plotted; the item says what is most likely.
+    DraftPlot(Option<Item>),
     /// Ask something; `None`: no longer.
     Ask(Option<Question>),
     /// Write the session (place, layout, marks, flags, filters) to a file.

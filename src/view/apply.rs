@@ -1,6 +1,6 @@
 //! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
 
-use super::action::{Action, Direction, Marker, PaneFocus, Purpose};
+use super::action::{Action, Direction, Marker, PaneFocus, Purpose, Question};
 use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row, show_lane};
 use super::dock::Docking;
@@ -232,6 +232,14 @@ fn carry_out(
             }
         }
         Action::Ask(question) => state.question = question,
+        Action::DraftPlot(item) => {
+            let draft = trace.zip(item.or(state.selected));
+            let draft = draft.map(|(trace, item)| super::plots::draft_of(trace, item));
+            state.question = trace.map(|_| Question::Plot {
+                draft: draft.unwrap_or_default(),
+                instead_of: None,
+            });
+        }
         Action::SavePlace(number) => {
             let place = state.place();
             if let Some(kept) = state.places.get_mut(usize::from(number).wrapping_sub(1)) {

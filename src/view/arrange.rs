@@ -3,6 +3,7 @@
 use super::active::active_rows;
 use super::layout::{Arrange, FoundBy, HEIGHTS, Layout};
 use super::outline::{Node, Outline};
+use super::plots::key_of_plot;
 use super::rows::{Fold, LaneKind, RowKey};
 use super::state::ViewState;
 use crate::trace::Trace;
@@ -34,7 +35,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Move { key, before } => match (layout.group_of(key).map(|it| it.id), trace) {
             (Some(group), Some(trace)) => {
-                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                let natural = Outline::natural(trace, layout);
                 layout.join(&natural, key, RowKey::Made(group), before);
                 is_regathered = true;
             }
@@ -59,7 +60,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Group(keys) => {
             if let Some(trace) = trace {
-                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                let natural = Outline::natural(trace, layout);
                 let made = layout.make_group(&state.outline, &natural, &keys);
                 shown = made;
                 state.renaming = made;
@@ -69,7 +70,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Join { key, into, before } => {
             if let Some(trace) = trace {
-                let natural = Outline::arranged(trace, layout.group_by, layout.sort_by);
+                let natural = Outline::natural(trace, layout);
                 layout.join(&natural, key, into, before);
                 is_regathered = true;
             }
@@ -98,6 +99,22 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
                 }
                 _ => None,
             };
+        }
+        Arrange::Plot(plot, instead_of) => {
+            let key = key_of_plot(&plot);
+            layout.plots.retain(|other| *other != plot);
+            let at = instead_of.and_then(|old| layout.plots.iter().position(|it| *it == old));
+            match at {
+                Some(at) => layout.plots[at] = plot,
+                None => layout.plots.push(plot),
+            }
+            is_regathered = true;
+            shown = Some(key);
+        }
+        Arrange::Unplot(plot) => {
+            layout.plots.retain(|other| *other != plot);
+            layout.names.remove(&key_of_plot(&plot));
+            is_regathered = true;
         }
         Arrange::Reset => {
             is_regathered = true;

@@ -34,7 +34,13 @@ impl Outline {
     /// The tree of `trace` as `layout` gathers, sorts and groups it.
     #[must_use]
     pub fn laid_out(trace: &Trace, layout: &Layout) -> Outline {
-        Outline::arranged(trace, layout.group_by, layout.sort_by).grouped(&layout.groups)
+        Outline::natural(trace, layout).grouped(&layout.groups)
+    }
+
+    /// The tree of `trace` before the user's groups are made.
+    #[must_use]
+    pub(super) fn natural(trace: &Trace, layout: &Layout) -> Outline {
+        Outline::arranged(trace, layout.group_by, layout.sort_by).plotted(trace, &layout.plots)
     }
 
     /// The same with the members of `groups` put together.

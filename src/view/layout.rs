@@ -6,7 +6,7 @@ use super::grouping::{GroupBy, SortBy};
 use super::groups::{TrackGroup, found_again};
 use super::outline::{Node, Outline};
 use super::rows::{Fold, RowKey};
-use crate::trace::Trace;
+use crate::trace::{Plot, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,8 @@ pub struct Layout {
     pub sort_by: SortBy,
     /// Groups that the user made.
     pub groups: Vec<TrackGroup>,
+    /// What is plotted, as tracks above the others.
+    pub plots: Vec<Plot>,
 }
 
 /// Something done to the tracks.
@@ -81,6 +83,10 @@ pub enum Arrange {
     SortBy(SortBy),
     /// Show all tracks again, or only those where something happens in what is seen.
     ToggleOnlyActive,
+    /// Plot numbers of events as a track, in place of another plot if one is named.
+    Plot(Plot, Option<Plot>),
+    /// Plot this no longer.
+    Unplot(Plot),
     /// Undo all of these.
     Reset,
     /// Keep all of these under a name.
@@ -131,6 +137,9 @@ pub struct SavedLayout {
     pub sort_by: SortBy,
     /// Groups that the user made.
     pub groups: Vec<TrackGroup>,
+    /// What is plotted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plots: Vec<Plot>,
     /// The tracks that something was done to.
     pub tracks: Vec<SavedTrack>,
     /// The panes beside them.
@@ -184,6 +193,7 @@ impl Layout {
             group_by: self.group_by,
             sort_by: self.sort_by,
             groups: self.groups.clone(),
+            plots: self.plots.clone(),
             tracks,
             dock: None,
         }
@@ -192,7 +202,8 @@ impl Layout {
     /// The layout that `saved` means for the tracks of `trace`, and their outline.
     #[must_use]
     pub fn taken_up(saved: &SavedLayout, trace: &Trace, found_by: FoundBy) -> (Layout, Outline) {
-        let natural = Outline::arranged(trace, saved.group_by, saved.sort_by);
+        let natural =
+            Outline::arranged(trace, saved.group_by, saved.sort_by).plotted(trace, &saved.plots);
         let groups = found_again(&saved.groups, &natural, found_by);
         let outline = natural.grouped(&groups);
         let mut layout = Layout::from_saved(saved, &outline, found_by);
@@ -207,6 +218,7 @@ impl Layout {
         let mut layout = Layout {
             group_by: saved.group_by,
             sort_by: saved.sort_by,
+            plots: saved.plots.clone(),
             ..Layout::default()
         };
         let mut by_key = FxHashMap::default();

@@ -17,6 +17,7 @@ pub mod jump;
 pub mod layout;
 pub mod locate;
 pub mod outline;
+pub mod plots;
 pub mod rows;
 pub mod ruler;
 pub mod saved;

@@ -98,7 +98,8 @@ impl Outline {
     }
 }
 
-fn hash_of(value: impl Hash) -> u64 {
+/// A number that says the same of the same thing in another generation.
+pub(super) fn hash_of(value: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
@@ -351,7 +352,9 @@ impl<'a> Owners<'a> {
 
     fn counter_nodes(&self, scope: CounterScope) -> Vec<Node> {
         let ids = self.counters.get(&scope).map_or(&[][..], Vec::as_slice);
-        let ours = self.rows(self.trace.counters.tracks.len(), |source| &source.counters);
+        // What is plotted stands by itself.
+        let count = self.trace.counters.tracks.len() - self.trace.plots.len();
+        let ours = self.rows(count, |source| &source.counters);
         ids.iter()
             .filter(|id| ours.contains(&id.0))
             .map(|&id| {

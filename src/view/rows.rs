@@ -40,6 +40,8 @@ pub enum RowKey {
     Counter(u64),
     /// A group of threads of one name, by a hash of it.
     Named(u64),
+    /// The group of what is plotted.
+    Plots,
     /// A group that the user made, by its number in the layout.
     Made(u32),
 }

@@ -56,6 +56,12 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(NONE, Key::E)], "E", "Fold or unfold the track", |s| {
         s.track_at_hand().map(Action::Toggle)
     }),
+    row(
+        &[(SHIFT, Key::P)],
+        "Shift+P",
+        "Plot a number of events as a track",
+        |_| Some(Action::DraftPlot(None)),
+    ),
     row(&[], "", "Show or hide open files", |_| {
         Some(Action::Arrange(Arrange::ToggleAll("open files")))
     }),

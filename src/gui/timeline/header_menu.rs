@@ -1,8 +1,9 @@
 //! What can be done to a track: the menu of its header.
 
 use super::Timeline;
+use crate::view::plots::key_of_plot;
 use crate::view::rows::{Fold, Row, RowKey};
-use crate::view::{Action, Arrange, ViewState};
+use crate::view::{Action, Arrange, Question, ViewState};
 
 impl Timeline {
     pub(super) fn header_menu(
@@ -31,6 +32,16 @@ impl Timeline {
             offer(ui, "Select the whole track", Action::SelectRows(vec![key]));
             if let Some(item) = row.item() {
                 offer(ui, "Show in Details", Action::Select(item));
+            }
+            let plots = &state.layout.plots;
+            if let Some(plot) = plots.iter().find(|plot| key_of_plot(plot) == key) {
+                let change = Question::Plot {
+                    draft: plot.clone(),
+                    instead_of: Some(plot.clone()),
+                };
+                offer(ui, "Change the plot…", Action::Ask(Some(change)));
+                let remove = Arrange::Unplot(plot.clone());
+                offer(ui, "Remove the plot", Action::Arrange(remove));
             }
             ui.separator();
             ui.menu_button("Height", |ui| {

@@ -68,6 +68,10 @@ fn item_ui(ui: &mut Ui, item: Item, draw: &Draw<'_>, actions: &mut Vec<Action>) 
         let quoted = format!("name == \"{}\"", name.replace(['\\', '"'], ""));
         offer(ui, "Find all of this name", actions, Action::Search(quoted));
     }
+    if crate::query::item::event_of(trace, item).is_some() {
+        let action = Action::DraftPlot(Some(item));
+        offer(ui, "Plot a number of these…", actions, action);
+    }
     offer(ui, "Pin a note of it", actions, Action::PinTip(item));
     if let Some(thread) = item.thread(trace) {
         offer(

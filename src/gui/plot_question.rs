@@ -1,0 +1,135 @@
+//! What is to be plotted: which events, and which of their numbers. What numbers they have is offered.
+
+use egui::{Key, RichText, Ui};
+
+use super::filter_box::FilterBox;
+use super::pane::{Later, Scene, TraceKey};
+use crate::query::plots::{filter_of, numbers_of};
+use crate::trace::Plot;
+use crate::trace::plots::MEASURES;
+use crate::view::{Action, Arrange};
+
+/// How wide the fields are, in points.
+const WIDTH: f32 = 380.0;
+/// How many numbers are offered.
+const MOST_OFFERED: usize = 24;
+
+/// Scratch of the question.
+#[derive(Default)]
+pub(super) struct PlotQuestion {
+    filter: FilterBox,
+    field: String,
+    instead_of: Option<Plot>,
+    wants_focus: bool,
+    offered: Later<(TraceKey, String), Vec<String>>,
+}
+
+impl PlotQuestion {
+    /// The question with a draft of the answer.
+    pub(super) fn new(draft: &Plot, instead_of: Option<&Plot>) -> PlotQuestion {
+        PlotQuestion {
+            filter: FilterBox::with(draft.filter.clone()),
+            field: draft.field.clone(),
+            instead_of: instead_of.cloned(),
+            wants_focus: true,
+            ..PlotQuestion::default()
+        }
+    }
+
+    /// Draws it.
+    pub(super) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+        ui.heading(match self.instead_of {
+            None => "Plot a number of events",
+            Some(_) => "Change the plot",
+        });
+        ui.add_space(4.0);
+        let width = WIDTH.min(ui.available_width());
+        ui.label("Events");
+        let hint = "sched_switch, or an expression";
+        let _typed = self.filter.ui(ui, scene, "Events to plot", hint, width);
+        if self.filter.text.trim().is_empty() {
+            ui.label(weak(
+                scene,
+                "The name of a kind of events, or an expression as in the search",
+            ));
+        }
+        self.filter.error_ui(ui, scene);
+        ui.add_space(6.0);
+        ui.label("Number");
+        let edit = egui::TextEdit::singleline(&mut self.field)
+            .hint_text("An argument of theirs")
+            .desired_width(width);
+        let response = ui.add(edit);
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Number to plot")
+        });
+        if std::mem::take(&mut self.wants_focus) {
+            response.request_focus();
+        }
+        ui.allocate_ui(egui::vec2(width, 0.0), |ui| self.offer(ui, scene));
+        ui.add_space(8.0);
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.horizontal(|ui| {
+            let has_both = !self.filter.text.trim().is_empty() && !self.field.trim().is_empty();
+            let button = ui.add_enabled(has_both, egui::Button::new("Plot"));
+            if (button.clicked() || (is_entered && has_both)) && self.is_right(scene) {
+                let plot = Plot {
+                    filter: self.filter.text.trim().to_owned(),
+                    field: self.field.trim().to_owned(),
+                };
+                let what = Arrange::Plot(plot, self.instead_of.take());
+                actions.push(Action::Arrange(what));
+                actions.push(Action::Ask(None));
+            }
+            if ui.button("Cancel").clicked() {
+                ui.close();
+            }
+        });
+    }
+
+    /// Whether the filter can be used; if not, its box says why.
+    fn is_right(&mut self, scene: &Scene<'_>) -> bool {
+        let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
+        let expression = filter_of(trace, &self.filter.text);
+        let made = expression.and_then(|expression| {
+            crate::query::expression::Matcher::new(&expression, trace, reader).map(|_| ())
+        });
+        made.map_err(|error| self.filter.refuse(error)).is_ok()
+    }
+
+    /// The numbers that these events have; a click takes one.
+    fn offer(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
+        let filter = self.filter.text.trim().to_owned();
+        let loaded = scene.loaded.clone();
+        let key = (TraceKey::of(&loaded), filter.clone());
+        let names = self.offered.ask(ui.ctx(), key, move || {
+            numbers_of(&loaded.trace, loaded.reader.as_ref(), &filter)
+        });
+        let names = names.cloned().unwrap_or_default();
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::vec2(4.0, 4.0);
+            for name in names.iter().take(MOST_OFFERED) {
+                let chip = egui::Button::new(name)
+                    .selected(self.field == *name)
+                    .small();
+                if ui.add(chip).clicked() {
+                    self.field.clone_from(name);
+                }
+            }
+        });
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::vec2(4.0, 4.0);
+            for (name, about) in MEASURES {
+                let chip = egui::Button::new(name).selected(self.field == name).small();
+                if ui.add(chip).on_hover_text(about).clicked() {
+                    name.clone_into(&mut self.field);
+                }
+            }
+            ui.label(weak(scene, "of any events"));
+        });
+    }
+}
+
+fn weak(scene: &Scene<'_>, words: &str) -> RichText {
+    RichText::new(words).color(scene.palette.weak).size(12.0)
+}
