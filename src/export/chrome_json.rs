@@ -230,8 +230,10 @@ impl<'a> JsonEvents<'a> {
             for row in rows.unwrap_or(&[]) {
                 for index in trace.slices.overlapping(row, self.chosen.span) {
                     let id = SliceId(index);
-                    let begin = EventId(trace.slices.begins[index as usize]);
-                    if self.chosen.limits_cpus() && !self.chosen.has_cpu_of(begin) {
+                    if !self
+                        .chosen
+                        .has_slice(TrackId(number as u32), index as usize)
+                    {
                         continue;
                     }
                     count += 1;
@@ -319,7 +321,8 @@ impl<'a> JsonEvents<'a> {
             for at in track.instants.clone() {
                 let id = EventId(trace.instants.events[at as usize]);
                 let event = trace.events.get(id);
-                if !self.chosen.span.contains(event.row.time) || !self.chosen.has_cpu_of(id) {
+                let is_chosen = self.chosen.has_point(TrackId(number as u32), id);
+                if !self.chosen.span.contains(event.row.time) || !is_chosen {
                     continue;
                 }
                 let kind = trace.kinds.get(usize::from(event.row.kind.0));
@@ -356,7 +359,8 @@ impl<'a> JsonEvents<'a> {
         let names: Vec<CounterName> = counter_names(trace);
         let mut count = 0;
         for (number, (track, name)) in trace.counters.tracks.iter().zip(&names).enumerate() {
-            if !self.chosen.has_counter(CounterTrackId(number as u32)) {
+            let id = CounterTrackId(number as u32);
+            if !self.chosen.has_counter(id) {
                 continue;
             }
             let owner = match track.scope {
@@ -372,7 +376,12 @@ impl<'a> JsonEvents<'a> {
                 0 => exact(trace, track.name).into_owned(),
                 id => format!("{}:{id}", exact(trace, track.name)),
             };
-            for row in trace.counters.in_force(track, self.chosen.span) {
+            let in_force = trace.counters.in_force(track, self.chosen.span);
+            let inside = in_force.filter(|&row| {
+                trace.counters.times[row as usize] >= self.chosen.span.start.0
+                    && self.chosen.has_sample(id, row)
+            });
+            for row in self.chosen.sample_at_start(id).into_iter().chain(inside) {
                 let time = trace.counters.times[row as usize].max(self.chosen.span.start.0);
                 let mut args = Map::new();
                 args.insert(

@@ -11,6 +11,7 @@ pub mod choices;
 mod chrome_json;
 mod compile_commands;
 mod fxt;
+mod on_cpus;
 mod process_tree_json;
 pub mod rows;
 pub mod selection;

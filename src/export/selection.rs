@@ -1,9 +1,11 @@
 //! What of a trace is to be exported: a time range, and if wanted only some CPUs, processes, threads, tracks.
 //!
 //! Processes, threads, tracks and counters add up: what belongs to any of them is chosen. If one of the lists is not
-//! empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them.
-//! `cpus` leaves out what is known to belong to another CPU; things without a CPU stay.
+//! empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. A thread
+//! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
+//! it took. `cpus` leaves out what belongs to another CPU: see [`OnCpus`].
 
+use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::counters::CounterScope;
 use crate::trace::{
@@ -44,18 +46,27 @@ impl Selection {
     }
 }
 
+/// How much of a track or counter is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    None,
+    /// What chosen threads did there.
+    OfThreads,
+    All,
+}
+
 /// A selection as quick questions about one trace.
 #[derive(Clone, Debug)]
 pub struct Chosen<'a> {
     trace: &'a Trace,
     /// The range.
     pub span: TimeSpan,
-    cpus: Vec<CpuId>,
+    on_cpus: OnCpus,
     is_narrowed: bool,
     threads: Vec<bool>,
     processes: Vec<bool>,
-    tracks: Vec<bool>,
-    counters: Vec<bool>,
+    tracks: Vec<Share>,
+    counters: Vec<Share>,
 }
 
 impl<'a> Chosen<'a> {
@@ -65,7 +76,7 @@ impl<'a> Chosen<'a> {
         let mut chosen = Chosen {
             trace,
             span: selection.span,
-            cpus: selection.cpus.clone(),
+            on_cpus: OnCpus::new(trace, &selection.cpus),
             is_narrowed: !(selection.processes.is_empty()
                 && selection.threads.is_empty()
                 && selection.tracks.is_empty()
@@ -75,42 +86,81 @@ impl<'a> Chosen<'a> {
             tracks: Vec::new(),
             counters: Vec::new(),
         };
-        if !chosen.is_narrowed {
-            return chosen;
+        if chosen.is_narrowed {
+            chosen.choose_owners(selection);
         }
-        chosen.processes = vec![false; trace.processes.len()];
+        chosen.share_out(selection);
+        chosen
+    }
+
+    fn choose_owners(&mut self, selection: &Selection) {
+        let trace = self.trace;
+        self.processes = vec![false; trace.processes.len()];
         for id in &selection.processes {
-            if let Some(entry) = chosen.processes.get_mut(id.0 as usize) {
+            if let Some(entry) = self.processes.get_mut(id.0 as usize) {
                 *entry = true;
             }
         }
+        let processes = &self.processes;
         let is_in = |id: &Option<ProcessId>| {
-            id.and_then(|id| chosen.processes.get(id.0 as usize).copied())
+            id.and_then(|id| processes.get(id.0 as usize).copied())
                 .unwrap_or(false)
         };
-        chosen.threads = trace
-            .threads
-            .iter()
-            .map(|row| is_in(&row.process))
-            .collect();
+        let threads = trace.threads.iter();
+        self.threads = threads.map(|row| is_in(&row.process)).collect();
         for id in &selection.threads {
-            if let Some(entry) = chosen.threads.get_mut(id.0 as usize) {
+            if let Some(entry) = self.threads.get_mut(id.0 as usize) {
                 *entry = true;
             }
         }
-        chosen.tracks = vec![false; trace.tracks.len()];
+    }
+
+    /// Finds out how much of each track and counter is chosen.
+    fn share_out(&mut self, selection: &Selection) {
+        let trace = self.trace;
+        // Whether threads of it may have done something there.
+        let mut has_threads = vec![false; trace.processes.len()];
+        let mut has_homeless = false;
+        for (thread, &is_chosen) in trace.threads.iter().zip(&self.threads) {
+            let entry = thread.process.map(|id| has_threads.get_mut(id.0 as usize));
+            match entry {
+                Some(Some(entry)) => *entry |= is_chosen,
+                _ => has_homeless |= is_chosen,
+            }
+        }
+        let of_process = |process: Option<ProcessId>| match process {
+            Some(id) if self.has_process(id) => Share::All,
+            None if !self.is_narrowed => Share::All,
+            Some(id) if has_threads.get(id.0 as usize) == Some(&true) => Share::OfThreads,
+            None if has_homeless => Share::OfThreads,
+            _ => Share::None,
+        };
+        let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
+        let tracks = trace.tracks.iter().map(|track| match track.kind {
+            TrackKind::Thread(thread) => whole(self.has_thread(thread)),
+            TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu)),
+            TrackKind::Async(process) => of_process(process),
+        });
+        let mut tracks: Vec<Share> = tracks.collect();
+        let counters = trace.counters.tracks.iter();
+        let counters = counters.map(|track| match track.scope {
+            CounterScope::Global => whole(!self.is_narrowed),
+            CounterScope::Cpu(cpu) => whole(self.has_cpu(cpu)),
+            CounterScope::Process(process) => of_process(Some(process)),
+            CounterScope::Thread(thread) => whole(self.has_thread(thread)),
+        });
+        let mut counters: Vec<Share> = counters.collect();
         for id in &selection.tracks {
-            if let Some(entry) = chosen.tracks.get_mut(id.0 as usize) {
-                *entry = true;
+            if let Some(entry) = tracks.get_mut(id.0 as usize) {
+                *entry = Share::All;
             }
         }
-        chosen.counters = vec![false; trace.counters.tracks.len()];
         for id in &selection.counters {
-            if let Some(entry) = chosen.counters.get_mut(id.0 as usize) {
-                *entry = true;
+            if let Some(entry) = counters.get_mut(id.0 as usize) {
+                *entry = Share::All;
             }
         }
-        chosen
+        (self.tracks, self.counters) = (tracks, counters);
     }
 
     /// Whether what a thread does is chosen.
@@ -135,67 +185,138 @@ impl<'a> Chosen<'a> {
     /// Whether what happens on a CPU is chosen, whoever runs.
     #[must_use]
     pub fn has_cpu(&self, id: CpuId) -> bool {
-        if self.cpus.is_empty() {
-            !self.is_narrowed
-        } else {
-            self.cpus.contains(&id)
+        match self.on_cpus.is_limit() {
+            true => self.on_cpus.has(id),
+            false => !self.is_narrowed,
         }
     }
 
     /// Whether runs on a CPU are chosen (if their threads are).
     #[must_use]
     pub fn has_runs_of(&self, id: CpuId) -> bool {
-        self.cpus.is_empty() || self.cpus.contains(&id)
+        self.on_cpus.has(id)
     }
 
-    /// Whether what lies on a track is chosen.
+    /// Whether a thread's states are chosen: those of one that ran on none of the CPUs in the range are not.
+    #[must_use]
+    pub fn has_states_of(&self, id: ThreadId) -> bool {
+        self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
+    }
+
+    /// Whether what lies on a track is chosen, or some of it.
     #[must_use]
     pub fn has_track(&self, id: TrackId) -> bool {
-        if self.tracks.get(id.0 as usize).copied().unwrap_or(false) {
-            return true;
+        self.share_of_track(id) != Share::None
+    }
+
+    /// Whether a track was chosen by itself, whoever did what lies on it.
+    #[must_use]
+    pub fn has_whole_track(&self, id: TrackId) -> bool {
+        self.share_of_track(id) == Share::All
+    }
+
+    fn share_of_track(&self, id: TrackId) -> Share {
+        let share = self.tracks.get(id.0 as usize).copied();
+        share.unwrap_or(Share::None)
+    }
+
+    /// Whether a slice of a track is chosen.
+    #[must_use]
+    pub fn has_slice(&self, track: TrackId, slice: usize) -> bool {
+        let is_chosen = match self.share_of_track(track) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => {
+                let begin = EventId(self.trace.slices.begins[slice]);
+                self.has_thread(self.trace.events.thread(begin))
+            }
+        };
+        if !(is_chosen && self.on_cpus.is_limit()) {
+            return is_chosen;
         }
-        match self.trace.tracks.get(id.0 as usize).map(|track| track.kind) {
-            Some(TrackKind::Thread(thread)) => self.has_thread(thread),
-            Some(TrackKind::Cpu(cpu)) => self.has_cpu(cpu),
-            Some(TrackKind::Async(Some(process))) => self.has_process(process),
-            Some(TrackKind::Async(None)) => !self.is_narrowed,
-            None => false,
+        let track = self.trace.tracks.get(track.0 as usize);
+        match track.map(|track| track.kind) {
+            Some(TrackKind::Thread(thread)) => {
+                self.on_cpus.has_slice(self.trace, thread, slice, self.span)
+            }
+            Some(TrackKind::Async(_)) => self.on_cpus.has_slice_by_ends(self.trace, slice),
+            Some(TrackKind::Cpu(_)) | None => true,
         }
     }
 
-    /// Whether a counter is chosen.
+    /// Whether a point of a track is chosen.
+    #[must_use]
+    pub fn has_point(&self, track: TrackId, event: EventId) -> bool {
+        let is_chosen = match self.share_of_track(track) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => self.has_thread(self.trace.events.thread(event)),
+        };
+        is_chosen && self.has_cpu_of(event)
+    }
+
+    /// Whether a counter is chosen, or some of its samples.
     #[must_use]
     pub fn has_counter(&self, id: CounterTrackId) -> bool {
-        if self.counters.get(id.0 as usize).copied().unwrap_or(false) {
-            return true;
-        }
-        let Some(track) = self.trace.counters.tracks.get(id.0 as usize) else {
-            return false;
-        };
-        match track.scope {
-            CounterScope::Global => !self.is_narrowed,
-            CounterScope::Cpu(cpu) => self.has_cpu(cpu),
-            CounterScope::Process(process) => self.has_process(process),
-            CounterScope::Thread(thread) => self.has_thread(thread),
+        self.share_of_counter(id) != Share::None
+    }
+
+    fn share_of_counter(&self, id: CounterTrackId) -> Share {
+        let share = self.counters.get(id.0 as usize).copied();
+        share.unwrap_or(Share::None)
+    }
+
+    /// Whether a sample (its row) of a counter is chosen.
+    #[must_use]
+    pub fn has_sample(&self, id: CounterTrackId, row: u32) -> bool {
+        match self.share_of_counter(id) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => {
+                let event = self.trace.counters.events.get(row as usize);
+                event.is_some_and(|&event| {
+                    event != u32::MAX && self.has_thread(self.trace.events.thread(EventId(event)))
+                })
+            }
         }
     }
 
-    /// Whether an event's CPU, if it has one, is chosen.
+    /// The row of the chosen sample of a counter that is in force when the range starts, if it was taken before.
+    #[must_use]
+    pub fn sample_at_start(&self, id: CounterTrackId) -> Option<u32> {
+        let track = self.trace.counters.tracks.get(id.0 as usize)?;
+        let before = Timestamp(self.span.start.0.checked_sub(1)?);
+        let last = self.trace.counters.sample_at(track, before)?;
+        let at_start = self.trace.counters.sample_at(track, self.span.start)?;
+        let is_told_anew = (last + 1..=at_start).any(|row| self.has_sample(id, row));
+        let mut rows = (track.samples.start..=last).rev();
+        rows.find(|&row| self.has_sample(id, row))
+            .filter(|_| !is_told_anew)
+    }
+
+    /// Whether an event's CPU, if that is known, is chosen.
     #[must_use]
     pub fn has_cpu_of(&self, event: EventId) -> bool {
-        self.cpus.is_empty()
-            || self
-                .trace
-                .events
-                .get(event)
-                .cpu
-                .is_none_or(|cpu| self.cpus.contains(&CpuId(cpu)))
+        self.on_cpus.has_event(self.trace, event)
+    }
+
+    /// Whether an event is chosen: by its thread, and by its CPU, if that is known.
+    #[must_use]
+    pub fn has_event(&self, event: EventId) -> bool {
+        (!self.is_narrowed || self.has_thread(self.trace.events.thread(event)))
+            && self.has_cpu_of(event)
     }
 
     /// Whether `cpus` leaves anything out.
     #[must_use]
     pub fn limits_cpus(&self) -> bool {
-        !self.cpus.is_empty()
+        self.on_cpus.is_limit()
+    }
+
+    /// Whether anything is left out but by time.
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        self.is_narrowed || self.limits_cpus()
     }
 
     /// Whether something that lasts from `start` to `end` shows in the range.

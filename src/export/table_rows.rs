@@ -124,7 +124,7 @@ pub(super) fn slices(
         }
         let label = table.label(slice.id);
         let row = table.row_of(slice.id);
-        if !chosen.has_track(row.track) || !chosen.has_cpu_of(slice.begin) {
+        if !chosen.has_slice(row.track, id as usize) {
             continue;
         }
         let kind = trace
@@ -183,7 +183,7 @@ pub(super) fn instants(
     }
     order.sort_unstable();
     for (time, event, track) in order {
-        let is_chosen = chosen.has_track(TrackId(track)) && chosen.has_cpu_of(EventId(event));
+        let is_chosen = chosen.has_point(TrackId(track), EventId(event));
         if !span.contains(time) || !is_chosen {
             continue;
         }
@@ -229,7 +229,7 @@ pub(super) fn counters(
             continue;
         }
         let track = &table.tracks[number as usize];
-        if !chosen.has_counter(CounterTrackId(number)) {
+        if !chosen.has_sample(CounterTrackId(number), row) {
             continue;
         }
         let (pid, cpu) = match track.scope {
@@ -264,7 +264,10 @@ pub(super) fn flows(
     let trace = &loaded.trace;
     let span = chosen.span;
     for (id, flow) in trace.flows.rows.iter().enumerate() {
-        let is_chosen = chosen.has_thread(flow.from.thread) && chosen.has_thread(flow.to.thread);
+        let is_chosen = chosen.has_thread(flow.from.thread)
+            && chosen.has_thread(flow.to.thread)
+            && chosen.has_cpu_of(flow.from.event)
+            && chosen.has_cpu_of(flow.to.event);
         if !is_chosen || !flow.has_end_in(span) {
             continue;
         }
@@ -324,7 +327,7 @@ pub(super) fn states(
     order.sort_by_key(|&id| trace.states.starts[id as usize]);
     for id in order {
         let state = trace.states.get(StateId(id));
-        if !chosen.has_thread(state.thread) || !meets(span, state.start, until(state.end)) {
+        if !chosen.has_states_of(state.thread) || !meets(span, state.start, until(state.end)) {
             continue;
         }
         // The dead stay dead: who died before the range is not in it.
@@ -462,7 +465,7 @@ pub(super) fn events(
         if event.row.time >= span.end && span.end != Timestamp::MAX {
             break;
         }
-        if !chosen.has_thread(trace.events.thread(id)) || !chosen.has_cpu_of(id) {
+        if !chosen.has_event(id) {
             continue;
         }
         let kind = trace.kinds.get(usize::from(event.row.kind.0));
@@ -489,7 +492,7 @@ pub(super) fn logs(
         .logs
         .rows
         .iter()
-        .filter(|row| span.contains(row.time) && chosen.has_thread(row.thread))
+        .filter(|row| span.contains(row.time) && chosen.has_event(row.event))
     {
         let (pid, tid) = owner(trace, row.thread);
         rows.row(&[

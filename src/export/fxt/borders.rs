@@ -4,7 +4,7 @@ use super::forms::Form;
 use super::items::{Item, Items, What};
 use super::losses;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, TrackId};
+use crate::trace::{CounterTrackId, CpuId, ThreadId, ThreadState, TrackId};
 
 impl<'a> Items<'a> {
     /// What lasts over the range's start, outermost first; their time is the start.
@@ -21,8 +21,7 @@ impl<'a> Items<'a> {
             let index = found.start as usize;
             if found.is_empty()
                 || trace.slices.starts[index] >= span.start.0
-                || (self.chosen.limits_cpus()
-                    && !self.chosen.has_cpu_of(EventId(trace.slices.begins[index])))
+                || !self.chosen.has_slice(row.track, index)
             {
                 continue;
             }
@@ -45,14 +44,9 @@ impl<'a> Items<'a> {
         items.extend(
             slices.map(|(_, (what, row, track))| Item::of_slice(trace, what, start, row, track)),
         );
-        for (number, track) in trace.counters.tracks.iter().enumerate() {
-            if !self.chosen.has_counter(CounterTrackId(number as u32)) {
-                continue;
-            }
-            let in_force = trace.counters.in_force(track, span);
-            let index = in_force.start as usize;
-            if !in_force.is_empty() && trace.counters.times[index] < span.start.0 {
-                items.push(at_start(What::Sample, index, number as u32));
+        for number in 0..trace.counters.tracks.len() as u32 {
+            if let Some(row) = self.chosen.sample_at_start(CounterTrackId(number)) {
+                items.push(at_start(What::Sample, row as usize, number));
             }
         }
         items.extend(self.waiting_at_start());
@@ -67,7 +61,7 @@ impl<'a> Items<'a> {
             }
         }
         for (thread, range) in trace.states.of_thread.iter().enumerate() {
-            if range.is_empty() || !self.chosen.has_thread(ThreadId(thread as u32)) {
+            if range.is_empty() || !self.chosen.has_states_of(ThreadId(thread as u32)) {
                 continue;
             }
             let found = trace.states.overlapping(range.clone(), span);
@@ -91,7 +85,7 @@ impl<'a> Items<'a> {
         };
         let mut items = Vec::new();
         for (thread, range) in trace.states.of_thread.iter().enumerate() {
-            if range.is_empty() || !self.chosen.has_thread(ThreadId(thread as u32)) {
+            if range.is_empty() || !self.chosen.has_states_of(ThreadId(thread as u32)) {
                 continue;
             }
             let found = trace.states.overlapping(range.clone(), span);
@@ -137,8 +131,7 @@ impl<'a> Items<'a> {
             };
             let index = index as usize;
             let end = trace.slices.end(index);
-            let is_chosen = !self.chosen.limits_cpus()
-                || self.chosen.has_cpu_of(EventId(trace.slices.begins[index]));
+            let is_chosen = self.chosen.has_slice(row.track, index);
             let is_over = end != i64::MAX || self.chosen.ends_before_trace();
             if end >= span.end.0 && is_over && is_chosen && self.has_own_end(index, form) {
                 let what = if form == Form::Async {

@@ -133,7 +133,9 @@ impl Encoder<'_, '_> {
             return None;
         }
         let event = self.event_ref(EventId(id));
-        let is_whole = source.has_all_counters && event.time.0 == item.time;
+        let has_all_values =
+            source.has_all_counters || source.chosen.has_thread(self.events.thread(EventId(id)));
+        let is_whole = has_all_values && event.time.0 == item.time;
         if is_whole && self.last_counter == id {
             return Some(());
         }

@@ -243,5 +243,5 @@ fn written_around(
 ) -> Option<SliceId> {
     let innermost = trace.innermost_slice(thread, time);
     std::iter::successors(innermost, |&slice| trace.slices.get(slice).parent)
-        .find(|&slice| chosen.has_cpu_of(trace.slices.get(slice).begin))
+        .find(|&slice| chosen.has_slice(trace.slices.row_of(slice).track, slice.0 as usize))
 }

@@ -368,7 +368,7 @@ impl<'a> Items<'a> {
         }
         for (thread, range) in trace.states.of_thread.iter().enumerate() {
             let thread = thread as u32;
-            if !range.is_empty() && self.chosen.has_thread(ThreadId(thread)) {
+            if !range.is_empty() && self.chosen.has_states_of(ThreadId(thread)) {
                 lanes.push(Lane::States { thread });
             }
         }
@@ -468,6 +468,7 @@ impl<'a> Items<'a> {
 
     fn gather_lane(&self, lane: Lane, stretch: &Stretch, list: &mut Vec<Item>) {
         let trace = self.trace;
+        let is_narrowed = self.chosen.is_narrowed();
         match lane {
             Lane::Slices { row, form } => self.gather_slices(row, form, stretch, list),
             Lane::Instants { track } => {
@@ -475,7 +476,7 @@ impl<'a> Items<'a> {
                 for index in stretch.starts.clone() {
                     let event = trace.instants.events[first + index];
                     if self.log_events.binary_search(&event).is_ok()
-                        || (self.chosen.limits_cpus() && !self.chosen.has_cpu_of(EventId(event)))
+                        || (is_narrowed && !self.chosen.has_point(TrackId(track), EventId(event)))
                     {
                         continue;
                     }
@@ -487,6 +488,10 @@ impl<'a> Items<'a> {
                 let first = trace.counters.tracks[track as usize].samples.start as usize;
                 for index in stretch.starts.clone() {
                     let row = first + index;
+                    let id = CounterTrackId(track);
+                    if is_narrowed && !self.chosen.has_sample(id, row as u32) {
+                        continue;
+                    }
                     let order = order_of(trace.counters.events[row]);
                     let at = (trace.counters.times[row], order);
                     list.push(Item::new(What::Sample, at, row as u32, track));
@@ -497,7 +502,7 @@ impl<'a> Items<'a> {
             Lane::Logs => {
                 for index in stretch.starts.clone() {
                     let log = &trace.logs.rows[index];
-                    if self.chosen.has_thread(log.thread) {
+                    if !is_narrowed || self.chosen.has_event(log.event) {
                         let at = (log.time.0, order_of(log.event.0));
                         list.push(Item::new(What::Log, at, index as u32, log.thread.0));
                     }
@@ -519,9 +524,8 @@ impl<'a> Items<'a> {
         let row = &slices.rows[row as usize];
         let depth = number - self.trace.tracks[row.track.0 as usize].rows.start;
         let from = row.slices.start as usize;
-        let is_chosen = |index: usize| {
-            !self.chosen.limits_cpus() || self.chosen.has_cpu_of(EventId(slices.begins[index]))
-        };
+        let is_narrowed = self.chosen.is_narrowed();
+        let is_chosen = |index: usize| !is_narrowed || self.chosen.has_slice(row.track, index);
         for index in stretch.starts_from(from).filter(|&index| is_chosen(index)) {
             let what = match form {
                 Form::Async => What::AsyncBegin,
@@ -618,7 +622,7 @@ impl<'a> Items<'a> {
             let thread = events.thread(EventId(id));
             let is_one = places.binary_search(&event.row.place).is_ok();
             let is_chosen =
-                self.chosen.span.contains(event.row.time) && self.chosen.has_thread(thread);
+                self.chosen.span.contains(event.row.time) && self.chosen.has_event(EventId(id));
             let at = (event.row.time.0, order_of(id));
             (is_one && is_chosen).then(|| Item::new(What::CounterWithoutNumber, at, id, thread.0))
         };
@@ -691,7 +695,7 @@ impl<'a> Items<'a> {
             let row = trace.events.get(EventId(id)).row;
             let thread = *threads.get(&fxt.woken(row.place)?)?;
             let is_chosen =
-                self.chosen.span.contains(row.time) && self.chosen.has_thread(ThreadId(thread));
+                self.chosen.span.contains(row.time) && self.chosen.has_states_of(ThreadId(thread));
             let at = (row.time.0, order_of(id));
             is_chosen.then(|| Item::new(What::WakeupOfReady, at, id, thread))
         };

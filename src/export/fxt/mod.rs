@@ -463,10 +463,4 @@ fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
 }
 
 #[cfg(test)]
-mod edge_tests;
-#[cfg(test)]
-mod files_tests;
-#[cfg(test)]
-mod kept_tests;
-#[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use crate::base::Timestamp;
 use crate::export::Chosen;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// Threads of which an arrow or a wakeup speaks, whether they live in the range and are chosen or not.
@@ -33,7 +33,60 @@ pub fn met_at_borders(
         .chain(narrowed)
         .filter_map(|row| trace.states.get(StateId(row)).waker);
     let moved = marks.iter().filter(|mark| mark.is_moved);
-    wakers.chain(moved.map(|mark| mark.thread)).collect()
+    let mut met: FxHashSet<ThreadId> = wakers.chain(moved.map(|mark| mark.thread)).collect();
+    if is_narrowed {
+        met_on_tracks(trace, chosen, &mut met);
+    }
+    met
+}
+
+/// Whose slices, points and samples lie on tracks that were chosen whole, whoever did it.
+fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
+    let span = chosen.span;
+    let mut meet = |event: u32| {
+        if event != u32::MAX && !chosen.has_thread(trace.events.thread(EventId(event))) {
+            met.insert(trace.events.thread(EventId(event)));
+        }
+    };
+    let slices = &trace.slices;
+    for (number, track) in trace.tracks.iter().enumerate() {
+        let is_async = matches!(track.kind, TrackKind::Async(_));
+        if !is_async || !chosen.has_track(TrackId(number as u32)) {
+            continue;
+        }
+        let rows = slices
+            .rows
+            .get(track.rows.start as usize..track.rows.end as usize);
+        let rows = rows.unwrap_or_default().iter();
+        for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
+            if chosen.has_slice(TrackId(number as u32), slice as usize) {
+                meet(slices.begins[slice as usize]);
+                let ends_inside = slices.end(slice as usize) < span.end.0;
+                meet(if ends_inside {
+                    slices.finish(slice as usize)
+                } else {
+                    u32::MAX
+                });
+            }
+        }
+        let points = track.instants.start as usize..track.instants.end as usize;
+        for &event in trace.instants.events.get(points).unwrap_or_default() {
+            let id = EventId(event);
+            if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
+            {
+                meet(event);
+            }
+        }
+    }
+    for (number, track) in trace.counters.tracks.iter().enumerate() {
+        let id = CounterTrackId(number as u32);
+        // Of other scopes the owner says them, whoever took the sample.
+        if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
+            let inside = trace.counters.in_force(track, span);
+            let rows = inside.filter(|&row| chosen.has_sample(id, row));
+            rows.for_each(|row| meet(trace.counters.events[row as usize]));
+        }
+    }
 }
 
 /// Writes the names of all that live in the range or are `met` there; how many processes and threads.

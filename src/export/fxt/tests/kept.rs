@@ -1,12 +1,6 @@
 //! What FXT to FXT keeps, what a range says of what lies outside of it, and what it does not need.
 
-use super::edge_tests::{complete, written};
-use super::records::{Arg, ArgValue, EventType, Head};
-use super::scheduling_records::Side;
-use super::tests::{cut, fields_of, head, range, slices};
 use super::*;
-use crate::export::Selection;
-use crate::trace::SliceId;
 
 /// How many string records a range is written with.
 fn string_count(source: &LoadedTrace, selection: &Selection) -> usize {

@@ -1,39 +1,6 @@
 //! Ranges, times, names and arguments at the edges of what there is and of what the format holds.
 
-use super::records::{Arg, ArgValue, EventType, Head, Records};
-use super::scheduling_records::Side;
-use super::tests::{arguments, cut, head, range, sample, slices, tables};
 use super::*;
-use crate::base::Timestamp;
-use crate::export::Selection;
-
-/// Opens what `fill` writes.
-pub(super) fn written(
-    folder: &std::path::Path,
-    fill: impl FnOnce(&mut Records<'_>),
-) -> LoadedTrace {
-    let tables = tables();
-    let mut out = Records::new(&tables);
-    out.file_head("test");
-    out.well_known_strings();
-    fill(&mut out);
-    let path = folder.join("written.fxt");
-    std::fs::write(&path, out.finish().0).unwrap();
-    crate::load::open(&path, &Job::default()).unwrap()
-}
-
-pub(super) fn complete(
-    out: &mut Records<'_>,
-    name: &str,
-    (start, end): (u64, u64),
-    args: &[Arg<'_>],
-) {
-    let mut args = args.to_vec();
-    super::args::fit(&mut args);
-    let name = out.name(name);
-    let base = head(EventType::Complete, start, 11);
-    out.event(Head { name, ..base }, &args, Some(end));
-}
 
 fn row(name: &str, start: i64, end: i64) -> (String, u64, i64, i64) {
     (name.to_owned(), 11, start, end)

@@ -1,33 +1,22 @@
 //! Several files on one axis leave as one file, and nothing of one gets mixed up with another's.
 
-use std::path::Path;
-
-use super::scheduling_records::Side;
-use super::tests::{cut, tables};
 use super::*;
-use crate::export::Selection;
 use crate::load::together::open_together;
 use crate::trace::RunId;
-use records::Records;
 
 /// A file in which a thread runs on CPU 0 from 100 to 200, and on CPU 3 from 300 to 400.
-fn file(folder: &Path, name: &str, thread: u64) -> std::path::PathBuf {
-    let tables = tables();
-    let mut out = Records::new(&tables);
-    out.file_head("test");
-    out.well_known_strings();
-    let side = Side::Thread {
-        koid: thread,
-        weight: 5,
-    };
-    for (cpu, start) in [(0, 100), (3, 300)] {
-        out.wakeup(start - 50, cpu, thread, None);
-        out.context_switch((start, cpu), Side::Idle, (1, ""), side, None);
-        out.context_switch((start + 100, cpu), side, (3, ""), Side::Idle, None);
-    }
-    let path = folder.join(name);
-    std::fs::write(&path, out.finish().0).unwrap();
-    path
+fn runs_of(folder: &Path, name: &str, thread: u64) -> PathBuf {
+    file(folder, name, |out| {
+        let side = Side::Thread {
+            koid: thread,
+            weight: 5,
+        };
+        for (cpu, start) in [(0, 100), (3, 300)] {
+            out.wakeup(start - 50, cpu, thread, None);
+            out.context_switch((start, cpu), Side::Idle, (1, ""), side, None);
+            out.context_switch((start + 100, cpu), side, (3, ""), Side::Idle, None);
+        }
+    })
 }
 
 /// (thread, CPU, length) of all runs, sorted.
@@ -49,8 +38,8 @@ fn runs(loaded: &LoadedTrace) -> Vec<(u64, u32, i64)> {
 fn each_file_keeps_its_cpus() {
     let folder = tempfile::tempdir().unwrap();
     let paths = [
-        file(folder.path(), "first.fxt", 11),
-        file(folder.path(), "second.fxt", 21),
+        runs_of(folder.path(), "first.fxt", 11),
+        runs_of(folder.path(), "second.fxt", 21),
     ];
     let both = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
     assert_eq!(both.trace.cpus.len(), 4);

@@ -1,0 +1,172 @@
+//! What the exporter is tested with: files in words, and what they say when they are read back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::records::{Arg, ArgValue, EventType, Head, Records};
+use super::scheduling_records::Side;
+use super::*;
+use crate::base::{TimeSpan, Timestamp};
+use crate::event::Field;
+use crate::export::{self, Overwrite, Selection};
+use crate::load::open;
+use crate::trace::{SliceId, ThreadState};
+
+mod choices;
+mod edges;
+mod kept;
+mod payloads;
+mod ranges;
+mod reused_entries;
+mod several_files;
+mod whole;
+
+/// Writes what `fill` says into a file.
+fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathBuf {
+    let tables = tables();
+    let mut out = Records::new(&tables);
+    out.file_head("test");
+    out.well_known_strings();
+    fill(&mut out);
+    let path = folder.join(name);
+    std::fs::write(&path, out.finish().0).unwrap();
+    path
+}
+
+/// Opens a file of what `fill` says.
+fn written(folder: &Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
+    open(&file(folder, "written.fxt", fill), &Job::default()).unwrap()
+}
+
+fn tables() -> FixedTables {
+    FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
+}
+
+fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
+    Head {
+        event_type,
+        time,
+        thread: (10, thread),
+        category: super::records::TextRef::EMPTY,
+        name: super::records::TextRef::EMPTY,
+    }
+}
+
+fn complete(out: &mut Records<'_>, name: &str, (start, end): (u64, u64), args: &[Arg<'_>]) {
+    let mut args = args.to_vec();
+    super::args::fit(&mut args);
+    let name = out.name(name);
+    let base = head(EventType::Complete, start, 11);
+    out.event(Head { name, ..base }, &args, Some(end));
+}
+
+/// Threads 11, 12 and 13 of process 10 from 0 to 1000; see the tests for what they do.
+fn sample(folder: &Path) -> LoadedTrace {
+    written(folder, |out| {
+        out.process_object(10, b"game");
+        for thread in [11, 12, 13] {
+            out.thread_object((10, thread), format!("t{thread}").as_bytes());
+        }
+        let mut event = |event_type, time, thread, name: &'static str, args: &[Arg<'_>], word| {
+            let name = out.name(name);
+            out.event(
+                Head {
+                    name,
+                    ..head(event_type, time, thread)
+                },
+                args,
+                word,
+            );
+        };
+        let value = |number| [Arg::new("value", ArgValue::Int64(number))];
+        event(EventType::Begin, 0, 11, "outer", &value(1), None);
+        event(EventType::Complete, 100, 11, "inner", &value(2), Some(900));
+        event(EventType::AsyncBegin, 50, 11, "request", &[], Some(5));
+        event(EventType::Counter, 10, 11, "load", &value(1), Some(0));
+        event(EventType::Counter, 400, 11, "load", &value(7), Some(0));
+        event(EventType::FlowBegin, 150, 11, "work", &[], Some(77));
+        event(EventType::Complete, 600, 12, "job", &[], Some(800));
+        event(EventType::FlowStep, 650, 12, "work", &[], Some(77));
+        event(EventType::Complete, 840, 13, "late", &[], Some(860));
+        event(EventType::FlowEnd, 850, 13, "work", &[], Some(77));
+        event(EventType::AsyncEnd, 950, 12, "request", &[], Some(5));
+        event(EventType::End, 1000, 11, "", &value(3), None);
+        let side = |koid, weight| Side::Thread { koid, weight };
+        out.context_switch((20, 0), Side::Idle, (1, ""), side(11, 5), None);
+        out.context_switch((500, 0), side(11, 5), (3, "D"), side(12, 6), None);
+        out.wakeup(800, 0, 11, Some(12));
+        out.log(450, (10, 12), b"hello");
+    })
+}
+
+fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTrace, Summary) {
+    let path = folder.join("cut.fxt");
+    let summary = export::run(
+        &EXPORTER,
+        source,
+        selection,
+        &path,
+        Overwrite::Replace,
+        &Job::default(),
+    )
+    .unwrap();
+    (open(&path, &Job::default()).unwrap(), summary)
+}
+
+fn range(from: i64, until: i64) -> Selection {
+    Selection::range(TimeSpan::new(Timestamp(from), Timestamp(until)))
+}
+
+/// (name, thread, start, end) of all slices, sorted.
+fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
+    let trace = &loaded.trace;
+    let mut rows: Vec<_> = (0..trace.slices.len() as u32)
+        .map(|index| {
+            let slice = trace.slices.get(SliceId(index));
+            let label = trace.slices.label(slice.id);
+            let thread = trace.thread(trace.events.thread(slice.begin)).tid;
+            let end = slice.end.map_or(-1, |end| end.0);
+            (
+                trace.text(label.name).into_owned(),
+                thread,
+                slice.start.0,
+                end,
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, String> {
+    let trace = &loaded.trace;
+    let index = (0..trace.slices.len() as u32)
+        .find(|&index| trace.text(trace.slices.label(SliceId(index)).name) == name)
+        .unwrap();
+    fields_of(loaded, trace.slices.get(SliceId(index)).begin)
+}
+
+fn fields_of(loaded: &LoadedTrace, event: EventId) -> BTreeMap<String, String> {
+    let event = loaded.trace.events.get(event);
+    let detail = loaded.reader.describe(event.into());
+    let text = |field: &Field| (field.name.clone(), field.value.to_string());
+    detail.fields.iter().map(text).collect()
+}
+
+/// Thread, state, start and end of all states.
+fn states(loaded: &LoadedTrace) -> Vec<(u64, ThreadState, i64, i64)> {
+    let (trace, mut found) = (&loaded.trace, Vec::new());
+    for (thread, range) in trace.states.of_thread.iter().enumerate() {
+        for row in range.start as usize..range.end as usize {
+            let states = &trace.states;
+            let tid = trace.threads[thread].tid;
+            found.push((
+                tid,
+                states.states[row],
+                states.starts[row],
+                states.ends[row],
+            ));
+        }
+    }
+    found
+}

@@ -1,0 +1,101 @@
+//! A small trace of everything, cut to a range.
+
+use super::*;
+
+#[test]
+fn what_crosses_the_border_is_cut_there_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let (cut, _) = cut(folder.path(), &source, &range(300, 700));
+    let expected: Vec<(String, u64, i64, i64)> = [
+        ("inner", 11, 300, 700),
+        ("job", 12, 600, 700),
+        ("outer", 11, 300, 700),
+        ("request", 11, 300, 700),
+    ]
+    .map(|(name, thread, start, end)| (name.to_owned(), thread, start, end))
+    .to_vec();
+    assert_eq!(slices(&cut), expected);
+    let outer = arguments(&cut, "outer");
+    assert_eq!(outer["really_began_ns"], "0");
+    assert_eq!(outer["really_ended_ns"], "1000");
+    assert_eq!(outer["value"], "1");
+    let job = arguments(&cut, "job");
+    assert!(!job.contains_key("really_began_ns"));
+    assert_eq!(job["really_ended_ns"], "800");
+
+    let trace = &cut.trace;
+    assert_eq!(trace.counters.times, vec![300, 400]);
+    assert_eq!(trace.counters.values, vec![1.0, 7.0]);
+    assert_eq!(trace.runs.starts, vec![300, 500]);
+    assert_eq!(trace.runs.ends, vec![500, 700]);
+    assert_eq!(trace.runs.priorities, vec![5, 6]);
+    assert_eq!(
+        trace.runs.end_states[0],
+        crate::event::EndState::Uninterruptible
+    );
+    assert_eq!(trace.runs.end_states[1], crate::event::EndState::Unknown);
+    let flows: Vec<(i64, i64)> = trace
+        .flows
+        .rows
+        .iter()
+        .map(|flow| (flow.from.time.0, flow.to.time.0))
+        .collect();
+    assert_eq!(flows, vec![(300, 650), (650, 699)]);
+    // It goes on to a slice that is not in the range.
+    let [_, last] = trace.flows.rows.as_slice() else {
+        panic!("{flows:?}");
+    };
+    assert_eq!(last.to.slice, None);
+    let said = fields_of(&cut, last.to.event);
+    assert_eq!(
+        (&*said["really_in"], &*said["really_at_ns"]),
+        ("late", "850")
+    );
+    assert_eq!(trace.logs.rows.len(), 1);
+    assert_eq!(trace.processes.len(), 1);
+    assert!(
+        trace
+            .diagnostics
+            .rows()
+            .iter()
+            .all(|row| row.severity == crate::base::Severity::Info)
+    );
+}
+
+#[test]
+fn who_waits_at_the_start_waits_in_the_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let side = |koid| Side::Thread { koid, weight: 5 };
+        out.context_switch((100, 0), Side::Idle, (1, ""), side(7), None);
+        out.context_switch((200, 0), side(7), (3, ""), side(8), None);
+        out.context_switch((300, 0), side(8), (3, "D"), side(9), None);
+        out.context_switch((900, 0), side(9), (1, ""), side(7), None);
+    });
+    let span = TimeSpan::new(Timestamp(400), Timestamp(950));
+    let (again, _) = cut(folder.path(), &source, &Selection::range(span));
+    let told = states(&again);
+    for (tid, state, until) in [
+        (7, ThreadState::Sleeping, 900),
+        (8, ThreadState::Uninterruptible, i64::MAX),
+        (9, ThreadState::Running, 900),
+    ] {
+        assert!(told.contains(&(tid, state, 400, until)), "{told:?}");
+    }
+    assert_eq!(again.trace.runs.len(), 2);
+    assert!(again.trace.diagnostics.rows().is_empty());
+}
+
+#[test]
+fn a_thread_is_taken_off_a_cpu_where_it_was_not_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let side = |koid| Side::Thread { koid, weight: 5 };
+        out.context_switch((40, 0), Side::Idle, (1, ""), side(2), None);
+        out.context_switch((60, 1), side(2), (3, ""), side(3), None);
+    });
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert!(states(&source).contains(&(2, ThreadState::Sleeping, 60, i64::MAX)));
+    assert_eq!(states(&again), states(&source));
+}

@@ -1,0 +1,219 @@
+//! Whole traces: by every exporter, cancelled, with no room on the disk, and as arrows and arguments come back.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::trace::flows::FlowPoint;
+use crate::trace::{Flow, Flows};
+
+#[test]
+fn a_cancelled_export_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let path = folder.path().join("out.fxt");
+    for exporter in export::EXPORTERS {
+        let job = Job::default();
+        job.cancel();
+        let result = export::run(
+            exporter,
+            &source,
+            &Selection::all(),
+            &path,
+            Overwrite::Refuse,
+            &job,
+        );
+        assert!(result.is_err(), "{exporter:?}");
+        assert!(!path.exists(), "{exporter:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_exporter_writes_what_its_format_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    for exporter in export::EXPORTERS {
+        let path = folder.path().join(format!("out.{}", exporter.extension));
+        let result = export::run(
+            exporter,
+            &source,
+            &Selection::all(),
+            &path,
+            Overwrite::Refuse,
+            &Job::default(),
+        );
+        if exporter.name == "compile-commands" {
+            assert!(matches!(result, Err(ExportError::Nothing(_))));
+            continue;
+        }
+        assert_eq!(
+            result.unwrap().bytes,
+            std::fs::metadata(&path).unwrap().len()
+        );
+        if exporter.extension.ends_with("json") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let rows = json
+                .as_array()
+                .or_else(|| json["traceEvents"].as_array())
+                .unwrap();
+            // A tree has its roots at the top, however many lie below them.
+            let least = if exporter.name == "process-tree-json" {
+                1
+            } else {
+                5
+            };
+            assert!(rows.len() >= least, "{exporter:?}");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_is_said_and_the_old_file_stays() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let failed = EXPORTER.write_to(&source, &Selection::all(), &mut Full, &Job::default());
+    let error = failed.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    let path = folder.path().join("old.fxt");
+    std::fs::write(&path, "old").unwrap();
+    let done: Result<(), ExportError> =
+        export::atomic_file::write_whole(&path, Overwrite::Replace, |_| {
+            let all = Selection::all();
+            let done = EXPORTER.write_to(&source, &all, &mut Full, &Job::default());
+            done.map(|_| ())
+        });
+    assert!(done.is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn begins_of_a_file_without_ends_are_unfinished_slices() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (event_type, time, name, end) in [
+            (EventType::Begin, 0, "outer", None),
+            (EventType::Complete, 0, "whole", Some(50)),
+            (EventType::Begin, 100, "inner", None),
+        ] {
+            let name = out.name(name);
+            let base = head(event_type, time, 11);
+            out.event(Head { name, ..base }, &[], end);
+        }
+    });
+    let expected = [("inner", 100, -1), ("outer", 0, -1), ("whole", 0, 50)]
+        .map(|(name, start, end)| (name.to_owned(), 11, start, end));
+    assert_eq!(slices(&source), expected);
+    assert!(
+        source
+            .trace
+            .tracks
+            .iter()
+            .all(|track| track.instants.is_empty())
+    );
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(slices(&again), expected);
+}
+
+#[test]
+fn arrows_that_go_on_from_one_event_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = sample(folder.path());
+    let trace = Arc::get_mut(&mut source.trace).unwrap();
+    let times = |trace: &Trace| -> Vec<(i64, i64)> {
+        let rows = trace.flows.rows.iter();
+        let mut times: Vec<_> = rows.map(|row| (row.from.time.0, row.to.time.0)).collect();
+        times.sort_unstable();
+        times
+    };
+    assert_eq!(times(trace), [(150, 650), (650, 850)]);
+    // As a file that one event read and wrote, and two others read: the same id goes on twice from there, and twice
+    // from where it began.
+    let mut rows = trace.flows.rows.clone();
+    let (first, second) = (rows[0], rows[1]);
+    let late = FlowPoint {
+        time: Timestamp(880),
+        ..first.from
+    };
+    rows.extend([second.from, first.from].map(|from| Flow {
+        from,
+        to: late,
+        ..second
+    }));
+    trace.flows = Flows::new(rows).into();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let expected = [(150, 650), (150, 880), (650, 850), (650, 880)];
+    assert_eq!(times(&again.trace), expected);
+}
+
+/// What is written, with the arguments of the source read in one way or the other.
+fn bytes_of(source: &LoadedTrace, zones: Zones, span: TimeSpan, arguments: Arguments) -> Vec<u8> {
+    let selection = Selection::range(span);
+    let job = Job::default();
+    let request = Request {
+        loaded: source,
+        chosen: &Chosen::new(&source.trace, &selection),
+        job: &job,
+        table: None,
+    };
+    let mut out = Vec::new();
+    write_with((zones, arguments), &request, &mut out).unwrap();
+    out
+}
+
+#[test]
+fn arguments_as_they_stand_are_written_as_their_fields_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["tests/golden/fxt", "sample-traces"].map(|folder| root.join(folder));
+    let corpus = std::env::var_os("THREADLINE_CORPUS")
+        .map_or_else(|| root.join("../shared/corpus"), Into::into)
+        .join("fxt");
+    let files = folders
+        .iter()
+        .chain([&corpus])
+        .filter_map(|folder| folder.read_dir().ok());
+    let paths = files.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut own_count = 0;
+    for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "fxt")) {
+        let Ok(source) = open(&path, &Job::default()) else {
+            continue;
+        };
+        let whole = source.trace.span;
+        let middle = Timestamp(whole.start.0.midpoint(whole.end.0));
+        let small = Zones {
+            strings: 40,
+            last_string: 60,
+            threads: 2,
+            last_thread: 4,
+        };
+        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        for (zones, span) in [
+            (Zones::FULL, all),
+            (small, all),
+            (Zones::FULL, TimeSpan::new(whole.start, middle)),
+        ] {
+            let own = bytes_of(&source, zones, span, Arguments::AsTheyStand);
+            let fields = bytes_of(&source, zones, span, Arguments::AsFields);
+            assert!(own == fields, "{}", path.display());
+        }
+        let fxt = source.reader.fxt_source();
+        let ids = (0..source.trace.events.len() as u32).map(EventId);
+        own_count += ids
+            .filter(|&id| {
+                let place = source.trace.events.get(id).row.place;
+                let own = fxt.and_then(|fxt| fxt.event(place));
+                own.is_some_and(|event| event.arg_count() > 0)
+            })
+            .count();
+    }
+    assert!(own_count > 100, "{own_count}");
+}
