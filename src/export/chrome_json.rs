@@ -17,6 +17,7 @@ use super::fxt::koids::Koids;
 use super::fxt::losses::Losses;
 use super::fxt::records::ArgValue;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
+use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
 use crate::event::{FieldRef, Value};
 use crate::formats::EventRef;
@@ -385,7 +386,7 @@ impl<'a> JsonEvents<'a> {
                 let time = trace.counters.times[row as usize].max(self.chosen.span.start.0);
                 let mut args = Map::new();
                 args.insert(
-                    name.argument.clone(),
+                    crate::base::strings::exact_text(&name.argument).into_owned(),
                     json!(trace.counters.values[row as usize]),
                 );
                 let head = Head {
@@ -486,9 +487,9 @@ fn js_number(koid: u64) -> u64 {
     }
 }
 
-fn json_args(fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
+fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
-    for arg in args::arguments(&fields) {
+    for arg in args::arguments(&mut fields) {
         let value = match arg.value {
             ArgValue::Null => Json::Null,
             ArgValue::Int32(value) => json!(value),
@@ -499,12 +500,12 @@ fn json_args(fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
             ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
             ArgValue::Double(value) if value.is_finite() => json!(value),
             ArgValue::Double(value) => json!(value.to_string()),
-            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text),
+            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text_of(&text)),
             ArgValue::Pointer(value) => json!(format!("{value:#x}")),
             ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
             ArgValue::Bool(value) => json!(value),
         };
-        object.entry(arg.name.into_owned()).or_insert(value);
+        object.entry(text_of(&arg.name)).or_insert(value);
     }
     object
 }

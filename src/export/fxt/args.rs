@@ -9,12 +9,16 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::records::{Arg, ArgValue, MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut};
+use super::records::{Arg, ArgValue, MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
+use super::values::bytes_of;
+use crate::base::strings::exact_text;
 use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Reader};
 
-/// Words that the arguments of one record may take: the rest is for header, time, names and the last word.
+/// Words that the arguments of a scheduling record, an object or a large event may take, whatever else they have.
 pub const MOST_ARG_WORDS: usize = 3800;
+/// The type of fields that are bytes in their file as well.
+const BLOB: &str = "blob";
 /// Texts longer than this are looked at twice.
 const MOST_QUICK_BYTES: usize = 4096;
 /// Names of fields that are remembered.
@@ -50,52 +54,68 @@ pub fn async_id(reader: &dyn Reader, event: EventRef) -> Option<u64> {
 
 /// Whether a field is an argument that is bytes in its file as well.
 fn is_blob(field: &FieldRef<'_>) -> bool {
-    field.type_name == "blob"
+    field.type_name == BLOB
 }
 
-/// The fields that are arguments.
-pub fn arguments<'f>(fields: &'f [FieldRef<'_>]) -> impl Iterator<Item = Arg<'f>> {
-    let fields = fields.iter().filter(|field| is_argument(&field.type_name));
-    fields.map(|field| Arg {
-        name: Cow::Borrowed(&*field.name),
-        value: value_of(field),
-    })
+/// The fields that are arguments, taken out.
+pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
+    let fields = fields.drain(..);
+    let fields = fields.filter(|field| is_argument(&field.type_name));
+    fields.map(argument).collect()
 }
 
-/// Moves `more` to `fields`, but for those that are there already with the same value.
-pub fn merge<'a>(fields: &mut Vec<FieldRef<'a>>, more: &mut Vec<FieldRef<'a>>) {
-    let own_count = fields.len();
-    for field in more.drain(..) {
-        let own = fields.get(..own_count).unwrap_or(&[]);
-        let is_there = |own: &FieldRef<'_>| own.name == field.name && own.value == field.value;
-        if !own.iter().any(is_there) {
-            fields.push(field);
+fn argument(field: FieldRef<'_>) -> Arg<'_> {
+    let value = match field.value {
+        ValueRef::Text(text) => ArgValue::Text(bytes_of(text)),
+        ValueRef::Bytes(bytes) if field.type_name == BLOB => ArgValue::Blob(bytes),
+        ref other => spelled(other, &field.type_name),
+    };
+    Arg {
+        name: bytes_of(field.name),
+        value,
+    }
+}
+
+/// Moves `more` to `args`, but for those that are there already with the same value.
+pub fn merge<'a>(args: &mut Vec<Arg<'a>>, more: Vec<Arg<'a>>) {
+    let own_count = args.len();
+    for arg in more {
+        if !args.iter().take(own_count).any(|own| *own == arg) {
+            args.push(arg);
         }
     }
 }
 
 fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
     match &field.value {
+        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text.as_bytes())),
+        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
+        other => spelled(other, &field.type_name),
+    }
+}
+
+/// A value that nothing is lent for.
+fn spelled(value: &ValueRef<'_>, type_name: &str) -> ArgValue<'static> {
+    match value {
         ValueRef::Null => ArgValue::Null,
         ValueRef::Bool(value) => ArgValue::Bool(*value),
         ValueRef::Int(value) => match i32::try_from(*value) {
-            Ok(small) if field.type_name == "int32" => ArgValue::Int32(small),
+            Ok(small) if type_name == "int32" => ArgValue::Int32(small),
             _ => ArgValue::Int64(*value),
         },
         ValueRef::UInt(value) => match u32::try_from(*value) {
-            Ok(small) if field.type_name == "uint32" => ArgValue::UInt32(small),
+            Ok(small) if type_name == "uint32" => ArgValue::UInt32(small),
             _ => ArgValue::UInt64(*value),
         },
         ValueRef::Double(value) => ArgValue::Double(*value),
-        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text)),
+        ValueRef::Text(text) => ArgValue::text(text.clone().into_owned()),
         ValueRef::Pointer(value) => ArgValue::Pointer(*value),
         ValueRef::Koid(value) => ArgValue::Koid(*value),
-        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
         ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
-            ArgValue::Text(format!("{} bytes", bytes.len()).into())
+            ArgValue::text(format!("{} bytes", bytes.len()))
         }
-        ValueRef::Bytes(bytes) => ArgValue::Text(Value::Bytes(bytes.to_vec()).to_string().into()),
-        ValueRef::List(items) => ArgValue::Text(list_text(items).into()),
+        ValueRef::Bytes(bytes) => ArgValue::text(Value::Bytes(bytes.to_vec()).to_string()),
+        ValueRef::List(items) => ArgValue::text(list_text(items)),
     }
 }
 
@@ -128,11 +148,13 @@ impl<'a> FieldNames<'a> {
         }
     }
 
-    /// Prepares `fields` and `more` as the arguments of the next record. `false` if they do not fit: see [`fit`].
+    /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` of them. `false` if
+    /// they do not fit: see [`fit`].
     pub fn prepare(
         &mut self,
         fields: &[FieldRef<'a>],
         more: &[Arg<'_>],
+        words: usize,
         records: &mut Records<'_>,
     ) -> bool {
         records.prepare(&[]);
@@ -158,10 +180,10 @@ impl<'a> FieldNames<'a> {
             }
         }
         for arg in more {
-            let name = records.name(&arg.name);
+            let name = records.exact_name(&arg.name);
             records.prepare_one(name, &arg.value);
         }
-        count <= MOST_ARGS && records.prepared_bytes() <= MOST_ARG_WORDS * 8
+        count <= MOST_ARGS && records.prepared_bytes() <= words * 8
     }
 
     /// The reference of a name, for the next record.
@@ -213,20 +235,20 @@ pub struct Fitted {
     /// Whether some are in `more`.
     pub is_packed: bool,
     /// The texts and bytes that were cut: their arguments' names, and all of each.
-    pub cut: Vec<(String, Vec<u8>)>,
+    pub cut: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Makes `args` fit into one event record.
-pub fn fit(args: &mut Vec<Arg<'_>>) -> Fitted {
+/// Makes `args` fit into one record that has room for `most_words` of them.
+pub fn fit(args: &mut Vec<Arg<'_>>, most_words: usize) -> Fitted {
     let mut fitted = Fitted::default();
     if args.len() > MOST_ARGS {
         let rest = args.split_off(MOST_ARGS - 1);
-        args.push(Arg::new("more", ArgValue::Text(json_object(&rest).into())));
+        args.push(Arg::new("more", ArgValue::text(json_object(&rest))));
         fitted.is_packed = true;
     }
     let mut words: usize = args.iter().map(Arg::most_words).sum();
     // The longest texts go into string records of their own.
-    while words > MOST_ARG_WORDS {
+    while words > most_words {
         let longest = args
             .iter_mut()
             .filter(|arg| matches!(arg.value, ArgValue::Text(_) | ArgValue::Blob(_)))
@@ -238,15 +260,14 @@ pub fn fit(args: &mut Vec<Arg<'_>>) -> Fitted {
         if let ArgValue::Blob(bytes) = &mut arg.value {
             let said = format!("{} bytes", bytes.len());
             let whole = std::mem::take(bytes).into_owned();
-            fitted.cut.push((arg.name.to_string(), whole));
-            arg.value = ArgValue::Text(said.into());
+            fitted.cut.push((arg.name.to_vec(), whole));
+            arg.value = ArgValue::text(said);
         } else if let ArgValue::Text(text) = &mut arg.value {
             let mut text = std::mem::take(text);
             if text.len() > MOST_STRING_BYTES {
-                let start = format!("{}…", cut(&text, MOST_STRING_BYTES - 3));
+                let start = [cut_bytes(&text, MOST_STRING_BYTES - 3), "…".as_bytes()].concat();
                 let whole = std::mem::replace(&mut text, start.into());
-                let whole = whole.into_owned().into_bytes();
-                fitted.cut.push((arg.name.to_string(), whole));
+                fitted.cut.push((arg.name.to_vec(), whole.into_owned()));
             }
             arg.value = ArgValue::LongText(text);
         }
@@ -278,7 +299,9 @@ fn json_object(args: &[Arg<'_>]) -> String {
                 Ok(())
             }
             ArgValue::Blob(bytes) => {
-                out.push_str(&json_text(&Value::Bytes(bytes.to_vec()).to_string()));
+                out.push_str(&json_text(
+                    Value::Bytes(bytes.to_vec()).to_string().as_bytes(),
+                ));
                 Ok(())
             }
         };
@@ -287,8 +310,9 @@ fn json_object(args: &[Arg<'_>]) -> String {
     out
 }
 
-fn json_text(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Bytes that are no UTF-8 are `\xNN` there.
+fn json_text(text: &[u8]) -> String {
+    serde_json::Value::from(exact_text(text)).to_string()
 }
 
 #[cfg(test)]
@@ -300,14 +324,14 @@ mod tests {
         let mut args: Vec<Arg<'_>> = (0..20)
             .map(|i| Arg::new(format!("a{i}"), ArgValue::Int64(i)))
             .collect();
-        args[17].value = ArgValue::Text("say \"hi\"".into());
-        let fitted = fit(&mut args);
+        args[17].value = ArgValue::text("say \"hi\"");
+        let fitted = fit(&mut args, MOST_ARG_WORDS);
         assert!(fitted.is_packed && fitted.cut.is_empty());
         assert_eq!(args.len(), 15);
         let ArgValue::Text(more) = &args[14].value else {
             panic!("{:?}", args[14]);
         };
-        let more: serde_json::Value = serde_json::from_str(more).unwrap();
+        let more: serde_json::Value = serde_json::from_slice(more).unwrap();
         assert_eq!(more["a14"], 14);
         assert_eq!(more["a17"], "say \"hi\"");
         assert_eq!(more["a19"], 19);
@@ -318,29 +342,29 @@ mod tests {
         let long = "ä".repeat(40_000);
         let middle = long.get(..20_000).unwrap();
         let mut args = vec![
-            Arg::new("short", ArgValue::Text("kept".into())),
-            Arg::new("long", ArgValue::Text(long.as_str().into())),
-            Arg::new("middle", ArgValue::Text(middle.into())),
-            Arg::new("other", ArgValue::Text(middle.into())),
-            Arg::new("longer", ArgValue::Text(format!("{long}!").into())),
+            Arg::new("short", ArgValue::text("kept")),
+            Arg::new("long", ArgValue::text(long.as_str())),
+            Arg::new("middle", ArgValue::text(middle)),
+            Arg::new("other", ArgValue::text(middle)),
+            Arg::new("longer", ArgValue::text(format!("{long}!"))),
         ];
-        let fitted = fit(&mut args);
+        let fitted = fit(&mut args, MOST_ARG_WORDS);
         let words: usize = args.iter().map(Arg::most_words).sum();
         assert!(words <= MOST_ARG_WORDS);
-        assert_eq!(args[0].value, ArgValue::Text("kept".into()));
-        assert_eq!(args[2].value, ArgValue::Text(middle.into()));
-        assert_eq!(args[3].value, ArgValue::LongText(middle.into()));
+        assert_eq!(args[0].value, ArgValue::text("kept"));
+        assert_eq!(args[2].value, ArgValue::text(middle));
+        assert_eq!(args[3].value, ArgValue::LongText(middle.as_bytes().into()));
         for index in [1, 4] {
             let ArgValue::LongText(text) = &args[index].value else {
                 panic!("{:?}", args[index]);
             };
             assert!(text.len() <= MOST_STRING_BYTES && text.len() > 32_000);
-            assert!(text.ends_with('…'));
+            assert!(text.ends_with("…".as_bytes()));
         }
         let expected = [("longer", format!("{long}!")), ("long", long)];
         assert_eq!(
             fitted.cut,
-            expected.map(|(name, text)| (name.to_owned(), text.into_bytes()))
+            expected.map(|(name, text)| (name.as_bytes().to_vec(), text.into_bytes()))
         );
     }
 }

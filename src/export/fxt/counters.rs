@@ -15,17 +15,18 @@ use crate::trace::{EventId, Trace};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterName {
     /// Name of the event.
-    pub event: String,
+    pub event: Vec<u8>,
     /// Name of the argument.
-    pub argument: String,
+    pub argument: Vec<u8>,
     /// Tells tracks of one process apart.
     pub id: u64,
 }
 
 impl CounterName {
     /// Readers join `event:argument`, and leave the argument out if it is the same.
-    pub fn new(name: &str, id: u64) -> CounterName {
-        let (event, argument) = match name.split_once(':') {
+    pub fn new(name: &[u8], id: u64) -> CounterName {
+        let colon = name.iter().position(|&byte| byte == b':');
+        let (event, argument) = match colon.map(|at| (&name[..at], &name[at + 1..])) {
             Some((event, argument))
                 if !event.is_empty() && !argument.is_empty() && event != argument =>
             {
@@ -63,7 +64,7 @@ pub fn counter_names(trace: &Trace) -> Vec<CounterName> {
                 (CounterScope::Thread(thread), _) => trace.thread(thread).tid,
                 (_, number) => number,
             };
-            CounterName::new(&trace.text(track.name), id)
+            CounterName::new(trace.strings.bytes(track.name), id)
         })
         .collect()
 }
@@ -107,13 +108,16 @@ impl Encoder<'_, '_> {
             u32::MAX => StringId::EMPTY,
             event => self.names_of(self.events.kind(EventId(event))).0,
         };
-        let args = [Arg::new(name.argument.as_str(), value)];
+        let args = [Arg {
+            name: name.argument.as_slice().into(),
+            value,
+        }];
         let head = Head {
             event_type: EventType::Counter,
             time: self.ticks(item.time),
             thread,
             category: self.records.exact_name(self.name_bytes(category)),
-            name: self.records.name(&name.event),
+            name: self.records.exact_name(&name.event),
         };
         self.records.event(head, &args, Some(name.id));
     }
@@ -142,13 +146,15 @@ impl Encoder<'_, '_> {
         let (category, name) = self.names_of(event.kind);
         self.read(event);
         let counter_id = match &self.own {
-            Some((own, _)) => own.counter_id(),
+            Some(own) => own.counter_id(),
             None => record_word(&self.fields, "counter id"),
         }?;
-        let name_text = self.name_text(name);
-        let track = self.name_text(counters.tracks.get(item.of as usize)?.name);
-        let argument = argument_of(&track, &name_text, counter_id)?;
-        let one = [Arg::new(argument, value.clone())];
+        let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
+        let argument = argument_of(track, self.name_bytes(name), counter_id)?;
+        let one = [Arg {
+            name: argument.into(),
+            value: value.clone(),
+        }];
         let args = if is_whole {
             self.last_counter = id;
             &[][..]
@@ -169,7 +175,7 @@ impl Encoder<'_, '_> {
         let thread = self.source.koids.thread(self.events.thread(id));
         self.read(event.into());
         let counter_id = match &self.own {
-            Some((own, _)) => own.counter_id(),
+            Some(own) => own.counter_id(),
             None => record_word(&self.fields, "counter id"),
         };
         let at = (item.time, thread);
@@ -179,15 +185,15 @@ impl Encoder<'_, '_> {
 }
 
 /// The argument of a counter event that a track is of: readers join `event:argument:id`.
-fn argument_of<'t>(track: &'t str, event: &'t str, id: u64) -> Option<&'t str> {
+fn argument_of<'t>(track: &'t [u8], event: &'t [u8], id: u64) -> Option<&'t [u8]> {
     let rest = track.strip_prefix(event)?;
     let rest = match id {
         0 => rest,
-        id => rest.strip_suffix(&format!(":{id}"))?,
+        id => rest.strip_suffix(format!(":{id}").as_bytes())?,
     };
     match rest {
-        "" => Some(event),
-        rest => rest.strip_prefix(':'),
+        [] => Some(event),
+        rest => rest.strip_prefix(b":"),
     }
 }
 
@@ -197,25 +203,25 @@ mod tests {
 
     #[test]
     fn an_argument_is_what_the_event_leaves_of_the_track() {
-        assert_eq!(argument_of("A::B:v:7", "A::B", 7), Some("v"));
-        assert_eq!(argument_of("A::B:v", "A", 0), Some(":B:v"));
-        assert_eq!(argument_of("load", "load", 0), Some("load"));
-        assert_eq!(argument_of("load:3", "load", 3), Some("load"));
-        assert_eq!(argument_of("counter", "load", 0), None);
+        assert_eq!(argument_of(b"A::B:v:7", b"A::B", 7), Some(&b"v"[..]));
+        assert_eq!(argument_of(b"A::B:v", b"A", 0), Some(&b":B:v"[..]));
+        assert_eq!(argument_of(b"load", b"load", 0), Some(&b"load"[..]));
+        assert_eq!(argument_of(b"load:3", b"load", 3), Some(&b"load"[..]));
+        assert_eq!(argument_of(b"counter", b"load", 0), None);
     }
 
     #[test]
     fn counter_names_come_back_as_they_were() {
-        let joined = |name: &str| {
+        let joined = |name: &[u8]| {
             let said = CounterName::new(name, 0);
             if said.event == said.argument {
                 said.event
             } else {
-                format!("{}:{}", said.event, said.argument)
+                [&said.event, &b":"[..], &said.argument].concat()
             }
         };
         for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {
-            assert_eq!(joined(name), name);
+            assert_eq!(joined(name.as_bytes()), name.as_bytes());
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Items to records: one window's items in, its bytes out.
 
-use std::borrow::Cow;
-
 use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
 use super::counters::CounterName;
@@ -77,7 +75,9 @@ pub struct Encoder<'a, 't> {
     pub(super) fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
     /// The event at hand as its own FXT file has it, instead of `fields`.
-    pub(super) own: Option<(SourceEvent<'a>, EventRef)>,
+    pub(super) own: Option<SourceEvent<'a>>,
+    /// The arguments of the event at hand one by one, instead of both.
+    listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
     pub(super) last_counter: u32,
     /// What that file's string indices are here.
@@ -105,6 +105,7 @@ impl<'a, 't> Encoder<'a, 't> {
             fields: Vec::new(),
             field_names: FieldNames::new(),
             own: None,
+            listed: None,
             last_counter: u32::MAX,
             source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
@@ -124,23 +125,58 @@ impl<'a, 't> Encoder<'a, 't> {
         self.read_nothing();
         let fxt = self.source.fxt;
         let fxt = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand);
-        if let Some(own) = fxt.and_then(|fxt| fxt.event(event.place)) {
-            self.own = Some((own, event));
-        } else if self.source.reader.has_fields(event) {
+        self.own = fxt.and_then(|fxt| fxt.event(event.place));
+        if self.own.is_none() && self.source.reader.has_fields(event) {
             self.source.reader.fields_into(event, &mut self.fields);
         }
     }
 
     pub(super) fn read_nothing(&mut self) {
         self.fields.clear();
-        self.own = None;
+        (self.own, self.listed) = (None, None);
     }
 
-    /// Reads the event at hand into `self.fields`, if it is not there.
-    pub(super) fn spell_out(&mut self) {
-        if let Some((_, event)) = self.own.take() {
-            self.source.reader.fields_into(event, &mut self.fields);
+    /// The arguments of the event at hand, taken out.
+    pub(super) fn take_args(&mut self) -> Vec<Arg<'a>> {
+        if let Some(listed) = self.listed.take() {
+            return listed;
         }
+        match (self.own.take(), &self.source.fxt) {
+            (Some(own), Some(fxt)) => self.source_names.list(fxt, &own, &self.records),
+            _ => args::arguments(&mut self.fields),
+        }
+    }
+
+    /// What is true of an argument stands there already: what was cut before says when it really was.
+    fn without_said<'m>(&mut self, more: &[Arg<'m>]) -> Vec<Arg<'m>> {
+        let own = self.take_args();
+        let is_said = |arg: &&Arg<'_>| own.iter().any(|own| own.name == arg.name);
+        let not_said = more.iter().filter(|arg| !is_said(arg)).cloned().collect();
+        self.listed = Some(own);
+        not_said
+    }
+
+    /// Prepares the arguments of the event at hand and `more`, for a record with room for `words` of them; which were
+    /// cut to fit.
+    pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let records = &mut self.records;
+        let is_prepared = match (&self.listed, &self.own, &self.source.fxt) {
+            (Some(_), ..) => false,
+            (None, Some(own), Some(fxt)) => {
+                self.source_names.prepare(fxt, own, (more, words), records)
+            }
+            _ => self.field_names.prepare(&self.fields, more, words, records),
+        };
+        if is_prepared {
+            return Vec::new();
+        }
+        let mut args: Vec<Arg<'_>> = self.take_args();
+        args.extend_from_slice(more);
+        let Fitted { is_packed, cut } = args::fit(&mut args, words);
+        self.records.counts.packed += u64::from(is_packed);
+        self.records.prepare(&args);
+        self.cut_texts += cut.len() as u64;
+        cut
     }
 
     /// Encodes items that follow each other.
@@ -194,10 +230,6 @@ impl<'a, 't> Encoder<'a, 't> {
         self.source.trace.strings.bytes(id)
     }
 
-    pub(super) fn name_text(&self, id: StringId) -> Cow<'a, str> {
-        self.source.trace.strings.text(id)
-    }
-
     /// Writes an event with the fields that were read, and `more`, as arguments, whatever they are.
     pub(super) fn event(
         &mut self,
@@ -220,38 +252,20 @@ impl<'a, 't> Encoder<'a, 't> {
                 None => self.records.exact_name(self.name_bytes(name)),
             },
         };
-        // What was cut before says already what is true of it.
         let not_said: Vec<Arg<'_>>;
         let mut more = more;
         if !more.is_empty() && self.source.fxt.is_some() {
-            self.spell_out();
-            let is_said = |arg: &&Arg<'_>| self.fields.iter().any(|field| field.name == arg.name);
-            not_said = more.iter().filter(|arg| !is_said(arg)).cloned().collect();
+            not_said = self.without_said(more);
             more = &not_said;
         }
-        if let (Some((own, _)), Some(fxt)) = (&self.own, &self.source.fxt) {
-            let records = &mut self.records;
-            if self.source_names.prepare(fxt, own, more, records) {
-                return records.prepared_event(head, last_word);
-            }
-            self.spell_out();
-        }
-        let records = &mut self.records;
-        if self.field_names.prepare(&self.fields, more, records) {
-            return records.prepared_event(head, last_word);
-        }
-        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        args.extend_from_slice(more);
-        let Fitted { is_packed, cut } = args::fit(&mut args);
-        records.counts.packed += u64::from(is_packed);
-        records.event(head, &args, last_word);
+        let cut = self.prepare(more, head.room());
+        self.records.prepared_event(head, last_word);
         for (argument, whole) in cut {
-            self.cut_texts += 1;
-            let whole_name = format!("{} ({argument})", self.name_text(name));
+            let whole_name = [self.name_bytes(name), b" (", &argument, b")"].concat();
             // Registering texts for the event may have replaced what stood for its category.
             let head = Head {
                 category: self.records.exact_name(self.name_bytes(category)),
-                name: self.records.name(&whole_name),
+                name: self.records.exact_name(&whole_name),
                 ..head
             };
             self.records.large_event(head, &[], &whole);
@@ -362,12 +376,10 @@ impl<'a, 't> Encoder<'a, 't> {
         let begin = EventId(begin);
         self.read(self.event_ref(begin));
         if is_merged && end < span.end.0 {
-            self.spell_out();
-            let mut own = std::mem::take(&mut self.fields);
+            let mut own = self.take_args();
             self.read(self.event_ref(EventId(item.slice.finish)));
-            self.spell_out();
-            args::merge(&mut own, &mut self.fields);
-            self.fields = own;
+            args::merge(&mut own, self.take_args());
+            self.listed = Some(own);
         }
         let more = match is_cut {
             true => self.border_args(item),
@@ -440,7 +452,7 @@ impl<'a, 't> Encoder<'a, 't> {
     /// The id of the asynchronous event at hand, if it has one.
     pub(super) fn async_id(&self) -> Option<u64> {
         match &self.own {
-            Some((own, _)) => own.async_id(),
+            Some(own) => own.async_id(),
             None => record_word(&self.fields, "async id"),
         }
     }
@@ -495,7 +507,7 @@ impl<'a, 't> Encoder<'a, 't> {
             let value = match really_in {
                 ReallyIn::Slice(slice) => {
                     let label = source.trace.slices.label(slice);
-                    ArgValue::Text(self.name_text(label.name))
+                    ArgValue::Text(self.name_bytes(label.name).into())
                 }
                 ReallyIn::Nothing => ArgValue::Null,
             };

@@ -480,7 +480,10 @@ impl<'a> Items<'a> {
                     {
                         continue;
                     }
-                    let at = (lane.time_at(&self.rows(), index), order_of(event));
+                    let at = (
+                        lane.time_at(&self.rows(), index),
+                        self.order_of_point(event),
+                    );
                     list.push(Item::new(What::Instant, at, event, track));
                 }
             }
@@ -515,6 +518,15 @@ impl<'a> Items<'a> {
                     list.push(Item::new(What::Flow, at, index as u32, mark.thread.0));
                 }
             }
+        }
+    }
+
+    /// A blob without a time has that of what stands before it: it comes behind all of that time.
+    fn order_of_point(&self, event: u32) -> u64 {
+        let place = || self.trace.events.get(EventId(event)).row.place;
+        match self.fxt {
+            Some(fxt) if fxt.is_blob_at(place) => LAST_ORDER,
+            _ => order_of(event),
         }
     }
 

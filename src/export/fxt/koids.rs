@@ -10,7 +10,8 @@
 //! thread called `CPU n`, what belongs to nobody of one called `machine`.
 //!
 //! Of several files on one axis each has CPUs of its own. Those of the second and later ones are numbered after those
-//! of the files before them: a context switch says nothing but the number.
+//! of the files before them: a context switch says nothing but the number. It has 16 bits for it: CPUs beyond get the
+//! lowest numbers that are free.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -28,8 +29,10 @@ pub struct Koids {
     processes: Vec<u64>,
     threads: Vec<ThreadKoids>,
     cpus: Vec<u64>,
-    /// The number of each CPU's file's number 0: 0 but for later files.
-    first_cpus: Vec<u32>,
+    /// The number by which each CPU is known: its own, but in later files.
+    cpu_numbers: Vec<u16>,
+    /// Whether it is one of a later file.
+    is_of_later: Vec<bool>,
     /// What the user is told of CPUs that are not called as in their file.
     renumbered: Vec<String>,
     /// How many processes and threads did not get their own number, as another has it.
@@ -38,13 +41,25 @@ pub struct Koids {
     pub unnumbered_count: u64,
     /// Threads that were scheduled and share their number with one that was not: they must be named last.
     pub named_last: Vec<ThreadId>,
+    /// What stands for the providers of an FXT file in the trace, for their blobs: no threads.
+    providers: FxHashSet<ThreadId>,
+    homes_of_providers: FxHashSet<ProcessId>,
 }
 
 impl Koids {
     /// Gives everybody a koid.
     #[must_use]
     pub fn new(trace: &Trace) -> Koids {
-        let mut koids = Koids::default();
+        Koids::of(trace, FxHashSet::default())
+    }
+
+    /// The same where some threads only stand for `providers`.
+    #[must_use]
+    pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>) -> Koids {
+        let mut koids = Koids {
+            providers,
+            ..Koids::default()
+        };
         let mut next = 1_u64;
         let mut artificial = |number: u64| {
             let koid = ARTIFICIAL | (next & 0x3fff_ffff) << 32 | (number & 0xffff_ffff);
@@ -52,8 +67,12 @@ impl Koids {
             koid
         };
         let mut pids = FxHashSet::default();
-        for process in &trace.processes {
-            if pids.insert(process.pid) {
+        let homes = koids.providers.iter();
+        koids.homes_of_providers = homes.filter_map(|&id| trace.thread(id).process).collect();
+        for (index, process) in trace.processes.iter().enumerate() {
+            if koids.is_of_provider(ProcessId(index as u32)) {
+                koids.processes.push(process.pid);
+            } else if pids.insert(process.pid) {
                 koids.processes.push(process.pid);
             } else {
                 koids.count(process.pid);
@@ -73,8 +92,9 @@ impl Koids {
                 Some(&other) => (true, other && own),
                 None => (false, false),
             };
-            if is_clash || !pairs.insert((process, thread.tid)) {
-                if index > 0 {
+            let is_nobody = koids.is_provider(ThreadId(index as u32));
+            if is_clash || is_nobody || !pairs.insert((process, thread.tid)) {
+                if index > 0 && !is_nobody {
                     koids.count(thread.tid);
                 }
                 let koid = artificial(thread.tid);
@@ -99,62 +119,91 @@ impl Koids {
             koids.threads.push((process, thread.tid));
         }
         koids.number_cpus(trace);
-        let cpus = trace.cpus.iter().zip(&koids.first_cpus);
-        let numbers = cpus.map(|(cpu, first)| u64::from(cpu.number) + u64::from(*first));
+        let numbers = koids.cpu_numbers.iter();
         koids.cpus = numbers
-            .map(|number| ARTIFICIAL | (CPU_BASE + number % 0x00ff_ffff))
+            .map(|&number| ARTIFICIAL | (CPU_BASE + u64::from(number)))
             .collect();
         koids
     }
 
     /// Lets the CPUs of each file follow those of the files before it.
     fn number_cpus(&mut self, trace: &Trace) {
-        self.first_cpus = vec![0; trace.cpus.len()];
-        let mut next = 0_u32;
+        let mut numbers: Vec<u64> = trace.cpus.iter().map(|cpu| cpu.number.into()).collect();
+        self.is_of_later = vec![false; trace.cpus.len()];
+        let mut next = 0_u64;
         for source in &trace.sources {
             let range = source.cpus.start as usize..source.cpus.end as usize;
-            let cpus = trace.cpus.get(range.clone()).unwrap_or_default();
-            let (Some(last), Some(firsts)) = (
-                cpus.iter().map(|cpu| cpu.number).max(),
-                self.first_cpus.get_mut(range),
+            let (Some(numbers), Some(is_later)) = (
+                numbers.get_mut(range.clone()),
+                self.is_of_later.get_mut(range),
             ) else {
                 continue;
             };
-            firsts.fill(next);
+            let own = (numbers.iter().copied().min(), numbers.iter().copied().max());
+            let (Some(from), Some(last)) = own else {
+                continue;
+            };
             if next > 0 {
-                let from = cpus.iter().map(|cpu| cpu.number).min().unwrap_or(0);
+                is_later.fill(true);
+                numbers.iter_mut().for_each(|number| *number += next);
                 let name = &source.name;
                 self.renumbered.push(match from == last {
-                    true => format!("CPU {from} of {name} is CPU {}", next.saturating_add(last)),
+                    true => format!("CPU {from} of {name} is CPU {}", next + last),
                     false => format!(
                         "CPUs {from} to {last} of {name} are CPUs {} to {}",
-                        next.saturating_add(from),
-                        next.saturating_add(last)
+                        next + from,
+                        next + last
                     ),
                 });
             }
-            next = next.saturating_add(last).saturating_add(1);
+            next = next.saturating_add(last + 1);
         }
+        let mut used: FxHashSet<u64> = numbers.iter().copied().collect();
+        let mut free = 0;
+        for number in &mut numbers {
+            if *number <= u64::from(u16::MAX) {
+                continue;
+            }
+            while used.contains(&free) {
+                free += 1;
+            }
+            used.insert(free);
+            let text = format!("CPU {number} is CPU {free}: FXT numbers CPUs up to 65535");
+            self.renumbered.push(text);
+            *number = free;
+        }
+        let numbers = numbers.into_iter();
+        self.cpu_numbers = numbers
+            .map(|number| u16::try_from(number).unwrap_or(u16::MAX))
+            .collect();
     }
 
-    /// The number by which a file's own number of the CPU with this index is known: its own, but in later files.
+    /// Whether a thread only stands for a provider.
     #[must_use]
-    pub fn cpu_number(&self, id: CpuId, own: u32) -> u32 {
-        let first = self.first_cpus.get(id.0 as usize).copied().unwrap_or(0);
-        own.saturating_add(first)
+    pub fn is_provider(&self, id: ThreadId) -> bool {
+        self.providers.contains(&id)
+    }
+
+    /// Whether a process is there only for such a thread.
+    #[must_use]
+    pub fn is_of_provider(&self, id: ProcessId) -> bool {
+        self.homes_of_providers.contains(&id)
+    }
+
+    /// The number by which a CPU is known: its own, but in later files and where that is too large.
+    #[must_use]
+    pub fn cpu_number(&self, id: CpuId) -> Option<u16> {
+        self.cpu_numbers.get(id.0 as usize).copied()
     }
 
     /// What a CPU is called: `CPU 1`, with its file where that is a later one.
     #[must_use]
     pub fn cpu_name(&self, trace: &Trace, id: CpuId) -> String {
         let own = trace.cpus.get(id.0 as usize).map_or(0, |cpu| cpu.number);
-        let is_first = self
-            .first_cpus
-            .get(id.0 as usize)
-            .is_none_or(|&first| first == 0);
+        let is_later = self.is_of_later.get(id.0 as usize) == Some(&true);
         let source = trace.source_of(id.0, |source| &source.cpus);
         let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-        match source.filter(|_| !is_first) {
+        match source.filter(|_| is_later) {
             Some(source) => format!("CPU {own} of {}", source.name),
             None => format!("CPU {own}"),
         }
@@ -308,5 +357,21 @@ mod tests {
             "1 process or thread without a number got one",
         ];
         assert_eq!(koids.notes(), said);
+    }
+
+    #[test]
+    fn cpus_beyond_the_numbers_of_the_format_get_free_ones() {
+        let mut trace = Trace::default();
+        for number in [0, 2, 70_000, 80_000] {
+            trace.cpus.push(crate::trace::Cpu { number });
+        }
+        let koids = Koids::new(&trace);
+        let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
+        assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
+        let said = [
+            "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
+            "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
+        ];
+        assert_eq!(koids.renumbered_cpus(), said);
     }
 }

@@ -63,6 +63,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId};
 use crate::formats::EventRef;
+use crate::formats::fxt::FxtSource;
 use crate::load::LoadedTrace;
 use crate::trace::{CounterTrackId, EventId, ThreadId, Trace, TrackId, TrackKind};
 use asyncs::AsyncIds;
@@ -108,11 +109,12 @@ fn write_with(
         // What is unfinished at the trace's end is not known to last any longer.
         chosen.span.end = chosen.span.start;
     }
-    let koids = Koids::new(trace);
+    let fxt = loaded.reader.fxt_source();
+    let providers = fxt.map_or_else(FxHashSet::default, |fxt| providers(trace, &fxt));
+    let koids = Koids::of(trace, providers);
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
-    let fxt = loaded.reader.fxt_source();
     let cpu_of = |id: EventId| {
         trace.events.get(id).cpu.or_else(|| {
             let event = event_ref(id);
@@ -190,11 +192,11 @@ fn write_with(
     let met = met_at_borders(trace, &chosen, &at_start, &flow_marks.marks);
     // Names come before the records of the thread table, so that threads are first met in their order.
     let mut encoder = Encoder::new(&source, &tables);
-    let named = write_names(&mut encoder.records, trace, &chosen, (&koids, &met));
+    let named = write_names(&mut encoder, &met);
     written.take(encoder, out)?;
     let mut encoder = Encoder::new(&source, &tables);
     for (koid, object_type, name) in fxt.map_or_else(Vec::new, |fxt| fxt.kernel_objects()) {
-        encoder.records.kernel_object(object_type, koid, name);
+        encoder.kernel_object((object_type, koid), koid, name, &[]);
     }
     for item in &at_start {
         encoder.item(item);
@@ -443,6 +445,26 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     }
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     counted.into_iter().map(|(_, koids)| koids).collect()
+}
+
+/// What stands for providers in the trace of an FXT file: threads without a number that have nothing but what says
+/// neither time nor thread.
+fn providers(trace: &Trace, fxt: &FxtSource<'_>) -> FxHashSet<ThreadId> {
+    let is_of_provider = |event: u32| {
+        let place = trace.events.get(EventId(event)).row.place;
+        let object = fxt.object(place);
+        fxt.is_blob(place) || object.is_some_and(|object| object.process.is_some())
+    };
+    let tracks = trace.tracks.iter().filter_map(|track| {
+        let TrackKind::Thread(thread) = track.kind else {
+            return None;
+        };
+        let points = track.instants.start as usize..track.instants.end as usize;
+        let points = trace.instants.events.get(points)?;
+        let is_one = trace.thread(thread).tid == 0 && is_of_provider(*points.first()?);
+        is_one.then_some(thread)
+    });
+    tracks.collect()
 }
 
 fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {

@@ -3,10 +3,12 @@
 
 use rustc_hash::FxHashSet;
 
+use super::args::{self, Fitted, MOST_ARG_WORDS};
+use super::encode::{Encoder, Source};
 use super::flows::FlowMark;
 use super::items::{Item, What};
 use super::koids::Koids;
-use super::records::Records;
+use super::records::{Arg, ArgValue, PROCESS, THREAD};
 use crate::base::Timestamp;
 use crate::export::Chosen;
 use crate::trace::counters::CounterScope;
@@ -90,12 +92,13 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
 }
 
 /// Writes the names of all that live in the range or are `met` there; how many processes and threads.
-pub fn write_names(
-    records: &mut Records<'_>,
-    trace: &Trace,
-    chosen: &Chosen<'_>,
-    (koids, met): (&Koids, &FxHashSet<ThreadId>),
-) -> (u64, u64) {
+pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> (u64, u64) {
+    let Source {
+        trace,
+        chosen,
+        koids,
+        ..
+    } = *encoder.source;
     let (mut processes, mut threads) = (0, 0);
     let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
         chosen.meets(
@@ -121,6 +124,13 @@ pub fn write_names(
         }
     }
     let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
+    let name_thread = |encoder: &mut Encoder<'_, '_>, id: ThreadId| {
+        let thread = trace.thread(id);
+        let (process, koid) = koids.thread(id);
+        let process = Arg::new("process", ArgValue::Koid(process));
+        let name = trace.strings.bytes(thread.name);
+        encoder.kernel_object((THREAD, koid), thread.tid, name, &[process]);
+    };
     let met_processes: FxHashSet<ProcessId> = met
         .iter()
         .filter(|&&id| is_met(id))
@@ -128,38 +138,73 @@ pub fn write_names(
         .collect();
     for (index, process) in trace.processes.iter().enumerate() {
         let is_met = met_processes.contains(&ProcessId(index as u32));
+        if koids.is_of_provider(ProcessId(index as u32)) {
+            continue;
+        }
         if is_met || wanted[index] && is_alive(process.start, process.end) {
             let koid = koids.process(ProcessId(index as u32));
-            records.process_object(koid, trace.strings.bytes(process.name));
+            let name = trace.strings.bytes(process.name);
+            encoder.kernel_object((PROCESS, koid), process.pid, name, &[]);
             processes += 1;
         }
     }
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let id = ThreadId(index as u32);
+        if koids.is_provider(id) {
+            continue;
+        }
         let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
         if is_met(id) || is_wanted && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
+            name_thread(encoder, id);
             threads += 1;
         }
     }
     for &id in &koids.named_last {
         let thread = trace.thread(id);
         if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, thread.end) {
-            records.thread_object(koids.thread(id), trace.strings.bytes(thread.name));
+            name_thread(encoder, id);
         }
     }
     for id in (0..trace.cpus.len() as u32).map(CpuId) {
         if owners.cpus.contains(&id) {
             let name = koids.cpu_name(trace, id);
             let (process, thread) = koids.cpu(id);
-            records.process_object(process, name.as_bytes());
-            records.thread_object((process, thread), name.as_bytes());
+            encoder.records.process_object(process, name.as_bytes());
+            let koids = (process, thread);
+            encoder.records.thread_object(koids, name.as_bytes());
         }
     }
     if owners.is_machine_needed {
-        records.process_object(Koids::MACHINE.0, b"machine");
+        let machine = Koids::MACHINE.0;
+        encoder.records.process_object(machine, b"machine");
     }
     (processes, threads)
+}
+
+impl Encoder<'_, '_> {
+    /// The name of a kernel object, with `args` and those that its record has in the source, where it is known as
+    /// `number`.
+    pub(super) fn kernel_object(
+        &mut self,
+        (object_type, koid): (u64, u64),
+        number: u64,
+        name: &[u8],
+        args: &[Arg<'_>],
+    ) {
+        let mut args = args.to_vec();
+        if let Some(fxt) = self.source.fxt
+            && let Some(own) = fxt.object_with_arguments(number, object_type)
+        {
+            let own = self.source_names.list(&fxt, &own, &self.records);
+            let is_told = |name: &[u8]| args.iter().any(|arg| *arg.name == *name);
+            let others: Vec<_> = own.into_iter().filter(|arg| !is_told(&arg.name)).collect();
+            args.extend(others);
+            let Fitted { is_packed, cut } = args::fit(&mut args, MOST_ARG_WORDS);
+            self.records.counts.packed += u64::from(is_packed);
+            self.cut_texts += cut.len() as u64;
+        }
+        self.records.object((object_type, koid), name, &args);
+    }
 }
 
 /// Whose tracks and counters were chosen.

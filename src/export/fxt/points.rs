@@ -1,9 +1,9 @@
 //! Points: instants, what of them no event record can hold, and userspace objects.
 
-use super::args;
+use super::args::{self, MOST_ARG_WORDS};
 use super::encode::Encoder;
 use super::items::Item;
-use super::records::{Arg, EventType, Head, ThreadKoids};
+use super::records::{EventType, Head, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
 use crate::trace::{EventId, ThreadId, TrackKind};
@@ -34,13 +34,13 @@ impl Encoder<'_, '_> {
         };
         self.read(event.into());
         if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
-            return self.object(object.pointer, object.process.map_or(Ok(thread), Err), name);
+            let owner = object.process.map_or(Ok(thread), Err);
+            return self.object(event.row.place, object.pointer, owner, name);
         }
         let attached = args::blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
             && source.reader.payload(event.into()).is_some()
         {
-            let (category, name) = (self.name_text(category), self.name_text(name));
             let has_time = match source.fxt {
                 Some(fxt) => !fxt.is_blob(event.row.place),
                 None => {
@@ -49,14 +49,14 @@ impl Encoder<'_, '_> {
                         && source.trace.thread(owner).tid != 0
                 }
             };
-            return match has_time {
-                true => self.large_instant((item.time, thread), (&category, &name), &payload),
-                false => self.records.blob(&name, &category, blob_type, &payload),
-            };
+            if has_time {
+                return self.large_instant(item, thread, (category, name), &payload);
+            }
+            let (category, name) = (self.name_bytes(category), self.name_bytes(name));
+            return self.records.blob(name, category, blob_type, &payload);
         }
         if let Some(payload) = args::payload_of(&self.fields) {
-            let (category, name) = (self.name_text(category), self.name_text(name));
-            return self.large_instant((item.time, thread), (&category, &name), &payload);
+            return self.large_instant(item, thread, (category, name), &payload);
         }
         let last_word = match async_id {
             Some(chosen_id) => self.async_id().or(Some(chosen_id)),
@@ -66,20 +66,16 @@ impl Encoder<'_, '_> {
         self.event(event_type, at, (category, name), &[], last_word);
     }
 
-    /// A userspace object, whose fields were read: pointer and process come before the arguments.
-    fn object(&mut self, pointer: u64, owner: Result<ThreadKoids, u64>, name: StringId) {
-        let words = [("pointer", "pointer"), ("process", "koid")];
-        for word in words {
-            let is_word = |field: &FieldRef<'_>| (&*field.name, &*field.type_name) == word;
-            if self.fields.first().is_some_and(is_word) {
-                self.fields.remove(0);
-            }
-        }
-        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        let fitted = args::fit(&mut args);
-        self.records.counts.packed += u64::from(fitted.is_packed);
-        self.cut_texts += fitted.cut.len() as u64;
-        self.records.prepare(&args);
+    fn object(
+        &mut self,
+        place: u64,
+        pointer: u64,
+        owner: Result<ThreadKoids, u64>,
+        name: StringId,
+    ) {
+        self.read_nothing();
+        self.own = self.source.fxt.and_then(|fxt| fxt.with_arguments(place));
+        self.prepare(&[], MOST_ARG_WORDS);
         let name = self.records.exact_name(self.name_bytes(name));
         self.records.userspace_object(pointer, owner, name);
     }
@@ -94,14 +90,14 @@ impl Encoder<'_, '_> {
         };
         let (process, _) = self.source.koids.thread(self.events.thread(id));
         let (_, name) = self.names_of(event.row.kind);
-        self.read(event.into());
-        self.object(object.pointer, Err(object.process.unwrap_or(process)), name);
+        let owner = Err(object.process.unwrap_or(process));
+        self.object(event.row.place, object.pointer, owner, name);
     }
 
     /// The word for a scope of the point at hand that is not the thread's.
     fn scope_word(&self) -> Option<u64> {
         match &self.own {
-            Some((own, _)) => own.scope().filter(|scope| (1..=2).contains(scope)),
+            Some(own) => own.scope().filter(|scope| (1..=2).contains(scope)),
             None => scope_word(&self.fields),
         }
     }
@@ -109,10 +105,18 @@ impl Encoder<'_, '_> {
     /// Bytes that no argument can hold go into a large record.
     fn large_instant(
         &mut self,
-        (time, thread): (i64, ThreadKoids),
-        (category, name): (&str, &str),
+        item: &Item,
+        thread: ThreadKoids,
+        (category, name): (StringId, StringId),
         payload: &[u8],
     ) {
+        let place = self.events.get(EventId(item.row)).row.place;
+        let fxt = self.source.fxt;
+        let own = fxt.and_then(|fxt| fxt.with_arguments(place));
+        if own.is_some() {
+            self.read_nothing();
+            self.own = own;
+        }
         self.fields.retain(|field| {
             // What the reader lists of the payload itself.
             !matches!(
@@ -120,18 +124,15 @@ impl Encoder<'_, '_> {
                 ("payload", "blob") | ("size", "bytes")
             )
         });
-        let mut args: Vec<Arg<'_>> = args::arguments(&self.fields).collect();
-        let fitted = args::fit(&mut args);
-        self.records.counts.packed += u64::from(fitted.is_packed);
-        self.cut_texts += fitted.cut.len() as u64;
+        self.prepare(&[], MOST_ARG_WORDS);
         let head = Head {
             event_type: EventType::Instant,
-            time: self.ticks(time),
+            time: self.ticks(item.time),
             thread,
-            category: self.records.name(category),
-            name: self.records.name(name),
+            category: self.records.exact_name(self.name_bytes(category)),
+            name: self.records.exact_name(self.name_bytes(name)),
         };
-        self.records.large_event(head, &args, payload);
+        self.records.prepared_large_event(head, payload);
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! A chunk is encoded without knowing the others, so that chunks are made in parallel: it uses the fixed entries,
 //! and of the rest only what it has registered itself. Names are registered when they are first used, values of
-//! text arguments when they come a second time. Every text is UTF-8 (the specification asks for it).
+//! text arguments when they come a second time. Texts are written as their bytes.
 //! Knows nothing of a trace; does not decide what becomes which record.
 //! Specification: Fuchsia trace format, "Records", "Arguments"; scheduling records by its newer form.
 
@@ -75,6 +75,13 @@ impl<'a> TextRef<'a> {
     }
 }
 
+impl TextRef<'_> {
+    /// The words that it takes of its record.
+    fn words(self) -> usize {
+        self.inline.len().div_ceil(8)
+    }
+}
+
 /// What an event record says before its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
@@ -89,6 +96,18 @@ pub struct Head<'a> {
     /// Its name.
     pub name: TextRef<'a>,
 }
+
+impl Head<'_> {
+    /// The words that are left for arguments: header, time and a last word are there as well.
+    pub fn room(&self) -> usize {
+        MOST_RECORD_WORDS - 3 - self.category.words() - self.name.words()
+    }
+}
+
+/// The type of the kernel objects that are processes.
+pub const PROCESS: u64 = 1;
+/// The type of those that are threads.
+pub const THREAD: u64 = 2;
 
 /// No index has this bit.
 const SEEN_ONCE: u16 = INLINE;
@@ -366,16 +385,21 @@ impl<'t> Records<'t> {
 
     /// An event with a payload of any size: a large record of format 0.
     pub fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
+        self.prepare(args);
+        self.prepared_large_event(head, payload);
+    }
+
+    /// The same with the arguments that were prepared.
+    pub fn prepared_large_event(&mut self, head: Head<'_>, payload: &[u8]) {
         let thread = self.thread(head.thread);
         self.used.string(head.category.bits);
         self.used.string(head.name.bits);
-        self.prepare(args);
         let start = self.out.len();
         self.word(0);
         self.word(
             u64::from(head.category.bits)
                 | u64::from(head.name.bits) << 16
-                | (args.len() as u64) << 32
+                | self.argument_count << 32
                 | u64::from(thread) << 36,
         );
         self.stream(head.category.inline);
@@ -388,8 +412,8 @@ impl<'t> Records<'t> {
     }
 
     /// Bytes that belong to nobody: a blob of `blob_type` (1 is data), or a large one of that category.
-    pub fn blob(&mut self, name: &str, category: &str, blob_type: Option<u8>, payload: &[u8]) {
-        let name = self.name(name);
+    pub fn blob(&mut self, name: &[u8], category: &[u8], blob_type: Option<u8>, payload: &[u8]) {
+        let name = self.exact_name(name);
         self.used.string(name.bits);
         let start = self.out.len();
         let words = 1 + name.inline.len().div_ceil(8) + payload.len().div_ceil(8);
@@ -406,7 +430,7 @@ impl<'t> Records<'t> {
                 self.counts.blobs += 1;
             }
             _ => {
-                let category = self.name(category);
+                let category = self.exact_name(category);
                 self.used.string(category.bits);
                 // Registering the category may have written a record.
                 let start = self.out.len();
@@ -441,7 +465,7 @@ impl<'t> Records<'t> {
         self.arguments.clear();
         self.argument_count = 0;
         for arg in args {
-            let name = self.name(&arg.name);
+            let name = self.exact_name(&arg.name);
             self.prepare_one(name, &arg.value);
         }
     }
@@ -455,7 +479,7 @@ impl<'t> Records<'t> {
                 return self.prepare_text(name, text);
             }
             ArgValue::LongText(ref text) => {
-                let text = self.name(text);
+                let text = self.exact_name(text);
                 return self.prepare_text(name, text);
             }
             ArgValue::Blob(ref bytes) => return self.prepare_blob(name, bytes),
@@ -526,13 +550,13 @@ impl<'t> Records<'t> {
     }
 
     /// A reference to a text that is a value: it is registered when it comes again. Valid for the next record only.
-    pub fn value<'a>(&mut self, text: &'a str) -> TextRef<'a> {
-        self.reference(text.as_bytes(), Wants::IfRepeated)
+    pub fn value<'a>(&mut self, text: &'a [u8]) -> TextRef<'a> {
+        self.reference(text, Wants::IfRepeated)
     }
 
     /// The index of a text in the fixed table, or 0.
-    pub fn fixed_index(&self, text: &str) -> u16 {
-        let found = self.fixed.strings.find(text.as_bytes());
+    pub fn fixed_index(&self, text: &[u8]) -> u16 {
+        let found = self.fixed.strings.find(text);
         found.map_or(0, |id| id.0 as u16)
     }
 
@@ -573,31 +597,24 @@ impl<'t> Records<'t> {
 
     /// The name of a process.
     pub fn process_object(&mut self, koid: u64, name: &[u8]) {
-        self.object(1, koid, name, None);
+        self.object((PROCESS, koid), name, &[]);
     }
 
     /// The name of a thread, and its process.
     pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
-        self.object(2, thread, name, Some(process));
+        let process = Arg::new("process", ArgValue::Koid(process));
+        self.object((THREAD, thread), name, &[process]);
     }
 
-    /// The name of another kernel object.
-    pub fn kernel_object(&mut self, object_type: u64, koid: u64, name: &[u8]) {
-        self.object(object_type, koid, name, None);
-    }
-
-    fn object(&mut self, object_type: u64, koid: u64, name: &[u8], process: Option<u64>) {
-        let args: Vec<Arg<'_>> = process
-            .map(|process| Arg::new("process", ArgValue::Koid(process)))
-            .into_iter()
-            .collect();
+    /// With up to [`MOST_ARGS`] arguments, which fit.
+    pub fn object(&mut self, (object_type, koid): (u64, u64), name: &[u8], args: &[Arg<'_>]) {
         // Names of objects are used once: they stand in the record if they fit.
         let name = match name.len() {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
             _ => self.exact_name(name),
         };
         self.used.string(name.bits);
-        self.prepare(&args);
+        self.prepare(args);
         let start = self.out.len();
         let bits = u64::from(name.bits);
         self.word(7 | object_type << 16 | bits << 24 | (args.len() as u64) << 40);
@@ -663,7 +680,7 @@ enum Wants {
 }
 
 /// The longest start of `bytes` that has at most `most_bytes` and ends at a character, where it is text.
-fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
+pub fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
     let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
     if bytes.len() <= most_bytes {
         return bytes;

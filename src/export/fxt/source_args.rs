@@ -4,12 +4,11 @@
 //! What an index means is asked once for as long as it means it. The records that come out are those that the same
 //! arguments give as fields.
 
-use super::args::MOST_ARG_WORDS;
-use super::records::{Arg, MOST_ARGS, Records, TextRef};
-use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceEvent, SourceText};
+use std::borrow::Cow;
 
-/// Longer texts are looked at as fields: they may not fit.
-const MOST_QUICK_BYTES: usize = 4096;
+use super::args::MOST_ARG_WORDS;
+use super::records::{Arg, ArgValue, MOST_ARGS, Records, TextRef};
+use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceEvent, SourceText};
 
 /// As many arguments a scheduling record of ours has room for beside its own.
 const MOST_OWN_ARGS: u64 = MOST_ARGS as u64 - 6;
@@ -27,7 +26,7 @@ impl Known<'_> {
         text: SourceText {
             from: u64::MAX,
             until: 0,
-            text: "",
+            text: &[],
         },
         lasting: 0,
     };
@@ -59,12 +58,13 @@ fn near(place: u64) -> usize {
 }
 
 impl<'a> SourceNames<'a> {
-    /// Prepares the arguments of `event` and `more` as those of the next record. `false`: they do not fit, or are odd.
+    /// Prepares the arguments of `event` and `more` as those of the next record, which has room for `words` of them.
+    /// `false`: they do not fit.
     pub fn prepare(
         &mut self,
         source: &FxtSource<'a>,
         event: &SourceEvent<'a>,
-        more: &[Arg<'_>],
+        (more, words): (&[Arg<'_>], usize),
         records: &mut Records<'_>,
     ) -> bool {
         records.prepare(&[]);
@@ -75,10 +75,49 @@ impl<'a> SourceNames<'a> {
             return false;
         }
         for arg in more {
-            let name = records.name(&arg.name);
+            let name = records.exact_name(&arg.name);
             records.prepare_one(name, &arg.value);
         }
-        records.prepared_bytes() <= MOST_ARG_WORDS * 8
+        records.prepared_bytes() <= words * 8
+    }
+
+    /// The arguments one by one, for whoever has to make them fit.
+    pub fn list(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        records: &Records<'_>,
+    ) -> Vec<Arg<'a>> {
+        let provider = self.provider(source, event);
+        let mut text = |text: fxt::TextRef<'a>| -> Cow<'a, [u8]> {
+            match text {
+                fxt::TextRef::Inline(bytes) => bytes.into(),
+                fxt::TextRef::Index(0) => Cow::default(),
+                fxt::TextRef::Index(index) => {
+                    match self.find(source, provider, index, event, records) {
+                        Some(known) => known.text.text.into(),
+                        None => fxt::unresolved_text(index).into_bytes().into(),
+                    }
+                }
+            }
+        };
+        let args = event.args().map(|arg| Arg {
+            name: text(arg.name),
+            value: match arg.value {
+                fxt::ArgValue::Text(value) => ArgValue::Text(text(value)),
+                fxt::ArgValue::Null | fxt::ArgValue::Unknown(_) => ArgValue::Null,
+                fxt::ArgValue::Int32(value) => ArgValue::Int32(value),
+                fxt::ArgValue::UInt32(value) => ArgValue::UInt32(value),
+                fxt::ArgValue::Int64(value) => ArgValue::Int64(value),
+                fxt::ArgValue::UInt64(value) => ArgValue::UInt64(value),
+                fxt::ArgValue::Double(value) => ArgValue::Double(value),
+                fxt::ArgValue::Pointer(value) => ArgValue::Pointer(value),
+                fxt::ArgValue::Koid(value) => ArgValue::Koid(value),
+                fxt::ArgValue::Bool(value) => ArgValue::Bool(value),
+                fxt::ArgValue::Blob(bytes) => ArgValue::Blob(bytes.into()),
+            },
+        });
+        args.collect()
     }
 
     /// Prepares the arguments of a scheduling record but for those called as `others` are. What does not fit beside what
@@ -116,7 +155,7 @@ impl<'a> SourceNames<'a> {
                 fxt::TextRef::Index(0) => false,
                 fxt::TextRef::Index(index) => {
                     let known = self.find(source, provider, index, event, records)?;
-                    known.text.text == name
+                    known.text.text == name.as_bytes()
                 }
                 fxt::TextRef::Inline(bytes) => bytes == name.as_bytes(),
             };
@@ -140,20 +179,19 @@ impl<'a> SourceNames<'a> {
                 fxt::TextRef::Index(0) => TextRef::EMPTY,
                 fxt::TextRef::Index(index) => {
                     let known = self.find(source, provider, index, event, records)?;
-                    if but.contains(&known.text.text) {
+                    if is_among(known.text.text, but) {
                         continue;
                     }
                     match known.lasting {
-                        0 => records.name(known.text.text),
+                        0 => records.exact_name(known.text.text),
                         index => TextRef::index(index),
                     }
                 }
                 fxt::TextRef::Inline(bytes) => {
-                    let text = quick_text(bytes)?;
-                    if but.contains(&text) {
+                    if is_among(bytes, but) {
                         continue;
                     }
-                    records.name(text)
+                    records.exact_name(bytes)
                 }
             };
             let (kind, high, word) = match arg.value {
@@ -162,20 +200,17 @@ impl<'a> SourceNames<'a> {
                         fxt::TextRef::Index(0) => TextRef::EMPTY,
                         fxt::TextRef::Index(index) => {
                             let known = self.find(source, provider, index, event, records)?;
-                            if known.text.text.len() > MOST_QUICK_BYTES {
-                                return None;
-                            }
                             match known.lasting {
                                 0 => records.value(known.text.text),
                                 index => TextRef::index(index),
                             }
                         }
-                        fxt::TextRef::Inline(bytes) => records.value(quick_text(bytes)?),
+                        fxt::TextRef::Inline(bytes) => records.value(bytes),
                     };
                     records.prepare_text(name, value);
                     continue;
                 }
-                fxt::ArgValue::Null => (0, 0, None),
+                fxt::ArgValue::Null | fxt::ArgValue::Unknown(_) => (0, 0, None),
                 fxt::ArgValue::Int32(value) => (1, value as u32, None),
                 fxt::ArgValue::UInt32(value) => (2, value, None),
                 fxt::ArgValue::Int64(value) => (3, 0, Some(value as u64)),
@@ -184,11 +219,10 @@ impl<'a> SourceNames<'a> {
                 fxt::ArgValue::Pointer(value) => (7, 0, Some(value)),
                 fxt::ArgValue::Koid(value) => (8, 0, Some(value)),
                 fxt::ArgValue::Bool(value) => (9, u32::from(value), None),
-                fxt::ArgValue::Blob(bytes) if bytes.len() <= MOST_QUICK_BYTES => {
+                fxt::ArgValue::Blob(bytes) => {
                     records.prepare_blob(name, bytes);
                     continue;
                 }
-                fxt::ArgValue::Blob(_) | fxt::ArgValue::Unknown(_) => return None,
             };
             records.prepare_value(name, (kind, high), word);
         }
@@ -251,8 +285,6 @@ impl<'a> SourceNames<'a> {
     }
 }
 
-fn quick_text(bytes: &[u8]) -> Option<&str> {
-    (bytes.len() <= MOST_QUICK_BYTES)
-        .then(|| std::str::from_utf8(bytes).ok())
-        .flatten()
+fn is_among(text: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| name.as_bytes() == text)
 }

@@ -97,7 +97,7 @@ impl Encoder<'_, '_> {
             }
             _ => None,
         };
-        let own = fxt.switch(self.events.get(EventId(event?)).row.place)?;
+        let own = fxt.with_arguments(self.events.get(EventId(event?)).row.place)?;
         self.source_names
             .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
         self.source_names
@@ -105,9 +105,7 @@ impl Encoder<'_, '_> {
     }
 
     fn cpu_number(&self, index: u32) -> Option<u16> {
-        let cpu = self.source.trace.cpus.get(index as usize)?;
-        let number = self.source.koids.cpu_number(CpuId(index), cpu.number);
-        u16::try_from(number).ok()
+        self.source.koids.cpu_number(CpuId(index))
     }
 
     /// A thread as one side of a switch. What was not chosen runs unseen.
@@ -207,7 +205,7 @@ impl Encoder<'_, '_> {
         self.records.prepare(&[]);
         let place = event.map(|event| self.events.get(event).row.place);
         if let (Some(fxt), Some(place)) = (self.source.fxt, place)
-            && let Some(own) = fxt.wakeup(place)
+            && let Some(own) = fxt.with_arguments(place)
         {
             self.source_names
                 .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);

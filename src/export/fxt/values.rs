@@ -47,10 +47,10 @@ pub enum ArgValue<'a> {
     UInt64(u64),
     /// Floating point.
     Double(f64),
-    /// Text.
-    Text(Cow<'a, str>),
+    /// Text, as it stands in its file.
+    Text(Cow<'a, [u8]>),
     /// Text that would not fit into its record, and is registered; up to [`MOST_STRING_BYTES`].
-    LongText(Cow<'a, str>),
+    LongText(Cow<'a, [u8]>),
     /// An address.
     Pointer(u64),
     /// A kernel object's number.
@@ -61,11 +61,26 @@ pub enum ArgValue<'a> {
     Blob(Cow<'a, [u8]>),
 }
 
+impl<'a> ArgValue<'a> {
+    /// A text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> ArgValue<'a> {
+        ArgValue::Text(bytes_of(text.into()))
+    }
+}
+
+/// A text as its bytes.
+pub fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
 /// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arg<'a> {
     /// Its name.
-    pub name: Cow<'a, str>,
+    pub name: Cow<'a, [u8]>,
     /// Its value.
     pub value: ArgValue<'a>,
 }
@@ -74,7 +89,7 @@ impl<'a> Arg<'a> {
     /// An argument.
     pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
         Arg {
-            name: name.into(),
+            name: bytes_of(name.into()),
             value,
         }
     }

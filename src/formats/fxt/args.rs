@@ -105,22 +105,6 @@ impl<'a, O: Order> Args<'a, O> {
         Some((self.at, unknown_count))
     }
 
-    /// The same, if no argument has a type beyond `last_type`.
-    #[inline]
-    #[must_use]
-    pub fn skip_all_up_to(mut self, last_type: u64) -> Option<usize> {
-        while self.left > 0 {
-            let header = self.record.get(self.at)?;
-            let size = bits(header, 4, 15) as usize;
-            if size == 0 || self.at + size > self.record.count() || bits(header, 0, 3) > last_type {
-                return None;
-            }
-            self.at += size;
-            self.left -= 1;
-        }
-        Some(self.at)
-    }
-
     fn value(&mut self, header: u64, words: Words<'a, O>, at: &mut usize) -> Option<ArgValue<'a>> {
         let high = bits(header, 32, 63);
         Some(match bits(header, 0, 3) as u8 {

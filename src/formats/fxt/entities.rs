@@ -17,7 +17,7 @@ use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
 /// `ZX_OBJ_TYPE_PROCESS`.
 const OBJECT_PROCESS: u64 = 1;
 /// `ZX_OBJ_TYPE_THREAD`.
-const OBJECT_THREAD: u64 = 2;
+pub const OBJECT_THREAD: u64 = 2;
 
 /// What kernel objects of a type are called, by `ZX_OBJ_TYPE`.
 #[must_use]
@@ -88,11 +88,20 @@ struct Late {
 /// the same number.
 const OBJECT_OTHER: u64 = 0;
 
+fn sort_of(object_type: u64) -> u64 {
+    match object_type {
+        OBJECT_PROCESS | OBJECT_THREAD => object_type,
+        _ => OBJECT_OTHER,
+    }
+}
+
 /// A name with the type of object it names.
 #[derive(Clone, Copy, Debug)]
 struct ObjectName {
     object_type: u64,
     name: StringId,
+    /// Where its record is, if that says more than name and process.
+    with_arguments: Option<u64>,
 }
 
 /// All threads, processes and named objects of a file.
@@ -156,19 +165,24 @@ impl Entities {
         }
     }
 
-    /// A kernel object record: its type, its name, and the process koid that it gives for a thread.
-    pub fn add_object(&mut self, koid: u64, object_type: u64, name: &[u8], process: Option<u64>) {
+    /// A kernel object record: its type, its name, and the process koid that it gives for a thread; its place, if it has
+    /// other arguments.
+    pub fn add_object(
+        &mut self,
+        (koid, object_type): (u64, u64),
+        name: &[u8],
+        process: Option<u64>,
+        with_arguments: Option<u64>,
+    ) {
         let id = self.strings.intern(name);
-        let sort = match object_type {
-            OBJECT_PROCESS | OBJECT_THREAD => object_type,
-            _ => OBJECT_OTHER,
-        };
+        let sort = sort_of(object_type);
         let known = self.objects.get(&(koid, sort)).copied();
         // Names are cut short by some providers: the longest one is the whole.
         if known.is_none_or(|known| self.strings.bytes(known.name).len() <= name.len()) {
             let entry = ObjectName {
                 object_type,
                 name: id,
+                with_arguments: with_arguments.or(known.and_then(|known| known.with_arguments)),
             };
             self.objects.insert((koid, sort), entry);
         }
@@ -356,6 +370,14 @@ impl Entities {
             })
     }
 
+    /// Where the record of an object is that has arguments beside its process.
+    #[must_use]
+    pub fn object_place(&self, koid: u64, object_type: u64) -> Option<u64> {
+        self.objects
+            .get(&(koid, sort_of(object_type)))?
+            .with_arguments
+    }
+
     /// Named objects that are neither processes nor threads: koid, type and name, by koid.
     #[must_use]
     pub fn other_objects(&self) -> Vec<(u64, u64, &[u8])> {
@@ -464,9 +486,9 @@ mod tests {
         let mut entities = Entities::default();
         entities.add_scheduled(20);
         entities.add_scheduled(99);
-        entities.add_object(20, OBJECT_THREAD, b"render", Some(10));
-        entities.add_object(20, OBJECT_THREAD, b"rend", Some(10));
-        entities.add_object(10, OBJECT_PROCESS, b"game", None);
+        entities.add_object((20, OBJECT_THREAD), b"render", Some(10), None);
+        entities.add_object((20, OBJECT_THREAD), b"rend", Some(10), None);
+        entities.add_object((10, OBJECT_PROCESS), b"game", None, None);
         entities.finish(Vec::new());
         let render = entities.find_tid(20);
         let unknown = entities.find_tid(99);

@@ -46,8 +46,9 @@ use crate::event::{
 use crate::formats::{EventRef, Format, Input, Reader};
 
 pub use args::{Arg, ArgValue};
+pub use emit::unresolved_text;
 pub use header::TextRef;
-pub use source::{FxtSource, SourceEvent, SourceObject, SourceText};
+pub use source::{FxtSource, SourceArgs, SourceEvent, SourceObject, SourceText};
 pub use tables::{ProviderSlot, ProviderSpan};
 
 use cache::Cache;

@@ -10,7 +10,7 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
 
 use super::args::{ArgValue, Args};
-use super::entities::Entities;
+use super::entities::{Entities, OBJECT_THREAD};
 use super::header::{
     MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
     scheduling_type, size_bytes, without_nuls,
@@ -445,17 +445,20 @@ impl<'a, O: Order> Scanner<'a, O> {
             });
             return;
         };
-        let process = Args::new(record, next, bits(header, 40, 43)).find_map(|arg| {
-            let is_process = self.text(arg.name, at) == Some(b"process");
+        let object = (koid, bits(header, 16, 23));
+        let (mut process, mut has_others) = (None, false);
+        for arg in Args::new(record, next, bits(header, 40, 43)) {
             match arg.value {
-                ArgValue::Koid(koid) if is_process => Some(koid),
-                _ => None,
+                ArgValue::Koid(koid) if self.text(arg.name, at) == Some(b"process") => {
+                    process = process.or(Some(koid));
+                    has_others |= object.1 != OBJECT_THREAD;
+                }
+                _ => has_others = true,
             }
-        });
-        let object_type = bits(header, 16, 23);
-        self.found
-            .entities
-            .add_object(koid, object_type, name, process);
+        }
+        let with_arguments = has_others.then_some(at as u64);
+        let entities = &mut self.found.entities;
+        entities.add_object(object, name, process, with_arguments);
     }
 
     fn userspace_object(&mut self, header: u64, record: Words<'a, O>, at: usize) {

@@ -2,8 +2,7 @@
 //! further than writing needs.
 //!
 //! Arguments keep their references to the string table: whoever writes many asks once what an entry means, and how
-//! far it means that. Big-endian files and records that are odd have no such events: they are read as fields. What a
-//! record is, is known of all.
+//! far it means that. Texts are the bytes that stand in the file.
 
 use super::args::{Arg, Args};
 use super::header::{Big, Little, Order, Words, bits, read_text, record_type, scheduling_type};
@@ -12,16 +11,12 @@ use super::scan::{Scan, string_bytes};
 use super::tables::{ProviderSlot, ProviderSpan};
 use crate::base::Endian;
 
-/// The last argument type that an exporter can write as it is.
-const LAST_PLAIN_TYPE: u64 = 10;
-
 /// The type of what is no event record.
 const NO_EVENT: u64 = u64::MAX;
 
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
 pub struct FxtSource<'a> {
-    file: Words<'a, Little>,
     bytes: &'a [u8],
     endian: Endian,
     scan: &'a Scan,
@@ -36,15 +31,54 @@ pub struct SourceObject {
     pub process: Option<u64>,
 }
 
-/// An event record.
-#[derive(Clone, Copy, Debug)]
+/// An event record, or another one with arguments.
+#[derive(Clone, Debug)]
 pub struct SourceEvent<'a> {
-    record: Words<'a, Little>,
     place: u64,
-    first_arg: usize,
+    args: SourceArgs<'a>,
     arg_count: u64,
     event_type: u64,
     behind: Option<u64>,
+}
+
+/// The arguments of a record, in the file's byte order.
+#[derive(Clone, Debug)]
+pub enum SourceArgs<'a> {
+    /// Least significant byte first.
+    Little(Args<'a, Little>),
+    /// Most significant byte first.
+    Big(Args<'a, Big>),
+}
+
+impl<'a> Iterator for SourceArgs<'a> {
+    type Item = Arg<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Arg<'a>> {
+        match self {
+            SourceArgs::Little(args) => args.next(),
+            SourceArgs::Big(args) => args.next(),
+        }
+    }
+}
+
+/// A byte order, as it says which arguments it has.
+trait Known: Order {
+    fn args<'a>(args: Args<'a, Self>) -> SourceArgs<'a>
+    where
+        Self: Sized;
+}
+
+impl Known for Little {
+    fn args<'a>(args: Args<'a, Little>) -> SourceArgs<'a> {
+        SourceArgs::Little(args)
+    }
+}
+
+impl Known for Big {
+    fn args<'a>(args: Args<'a, Big>) -> SourceArgs<'a> {
+        SourceArgs::Big(args)
+    }
 }
 
 /// A text that an index means for a while.
@@ -55,13 +89,12 @@ pub struct SourceText<'a> {
     /// up to and at this one.
     pub until: u64,
     /// The text.
-    pub text: &'a str,
+    pub text: &'a [u8],
 }
 
 impl<'a> FxtSource<'a> {
     pub(super) fn new(bytes: &'a [u8], endian: Endian, scan: &'a Scan) -> FxtSource<'a> {
         FxtSource {
-            file: Words::new(bytes),
             bytes,
             endian,
             scan,
@@ -121,64 +154,30 @@ impl<'a> FxtSource<'a> {
         self.scan.counters_without_numbers()
     }
 
-    /// The event record at a place. `None`: it is another record, or odd.
+    /// The event record at a place. `None`: it is another record, or too short for its names.
     #[must_use]
+    #[inline]
     pub fn event(&self, place: u64) -> Option<SourceEvent<'a>> {
-        if self.endian == Endian::Big {
-            return None;
+        match self.endian {
+            Endian::Little => event::<Little>(self.bytes, place),
+            Endian::Big => event::<Big>(self.bytes, place),
         }
-        let record = self.file.record_at(place)?;
-        let header = record.get(0)?;
-        let event_type = bits(header, 16, 19);
-        if bits(header, 0, 3) != record_type::EVENT || event_type > Sort::FlowEnd as u64 {
-            return None;
-        }
-        let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
-        read_text(header >> 32, record, &mut next)?;
-        read_text(header >> 48, record, &mut next)?;
-        let arg_count = bits(header, 20, 23);
-        let behind = Args::new(record, next, arg_count).skip_all_up_to(LAST_PLAIN_TYPE)?;
-        Some(SourceEvent {
-            record,
-            place,
-            first_arg: next,
-            arg_count,
-            event_type,
-            behind: record.get(behind),
-        })
     }
 
-    /// A context switch of the newer form at a place, for its arguments.
+    /// A record that is no event, for its arguments: a context switch of the newer form, a wakeup, an object, or a
+    /// large event.
     #[must_use]
-    pub fn switch(&self, place: u64) -> Option<SourceEvent<'a>> {
-        self.scheduling(place, scheduling_type::CONTEXT_SWITCH, 4)
+    pub fn with_arguments(&self, place: u64) -> Option<SourceEvent<'a>> {
+        match self.endian {
+            Endian::Little => with_arguments::<Little>(self.bytes, place),
+            Endian::Big => with_arguments::<Big>(self.bytes, place),
+        }
     }
 
-    /// A wakeup at a place, for its arguments.
+    /// The kernel object record of a process, thread or other object that has arguments beside its process.
     #[must_use]
-    pub fn wakeup(&self, place: u64) -> Option<SourceEvent<'a>> {
-        self.scheduling(place, scheduling_type::WAKEUP, 3)
-    }
-
-    fn scheduling(&self, place: u64, sort: u64, first_arg: usize) -> Option<SourceEvent<'a>> {
-        if self.endian == Endian::Big {
-            return None;
-        }
-        let record = self.file.record_at(place)?;
-        let header = record.get(0)?;
-        if bits(header, 0, 3) != record_type::SCHEDULING || bits(header, 60, 63) != sort {
-            return None;
-        }
-        let arg_count = bits(header, 16, 19);
-        Args::new(record, first_arg, arg_count).skip_all_up_to(LAST_PLAIN_TYPE)?;
-        Some(SourceEvent {
-            record,
-            place,
-            first_arg,
-            arg_count,
-            event_type: NO_EVENT,
-            behind: None,
-        })
+    pub fn object_with_arguments(&self, koid: u64, object_type: u64) -> Option<SourceEvent<'a>> {
+        self.with_arguments(self.scan.entities.object_place(koid, object_type)?)
     }
 
     /// The koid of the thread that the wakeup at a place wakes.
@@ -193,8 +192,8 @@ impl<'a> FxtSource<'a> {
     /// Has the record at a place fetched from memory: for whoever needs several soon.
     #[inline]
     pub fn fetch(&self, place: u64) {
-        let word = usize::try_from(place / 8).ok();
-        std::hint::black_box(word.and_then(|word| self.file.get(word)));
+        let place = usize::try_from(place).ok();
+        std::hint::black_box(place.and_then(|place| self.bytes.get(place)));
     }
 
     /// The provider of an event, and of what stands around it.
@@ -222,15 +221,23 @@ impl<'a> FxtSource<'a> {
     /// Whether the record at a place is a blob, small or large, that has neither a time nor a thread.
     #[must_use]
     pub fn is_blob(&self, place: u64) -> bool {
-        self.words(place)
-            .is_some_and(|[header, ..]| match bits(header, 0, 3) {
-                record_type::BLOB => true,
-                record_type::LARGE => bits(header, 40, 43) == 1,
-                _ => false,
-            })
+        self.scan.blobs.binary_search(&place).is_ok()
+            && self
+                .words(place)
+                .is_some_and(|[header, ..]| match bits(header, 0, 3) {
+                    record_type::BLOB => true,
+                    record_type::LARGE => bits(header, 40, 43) == 1,
+                    _ => false,
+                })
     }
 
-    /// What a string index of a provider means at an event. `None`: nothing, or not UTF-8.
+    /// The same where the place has to be asked for: hardly any file has blobs.
+    #[inline]
+    pub fn is_blob_at(&self, place: impl FnOnce() -> u64) -> bool {
+        !self.scan.blobs.is_empty() && self.is_blob(place())
+    }
+
+    /// What a string index of a provider means at an event. `None`: nothing.
     #[must_use]
     pub fn text(
         &self,
@@ -242,9 +249,69 @@ impl<'a> FxtSource<'a> {
             .scan
             .tables
             .string_until(provider, index, event.place)?;
-        let text = std::str::from_utf8(string_bytes(self.file, from)?).ok()?;
+        let text = match self.endian {
+            Endian::Little => string_bytes(Words::<Little>::new(self.bytes), from)?,
+            Endian::Big => string_bytes(Words::<Big>::new(self.bytes), from)?,
+        };
         Some(SourceText { from, until, text })
     }
+}
+
+#[inline]
+fn event<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
+    let record = Words::<O>::new(bytes).record_at(place)?;
+    let header = record.get(0)?;
+    let event_type = bits(header, 16, 19);
+    if bits(header, 0, 3) != record_type::EVENT || event_type > Sort::FlowEnd as u64 {
+        return None;
+    }
+    let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
+    read_text(header >> 32, record, &mut next)?;
+    read_text(header >> 48, record, &mut next)?;
+    let arg_count = bits(header, 20, 23);
+    let args = Args::new(record, next, arg_count);
+    let behind = args.clone().skip_all();
+    Some(SourceEvent {
+        place,
+        args: O::args(args),
+        arg_count,
+        event_type,
+        behind: behind.and_then(|behind| record.get(behind)),
+    })
+}
+
+fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
+    let record = Words::<O>::new(bytes).record_at(place)?;
+    let header = record.get(0)?;
+    let (next, arg_count) = match bits(header, 0, 3) {
+        record_type::SCHEDULING => match bits(header, 60, 63) {
+            scheduling_type::CONTEXT_SWITCH => (4, bits(header, 16, 19)),
+            scheduling_type::WAKEUP => (3, bits(header, 16, 19)),
+            _ => return None,
+        },
+        sort @ (record_type::KERNEL_OBJECT | record_type::USERSPACE_OBJECT) => {
+            let is_inline = sort == record_type::USERSPACE_OBJECT && bits(header, 16, 23) == 0;
+            let mut next = 2 + usize::from(is_inline);
+            read_text(bits(header, 24, 39), record, &mut next)?;
+            (next, bits(header, 40, 43))
+        }
+        record_type::LARGE if bits(header, 36, 43) == 0 => {
+            let fields = record.get(1)?;
+            let mut next = 2;
+            read_text(bits(fields, 0, 15), record, &mut next)?;
+            read_text(bits(fields, 16, 31), record, &mut next)?;
+            let is_inline = bits(fields, 36, 43) == 0;
+            (next + if is_inline { 3 } else { 1 }, bits(fields, 32, 35))
+        }
+        _ => return None,
+    };
+    Some(SourceEvent {
+        place,
+        args: O::args(Args::new(record, next, arg_count)),
+        arg_count,
+        event_type: NO_EVENT,
+        behind: None,
+    })
 }
 
 impl<'a> SourceEvent<'a> {
@@ -261,8 +328,8 @@ impl<'a> SourceEvent<'a> {
     }
 
     /// Its arguments.
-    pub fn args(&self) -> impl Iterator<Item = Arg<'a>> {
-        Args::new(self.record, self.first_arg, self.arg_count)
+    pub fn args(&self) -> SourceArgs<'a> {
+        self.args.clone()
     }
 
     /// The id of an asynchronous event.

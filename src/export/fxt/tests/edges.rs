@@ -291,7 +291,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     let source = written(folder.path(), |out| {
         complete(out, &long, (10, 20), &[]);
         complete(out, "plain", (30, 40), &[]);
-        let value = |text: &str| ArgValue::Text(text.to_owned().into());
+        let value = |text: &str| ArgValue::text(text.to_owned());
         let args = ["a", "b", "c"].map(|name| Arg::new(name, value(&long)));
         complete(out, "three", (50, 60), &args);
         let args = [Arg::new(long.clone(), value("x"))];
@@ -405,7 +405,7 @@ fn the_same_export_twice_is_the_same_file() {
         for number in 0..60_000_u64 {
             let name = format!("name {}", number % 20_011);
             let text = format!("text {}", number % 300);
-            let args = [Arg::new("text", ArgValue::Text(text.into()))];
+            let args = [Arg::new("text", ArgValue::text(text))];
             complete(out, &name, (number * 10, number * 10 + 5), &args);
         }
     });

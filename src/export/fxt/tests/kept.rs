@@ -146,7 +146,7 @@ fn counters_without_numbers_objects_and_blobs_are_what_they_were() {
             name,
             ..head(EventType::Counter, 100, 11)
         };
-        let text = [Arg::new("mode", ArgValue::Text("busy".into()))];
+        let text = [Arg::new("mode", ArgValue::text("busy"))];
         out.event(base, &text, Some(3));
         let base = head(EventType::Instant, 150, 11);
         let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
@@ -310,7 +310,7 @@ fn where_events_were_lost_is_said_again() {
 fn pointers_and_koids_keep_their_names_in_any_part() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        out.kernel_object(4, 555, b"chan");
+        out.object((4, 555), b"chan", &[]);
         for thread in [11, 12] {
             out.thread_object((10, thread), b"t");
         }
@@ -378,12 +378,12 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
         out.context_switch((200, 0), side(11, 8), (3, ""), side(12, 6), None);
         out.prepare(&[
             Arg::new("weight", ArgValue::Int32(44)),
-            Arg::new("note", ArgValue::Text("again".into())),
+            Arg::new("note", ArgValue::text("again")),
         ]);
         out.prepared_wakeup(200, 0, 11, None);
         // It is ready already.
         out.wakeup(250, 0, 11, Some(12));
-        out.prepare(&[Arg::new("why", ArgValue::Text("time".into()))]);
+        out.prepare(&[Arg::new("why", ArgValue::text("time"))]);
         out.prepared_switch((300, 0), side(12, 7), (1, ""), side(11, 5), None);
         // It goes on elsewhere at once.
         out.context_switch((400, 0), side(11, 5), (1, ""), Side::Idle, None);
@@ -415,4 +415,102 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
     assert_eq!(sorted(&again), sorted(&source), "{:#?}", scheduling(&again));
     let (third, _) = cut(folder.path(), &again, &Selection::all());
     assert_eq!(sorted(&third), sorted(&source));
+}
+
+/// The second copy of a file: a copy of a copy.
+fn copy_twice(folder: &Path, source: &LoadedTrace) -> LoadedTrace {
+    let (first, summary) = cut(folder, source, &Selection::all());
+    let said = summary.notes.iter().any(|note| note.contains("number"));
+    assert!(!said, "{:?}", summary.notes);
+    let kept = folder.join("kept.fxt");
+    std::fs::copy(folder.join("cut.fxt"), &kept).unwrap();
+    drop(first);
+    let first = open(&kept, &Job::default()).unwrap();
+    cut(folder, &first, &Selection::all()).0
+}
+
+#[test]
+fn copies_of_copies_have_no_more_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        complete(out, "work", (5, 9), &[]);
+        out.blob(b"dump", b"", Some(1), b"bytes");
+        out.object((1, 10), b"game", &[]);
+        let nothing: [Arg<'_>; 0] = [];
+        out.prepare(&nothing);
+        let name = out.name("thing");
+        out.userspace_object(0x10, Err(10), name);
+    });
+    let count = |loaded: &LoadedTrace| (loaded.trace.processes.len(), loaded.trace.threads.len());
+    let again = copy_twice(folder.path(), &source);
+    assert_eq!(count(&again), count(&source));
+    assert_eq!(again.trace.instants.len(), 2);
+}
+
+#[test]
+fn kernel_objects_keep_their_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    let koid = |name: &'static str, koid| Arg::new(name, ArgValue::Koid(koid));
+    let source = written(folder.path(), |out| {
+        let weight = Arg::new("weight", ArgValue::Int32(7));
+        out.object((1, 10), b"game", &[koid("job", 3)]);
+        out.object((2, 11), b"render", &[koid("process", 10), weight]);
+        out.object(
+            (4, 55),
+            b"channel",
+            &[koid("peer", 56), koid("process", 10)],
+        );
+        complete(out, "work", (5, 9), &[]);
+    });
+    let again = copy_twice(folder.path(), &source);
+    let said = |loaded: &LoadedTrace, koid, object_type| -> Vec<String> {
+        let fxt = loaded.reader.fxt_source().unwrap();
+        let Some(own) = fxt.object_with_arguments(koid, object_type) else {
+            return Vec::new();
+        };
+        let tables = tables();
+        let records = Records::new(&tables);
+        let args = SourceNames::default().list(&fxt, &own, &records);
+        let name = |arg: &Arg<'_>| String::from_utf8_lossy(&arg.name).into_owned();
+        args.iter().map(name).collect()
+    };
+    for (koid, object_type, names) in [
+        (10, 1, &["job"][..]),
+        (11, 2, &["process", "weight"]),
+        (55, 4, &["peer", "process"]),
+    ] {
+        assert_eq!(said(&source, koid, object_type), names);
+        assert_eq!(said(&again, koid, object_type), names);
+    }
+}
+
+#[test]
+fn blobs_keep_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        // Its time is that of the first event of the file, which is not the earliest.
+        out.blob(b"first", b"", Some(1), b"bytes");
+        complete(out, "late", (50, 60), &[]);
+        out.blob(b"second", b"", Some(1), b"bytes");
+        complete(out, "early", (5, 9), &[]);
+        out.blob(b"third", b"files", None, b"bytes");
+        complete(out, "middle", (20, 50), &[]);
+    });
+    let times = |loaded: &LoadedTrace| -> Vec<(i64, String)> {
+        let trace = &loaded.trace;
+        let events = trace.instants.events.iter();
+        let mut rows: Vec<_> = events
+            .map(|&id| trace.events.get(EventId(id)))
+            .map(|event| {
+                let name = trace.kind_name(event.row.kind).into_owned();
+                (event.row.time.0, name)
+            })
+            .collect();
+        rows.sort();
+        rows
+    };
+    let expected = [(5, "third"), (50, "first"), (50, "second")];
+    let expected = expected.map(|(time, name)| (time, name.to_owned()));
+    assert_eq!(times(&source), expected);
+    assert_eq!(times(&copy_twice(folder.path(), &source)), expected);
 }

@@ -14,6 +14,7 @@ use crate::trace::{SliceId, ThreadState};
 
 mod choices;
 mod edges;
+mod exact_bytes;
 mod kept;
 mod payloads;
 mod ranges;
@@ -54,7 +55,7 @@ fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
 
 fn complete(out: &mut Records<'_>, name: &str, (start, end): (u64, u64), args: &[Arg<'_>]) {
     let mut args = args.to_vec();
-    super::args::fit(&mut args);
+    super::args::fit(&mut args, 3800);
     let name = out.name(name);
     let base = head(EventType::Complete, start, 11);
     out.event(Head { name, ..base }, &args, Some(end));

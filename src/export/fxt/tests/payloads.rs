@@ -13,8 +13,8 @@ fn payloads_of_any_size_are_written_whole() {
             ..head(EventType::Instant, 5, 100)
         };
         out.large_event(place, &[], &payload);
-        out.blob("small", "", Some(3), &payload[..20_000]);
-        out.blob("large", "files", None, &payload[..100_000]);
+        out.blob(b"small", b"", Some(3), &payload[..20_000]);
+        out.blob(b"large", b"files", None, &payload[..100_000]);
     });
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     let sizes = |loaded: &LoadedTrace| {
@@ -46,14 +46,14 @@ fn blobs_keep_sort_name_and_category_however_small() {
         let payload = [7_u8; 40_000];
         for (size, blob_type) in [(1, 1), (511, 2), (512, 3), (513, 1), (32_000, 2)] {
             out.blob(
-                &format!("blob {size}"),
-                "",
+                format!("blob {size}").as_bytes(),
+                b"",
                 Some(blob_type),
                 &payload[..size],
             );
             expected.push((format!("blob {size}"), "blob".to_owned(), size));
         }
-        out.blob("attached", "files", None, &payload[..100]);
+        out.blob(b"attached", b"files", None, &payload[..100]);
         expected.push(("attached".to_owned(), "files".to_owned(), 100));
         let name = out.name("dump");
         let place = Head {
@@ -127,4 +127,24 @@ fn counters_keep_name_category_id_and_arguments() {
         };
         assert_eq!(names(&again), ["A::B:v:7", "A::B:w:7"]);
     }
+}
+
+#[test]
+fn an_argument_that_a_record_holds_stays_one() {
+    let folder = tempfile::tempdir().unwrap();
+    // Header, time, name and the argument's header are beside it; another argument leaves no room for it.
+    let most = (4095 - 2 - 2 - 1) * 8;
+    let source = written(folder.path(), |out| {
+        let blob = Arg::new("blob", ArgValue::Blob(vec![7; most].into()));
+        let name = out.name("big");
+        let base = head(EventType::Instant, 5, 11);
+        out.event(Head { name, ..base }, &[blob], None);
+    });
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.notes, Vec::<String>::new());
+    assert_eq!(again.trace.events.len(), 1);
+    let fxt = again.reader.fxt_source().unwrap();
+    let event = fxt.event(again.trace.events.get(EventId(0)).row.place);
+    let value = event.unwrap().args().next().unwrap().value;
+    assert_eq!(value, crate::formats::fxt::ArgValue::Blob(&vec![7; most]));
 }

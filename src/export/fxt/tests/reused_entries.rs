@@ -11,7 +11,7 @@ fn full_tables_replace_their_oldest_entries() {
             let text = format!("value {}", i % 211);
             let name = out.name(&name);
             let args = [
-                Arg::new(format!("argument {}", i % 97), ArgValue::Text(text.into())),
+                Arg::new(format!("argument {}", i % 97), ArgValue::text(text)),
                 Arg::new("pointer", ArgValue::Pointer(i)),
             ];
             let base = head(EventType::Complete, i * 10, 100 + i % 40);
