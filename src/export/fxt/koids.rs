@@ -70,9 +70,8 @@ impl Koids {
         let homes = koids.providers.iter();
         koids.homes_of_providers = homes.filter_map(|&id| trace.thread(id).process).collect();
         for (index, process) in trace.processes.iter().enumerate() {
-            if koids.is_of_provider(ProcessId(index as u32)) {
-                koids.processes.push(process.pid);
-            } else if pids.insert(process.pid) {
+            let is_of_provider = koids.is_of_provider(ProcessId(index as u32));
+            if is_of_provider || pids.insert(process.pid) {
                 koids.processes.push(process.pid);
             } else {
                 koids.count(process.pid);
