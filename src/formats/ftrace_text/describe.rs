@@ -1,13 +1,15 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
+use super::facts::Facts;
 use super::fields::{colon_pairs, pairs};
-use super::flags::{Flags, Legend};
+use super::flags::Flags;
 use super::forms::{fixed, word_pairs};
-use super::graph::{self, GraphLine};
+use super::graph::{self, Graph, GraphLine};
 use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
-use super::prefix::{Prefix, split_prefix};
-use super::probe_text::{Probe, event_probe, probe};
-use super::tasks::{TracerText, end_state, switch, tracer_text, wakeup};
+use super::prefix::Prefix;
+use super::probe_text::{Probe, event_probe, probe, probe_fields};
+use super::raw_graph::raw_step;
+use super::tasks::{TracerText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
 use crate::base::lines::lines;
 use crate::event::{EventDetail, Field, Value};
@@ -20,7 +22,7 @@ const MOST_TEXT: usize = 1 << 20;
 
 /// See the module's text.
 #[must_use]
-pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) -> EventDetail {
+pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
     let (category, name) = kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,
@@ -36,17 +38,17 @@ pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) ->
         return detail;
     };
     let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
-    let body = match split_prefix(bytes) {
+    let body = match facts.split(bytes) {
         Some(prefix) => {
             detail.cpu = Some(prefix.cpu);
             detail.thread_name = String::from_utf8_lossy(prefix.comm).into_owned();
-            detail.fields = column_fields(&prefix, legend);
+            detail.fields = column_fields(&prefix, facts);
             prefix.body
         }
         None => match graph::split_line(bytes) {
             Some(found) => {
                 detail.cpu = Some(found.cpu);
-                detail.fields = graph_column_fields(&found, legend);
+                detail.fields = graph_column_fields(&found, facts);
                 match graph::step(found.rest).map(|found| found.step) {
                     Some(graph::Step::Comment(text)) => text,
                     _ => found.rest,
@@ -59,7 +61,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) ->
     match classify(body) {
         Body::Event(name, info) => {
             detail.text = String::from_utf8_lossy(info).into_owned();
-            event_fields(&mut detail, name, info);
+            event_fields(&mut detail, name, info, facts);
         }
         Body::SysEnter(_, arguments) => argument_fields(&mut detail, arguments),
         Body::SysExit(_, result) => detail.fields.push(field("ret", result)),
@@ -68,7 +70,10 @@ pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) ->
         Body::Text => match (tracer_text(body), told(body)) {
             (Some(found), _) => tracer_fields(&mut detail, &found),
             (None, Some(found)) => told_fields(&mut detail, &found),
-            (None, None) => graph_fields(&mut detail, body),
+            (None, None) => {
+                let found = graph::step(body).or_else(|| graph::step_without_duration(body));
+                graph_fields(&mut detail, body, found);
+            }
         },
     }
     detail.stack = stack_behind(rest);
@@ -77,8 +82,8 @@ pub fn describe(text: &[u8], kinds: &Kinds, legend: &Legend, event: EventRef) ->
 
 /// What the columns say, under the names of a binary trace's fields.
 #[must_use]
-pub fn column_fields(prefix: &Prefix<'_>, legend: &Legend) -> Vec<Field> {
-    let mut fields: Vec<Field> = legend.read(prefix.flags).fields().collect();
+pub fn column_fields(prefix: &Prefix<'_>, facts: &Facts) -> Vec<Field> {
+    let mut fields: Vec<Field> = facts.legend.read(prefix.flags).fields().collect();
     fields.push(pid_field(prefix.pid));
     if !prefix.instance.is_empty() {
         fields.push(field("instance", prefix.instance));
@@ -86,8 +91,12 @@ pub fn column_fields(prefix: &Prefix<'_>, legend: &Legend) -> Vec<Field> {
     fields
 }
 
-fn graph_column_fields(line: &GraphLine<'_>, legend: &Legend) -> Vec<Field> {
-    let mut fields: Vec<Field> = legend.read(Flags::Letters(line.flags)).fields().collect();
+fn graph_column_fields(line: &GraphLine<'_>, facts: &Facts) -> Vec<Field> {
+    let mut fields: Vec<Field> = facts
+        .legend
+        .read(Flags::Letters(line.flags))
+        .fields()
+        .collect();
     fields.extend(line.task.map(|(_, pid)| pid_field(pid)));
     fields
 }
@@ -103,12 +112,12 @@ fn pid_field(pid: u32) -> Field {
 
 /// One field of the columns, without reading the rest of the line; `None` if there is none of that name.
 #[must_use]
-pub fn column_value(text: &[u8], legend: &Legend, event: EventRef, name: &str) -> Option<Value> {
+pub fn column_value(text: &[u8], facts: &Facts, event: EventRef, name: &str) -> Option<Value> {
     let start = usize::try_from(event.place).ok()?;
     let line = lines(text.get(start..)?, 1, 0).next()?;
-    let fields = match split_prefix(line.bytes) {
-        Some(prefix) => column_fields(&prefix, legend),
-        None => graph_column_fields(&graph::split_line(line.bytes)?, legend),
+    let fields = match facts.split(line.bytes) {
+        Some(prefix) => column_fields(&prefix, facts),
+        None => graph_column_fields(&graph::split_line(line.bytes)?, facts),
     };
     let field = fields.into_iter().find(|field| field.name == name)?;
     Some(field.value)
@@ -155,7 +164,7 @@ fn annotated(shown: &str) -> Option<Value> {
     }
 }
 
-fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
+fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Facts) {
     if let Some(found) = probe(info).filter(|_| name != b"tracing_mark_write") {
         match found {
             Probe::Entry(address) => detail.fields.push(field("__probe_ip", address)),
@@ -163,6 +172,13 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
                 detail.fields.push(field("__probe_func", function));
                 detail.fields.push(field("__probe_ret_ip", to));
             }
+        }
+        if let Some(fields) = probe_fields(info) {
+            let is_argument = |(name, _): &(&[u8], &[u8])| !name.starts_with(b"__probe_");
+            let arguments = pairs(fields).into_iter().filter(is_argument);
+            let arguments =
+                arguments.map(|(name, value)| field(&String::from_utf8_lossy(name), value));
+            return detail.fields.extend(arguments);
         }
         let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
         return pair_fields(detail, info.get(close..).unwrap_or(&[]));
@@ -188,7 +204,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
                 ] {
                     detail.fields.push(field(name, &value));
                 }
-                let meaning = end_state(found.state).letters();
+                let meaning = facts.end_state(&found).letters();
                 if let Some(state) = detail.fields.iter_mut().find(|f| f.name == "prev_state") {
                     state.type_name = format!("state {meaning}");
                 }
@@ -233,7 +249,10 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8]) {
             detail.fields.push(field("ret", info));
             return;
         }
-        _ if name.starts_with(b"funcgraph_") => return graph_fields(detail, info),
+        _ if name.starts_with(b"funcgraph_") && !info.starts_with(b"func=") => {
+            let found = graph::step(info).or_else(|| raw_step(name, info));
+            return graph_fields(detail, info, found);
+        }
         _ => {
             if let Some(found) = fixed(name, info) {
                 let fields = found.iter().map(|(name, value)| field(name, value));
@@ -327,8 +346,7 @@ fn argument_fields(detail: &mut EventDetail, arguments: &[u8]) {
     }
 }
 
-fn graph_fields(detail: &mut EventDetail, text: &[u8]) {
-    let found = graph::step(text).or_else(|| graph::step_without_duration(text));
+fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>) {
     let Some(found) = found else {
         return;
     };

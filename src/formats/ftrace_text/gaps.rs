@@ -2,7 +2,7 @@
 //! other end from the blocks around it.
 
 use crate::base::Timestamp;
-use crate::event::LaneColumns;
+use crate::event::{Gap, LaneColumns};
 
 /// Puts the gaps right in the parts of all lanes, of which each has `block_count` in a row.
 pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
@@ -48,10 +48,24 @@ pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     }
 }
 
+/// Puts what was overwritten before anybody read it, on all CPUs, before the first event.
+pub fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
+    let starts = parts.iter().filter(|part| !part.events.is_empty());
+    let first = starts.map(|part| part.events.time(0)).min();
+    if let (Some(time), Some(part), 1..) = (first, parts.first_mut(), lost) {
+        part.gaps.push(Gap {
+            start: time,
+            end: time,
+            cpu: None,
+            lost: Some(lost),
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Gap, KindId, ThreadKey};
+    use crate::event::{KindId, ThreadKey};
 
     fn part(times: &[i64], gaps: &[(i64, i64)]) -> LaneColumns {
         let mut part = LaneColumns::new(0);

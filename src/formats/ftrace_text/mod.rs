@@ -17,7 +17,9 @@
 //! start. function_graph without a column of times gives every CPU a clock of its own that durations move.
 
 mod describe;
+mod doubles;
 mod emit;
+mod facts;
 mod fields;
 mod flags;
 mod forms;
@@ -27,6 +29,7 @@ mod instances;
 mod line;
 mod prefix;
 mod probe_text;
+mod raw_graph;
 mod recipe;
 mod report;
 mod sniff;
@@ -43,7 +46,6 @@ use rustc_hash::FxHashMap;
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Diagnostics, Job, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
-use crate::event::syscalls::Abi;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
     Value,
@@ -52,7 +54,7 @@ use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader, Report};
 
 use emit::{Emitter, Last, Layout};
-use flags::Legend;
+use facts::Facts;
 use instances::Instances;
 use line::{Body, Plain, classify, plain};
 use prefix::{digits, split_prefix};
@@ -104,15 +106,13 @@ struct FtraceReader {
     blocks: Vec<Block>,
     lanes: Vec<Lane>,
     parts: Vec<Part>,
-    layout: Layout,
-    /// What the letters of the flags mean.
-    legend: Legend,
-    /// The machine, where symbols say it.
-    abi: Option<Abi>,
+    facts: Facts,
     /// Whether lines of the build tracer are among the others.
     has_etrace: bool,
     /// What its report looks like.
     shape: Shape,
+    /// Events that were overwritten before anybody read them, as the header says.
+    overwritten: u64,
     /// What columns called pids, with the block that said it.
     names: Mutex<FxHashMap<u32, (usize, Vec<u8>)>>,
 }
@@ -130,7 +130,7 @@ struct Summary {
     instances: Instances,
 }
 
-fn summarize(text: &[u8], layout: Layout) -> Summary {
+fn summarize(text: &[u8], facts: &Facts) -> Summary {
     let mut summary = Summary::default();
     let mut has_cpu = vec![false; 8192];
     let mut see = |cpu: u32| {
@@ -140,7 +140,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
     };
     for line in lines(text, 1, 0) {
         summary.lines += 1;
-        let graph_line = match layout {
+        let graph_line = match facts.layout {
             Layout::Graph => graph::split_line(line.bytes),
             Layout::Events => None,
         };
@@ -154,7 +154,7 @@ fn summarize(text: &[u8], layout: Layout) -> Summary {
                     ..Last::default()
                 });
             }
-        } else if let Some(prefix) = split_prefix(line.bytes) {
+        } else if let Some(prefix) = facts.split(line.bytes) {
             see(prefix.cpu);
             let mut now = summary.last.unwrap_or(Last {
                 written: i64::MIN,
@@ -191,6 +191,7 @@ impl FtraceReader {
         } else {
             Layout::Events
         };
+        let facts = Facts::of(text, head, layout);
         let block_count = if layout == Layout::Graph {
             1
         } else {
@@ -202,7 +203,7 @@ impl FtraceReader {
             .map(|range| {
                 job.check()?;
                 let text = text.get(range.clone()).unwrap_or(&[]);
-                Ok(summarize(text, layout))
+                Ok(summarize(text, &facts))
             })
             .collect::<Result<_, ReadError>>()?;
         let mut cpus: Vec<u32> = summaries
@@ -254,12 +255,12 @@ impl FtraceReader {
             })
             .collect();
         let clock_unit = if is_raw {
-            bare_unit(head)
+            bare_unit(head, &facts)
         } else {
             ClockUnit::Nanoseconds
         };
-        let mut facts = vec![("lines".to_owned(), (first_line - 1).to_string())];
-        facts.extend(instances.text().map(|text| ("buffers".to_owned(), text)));
+        let mut told = vec![("lines".to_owned(), (first_line - 1).to_string())];
+        told.extend(instances.text().map(|text| ("buffers".to_owned(), text)));
         let comments = lines(head, 1, 0)
             .map(|line| line.bytes)
             .filter_map(|line| line.strip_prefix(b"# "));
@@ -270,12 +271,11 @@ impl FtraceReader {
                     .and_then(|rest| rest.strip_prefix(b": "));
                 if let Some(value) = value {
                     let value = String::from_utf8_lossy(value.trim_ascii()).into_owned();
-                    facts.push((name.to_owned(), value));
+                    told.push((name.to_owned(), value));
                 }
             }
         }
-        let legend = Legend::of(head);
-        let abi = abi_of(input.bytes());
+        let overwritten = sniff::overwritten(head);
         let info = TraceInfo {
             format: if layout == Layout::Graph {
                 "ftrace text (function_graph)".to_owned()
@@ -286,7 +286,7 @@ impl FtraceReader {
             clock_unit,
             wall_clock_zero_ns: None,
             cpu_count: cpu_count(head),
-            facts,
+            facts: told,
             ..TraceInfo::default()
         };
         Ok(FtraceReader {
@@ -297,13 +297,25 @@ impl FtraceReader {
             blocks,
             lanes,
             parts,
-            layout,
-            legend,
-            abi,
+            facts,
             has_etrace,
             shape,
+            overwritten,
             names: Mutex::new(FxHashMap::default()),
         })
+    }
+
+    /// Some lines that stand before a block.
+    fn before(&self, block: &Block) -> &[u8] {
+        const BYTES: usize = 1 << 14;
+        let end = block.range.start;
+        let bytes = self.input.bytes();
+        let text = bytes.get(end.saturating_sub(BYTES)..end).unwrap_or(&[]);
+        let start = match end > BYTES {
+            true => memchr::memchr(b'\n', text).map_or(text.len(), |line_end| line_end + 1),
+            false => 0,
+        };
+        text.get(start..).unwrap_or(&[])
     }
 
     /// Reads a block for all lanes.
@@ -312,7 +324,10 @@ impl FtraceReader {
             return Ok(Vec::new());
         };
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
-        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, self.layout, self.abi);
+        let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, &self.facts);
+        if self.shape.instance_width > 0 {
+            emitter.look_for_doubles(self.before(block));
+        }
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         for (pid, name) in &emitter.seen_names {
@@ -325,23 +340,6 @@ impl FtraceReader {
         drop(names);
         Ok(emitter.into_columns())
     }
-}
-
-/// The machine that functions near the start are of: those behind system calls are named by it.
-fn abi_of(text: &[u8]) -> Option<Abi> {
-    const NEAR: usize = 1 << 20;
-    let near = text.get(..NEAR).unwrap_or(text);
-    let marks: [(&[u8], Abi); 4] = [
-        (b"__x64_sys_", Abi::X86_64),
-        (b"do_syscall_64+", Abi::X86_64),
-        (b"__arm64_sys_", Abi::Aarch64),
-        (b"__s390x_sys_", Abi::S390x),
-    ];
-    let found = |needle: &[u8]| memchr::memmem::find(near, needle).is_some();
-    marks
-        .iter()
-        .find(|(needle, _)| found(needle))
-        .map(|row| row.1)
 }
 
 /// A lane's share of a block's bytes.
@@ -383,9 +381,9 @@ fn clock_words(head: &[u8], layout: Layout, unit: ClockUnit) -> &'static str {
 }
 
 /// What a clock counts that prints bare numbers.
-fn bare_unit(head: &[u8]) -> ClockUnit {
+fn bare_unit(head: &[u8], facts: &Facts) -> ClockUnit {
     let times: Vec<i64> = lines(head, 1, 0)
-        .filter_map(|line| split_prefix(line.bytes))
+        .filter_map(|line| facts.split(line.bytes))
         .map(|prefix| prefix.time)
         .collect();
     let (Some(first), Some(last)) = (times.first(), times.last()) else {
@@ -464,6 +462,7 @@ impl Reader for FtraceReader {
 
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
         gaps::settle(parts, self.blocks.len());
+        gaps::add_overwritten(parts, self.overwritten);
         Diagnostics::default()
     }
 
@@ -499,7 +498,7 @@ impl Reader for FtraceReader {
     fn diagnostics(&self) -> Diagnostics {
         let mut found = Diagnostics::default();
         let has_columns = self.blocks.iter().any(|block| block.first_time.is_some());
-        if self.layout == Layout::Events && !has_columns {
+        if self.facts.layout == Layout::Events && !has_columns {
             let place = crate::base::Location::Line(1);
             found.note("no_columns", Severity::Info, place, || {
                 "no line says its task, CPU and time: the trace options raw, hex, bin and \
@@ -511,12 +510,12 @@ impl Reader for FtraceReader {
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(self.input.bytes(), &self.kinds, &self.legend, event)
+        describe::describe(self.input.bytes(), &self.kinds, &self.facts, event)
     }
 
     fn value(&self, event: EventRef, name: &str) -> Option<Value> {
         if name.starts_with("common_") {
-            return describe::column_value(self.input.bytes(), &self.legend, event, name);
+            return describe::column_value(self.input.bytes(), &self.facts, event, name);
         }
         let fields = self.describe(event).fields;
         let field = fields.into_iter().find(|field| field.name == name)?;

@@ -36,6 +36,8 @@ pub struct Prefix<'a> {
     pub precision: Option<u8>,
     /// What `trace-cmd report --ts-diff` puts behind the time: `(+24)`; empty if it is not there.
     pub step: &'a [u8],
+    /// Raw flags and a counter's number where nothing stands between them: `-0x14631252878692`.
+    pub glued: &'a [u8],
     /// What follows.
     pub body: &'a [u8],
 }
@@ -52,6 +54,35 @@ pub enum Group {
 }
 
 impl Prefix<'_> {
+    /// The same where the last `digits` of what is glued are the time; 0 if that is not known.
+    #[must_use]
+    pub fn with_digits(self, digits: usize) -> Self {
+        let number = self.glued.get(RAW_FLAGS.len()..).unwrap_or(&[]);
+        let least = match number {
+            [b'0', ..] => 1,
+            [_, b'a'..=b'f', ..] => 2,
+            _ => 1,
+        };
+        let told = number.len().checked_sub(digits).filter(|_| digits > 0);
+        let mut flags = told.unwrap_or(least).clamp(least, 2);
+        // No number begins with a zero.
+        if number.get(flags) == Some(&b'0') {
+            flags = least;
+        }
+        let found = || {
+            let (flags, time) = self.glued.split_at_checked(RAW_FLAGS.len() + flags)?;
+            Some((flags, i64::try_from(whole(time)?).ok()?))
+        };
+        match found() {
+            Some((flags, time)) => Prefix {
+                flags: Flags::Letters(flags),
+                time,
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Whether the time is a counter's number.
     #[must_use]
     #[inline]
@@ -68,6 +99,10 @@ pub const MOST_CPU: u32 = 8192;
 const LEAST_FLAGS: usize = 4;
 /// The column of flags is not longer.
 const MOST_FLAGS: usize = 12;
+/// What raw flags begin with.
+pub const RAW_FLAGS: &[u8] = b"-0x";
+/// A counter's number is glued to flags where it has at least twelve digits: it is padded to that.
+const LEAST_GLUED: usize = 16;
 /// Columns end before this many bytes.
 const MOST_PREFIX: usize = 256;
 /// Names are padded to this width, in the latency format to [`SHORT_NAME`]: behind an instance's name comes at
@@ -184,7 +219,18 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
     }
     let (flags, time, length, after) = match time(after) {
         Some((time, length)) => (&after[..0], time, length, after),
-        None => flags_and_time(after)?,
+        None => match flags_and_time(after) {
+            Some(found) => found,
+            None => {
+                let task = Task {
+                    instance,
+                    comm,
+                    pid,
+                    group,
+                };
+                return glued_at(task, cpu, after);
+            }
+        },
     };
     let (step, body) = body_behind(after.get(length..)?);
     Some(Prefix {
@@ -197,8 +243,37 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         time: time.ns,
         precision: time.precision,
         step,
+        glued: &[],
         body,
     })
+}
+
+/// `-0x14631252878692:`: raw flags and a counter's number with nothing between them.
+#[cold]
+fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>> {
+    let number = after.strip_prefix(RAW_FLAGS)?;
+    let length = number.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let rest = number.get(length..)?.strip_prefix(b":")?;
+    let glued = after.get(..RAW_FLAGS.len() + length)?;
+    if glued.len() < LEAST_GLUED {
+        return None;
+    }
+    let (step, body) = body_behind(rest);
+    let prefix = Prefix {
+        instance: task.instance,
+        comm: task.comm,
+        pid: task.pid,
+        group: task.group,
+        cpu,
+        flags: Flags::Letters(&[]),
+        time: 0,
+        precision: None,
+        step,
+        glued,
+        body,
+    };
+    let prefix = prefix.with_digits(0);
+    matches!(prefix.flags, Flags::Letters([_, ..])).then_some(prefix)
 }
 
 /// `d..2.    12.345678:`, or with a counter's number `d..2.4631252878692:`: flags, time, the length of what it
@@ -366,6 +441,7 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
         time: time.ns,
         precision: time.precision,
         step: &[],
+        glued: &[],
         body,
     })
 }
@@ -457,6 +533,7 @@ fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
         time: time.ns,
         precision: time.precision,
         step: &[],
+        glued: &[],
         body: line.get(end + "): ".len()..)?,
     })
 }

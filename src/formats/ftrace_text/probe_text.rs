@@ -5,9 +5,12 @@
 //! (sys_openat+0xc/0xe <- do_sys_open) $retval=4     kretprobe: where to, which function
 //! (ffffffff8f963fa0 <- ffffffff8f96469a) arg1=4     the same by trace-cmd: which function, where to
 //! (syscalls.sys_enter_openat) file="x"              eprobe: the event that it sits on
+//! __probe_ip=ffffffff8f963fa0 dfd=3                 entry as `trace-cmd report -R` shows its fields, or where
+//!                                                   `[FAILED TO PARSE]` stands before them
+//! __probe_func=ffffffff8f963fa0 __probe_ret_ip=...  return
 //! ```
 
-use super::fields::{find_short, first_word};
+use super::fields::{field, find_short, first_word};
 
 /// A probe's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,13 @@ pub enum Probe<'a> {
 /// symbols; trace-cmd prints the function first and bare hex numbers.
 #[must_use]
 pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
+    if let Some(fields) = probe_fields(info) {
+        let address = |name: &[u8]| field(fields, name).map(first_word);
+        return match address(b"__probe_func") {
+            Some(function) => Some(Probe::Return(function, address(b"__probe_ret_ip")?)),
+            None => address(b"__probe_ip").map(Probe::Entry),
+        };
+    }
     let inner = info.strip_prefix(b"(")?;
     let close = memchr::memchr(b')', inner.get(..400).unwrap_or(inner))?;
     let inner = inner.get(..close)?;
@@ -41,6 +51,21 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     let is_address =
         inner.starts_with(b"0x") || is_bare(inner) || find_short(inner, b"+0x").is_some();
     is_address.then_some(Probe::Entry(inner))
+}
+
+/// The fields of a probe that is shown raw.
+#[must_use]
+#[inline]
+pub fn probe_fields(info: &[u8]) -> Option<&[u8]> {
+    let fields = info.strip_prefix(b"[FAILED TO PARSE] ").unwrap_or(info);
+    fields.starts_with(b"__probe_").then_some(fields)
+}
+
+/// Whether a text may be a probe's or an event probe's.
+#[must_use]
+#[inline]
+pub fn may_be_probe(info: &[u8]) -> bool {
+    info.first() == Some(&b'(') || probe_fields(info).is_some()
 }
 
 /// The event that a probe sits on, `(syscalls.sys_enter_openat) file=...`: its system and name.
@@ -79,6 +104,8 @@ pub fn entry_offset(address: &[u8]) -> Option<usize> {
 #[must_use]
 pub fn function_of(address: &[u8]) -> &[u8] {
     let address = first_word(address);
+    // One writer puts it before some of its numbers only.
+    let address = address.strip_prefix(b"0x").unwrap_or(address);
     match entry_offset(address) {
         Some(at) => address.get(..at).unwrap_or(address),
         None => {
@@ -111,6 +138,20 @@ mod tests {
             Some(Probe::Return(b"0x5620b0980169", b"0x5620b09802b8"))
         );
         assert_eq!(probe(b"(syscalls.sys_enter_openat) file=1"), None);
+        assert_eq!(
+            probe(b"__probe_ip=40f840 dfd=0xffffffffffffff9c"),
+            Some(Probe::Entry(b"40f840"))
+        );
+        assert_eq!(
+            probe(b"[FAILED TO PARSE] __probe_ip=0x5620b0980169 id=-5"),
+            Some(Probe::Entry(b"0x5620b0980169"))
+        );
+        assert_eq!(
+            probe(b"__probe_func=0xc32cb050 (3274485840) __probe_ret_ip=0xc32cb60b (1) ret=3"),
+            Some(Probe::Return(b"0xc32cb050", b"0xc32cb60b"))
+        );
+        assert_eq!(probe(b"__probe_func=1 ret=3"), None);
+        assert_eq!(function_of(b"0xc32cb050"), function_of(b"c32cb050"));
         assert_eq!(function_of(b"do_sys_open+0x0/0xd6"), b"do_sys_open");
         assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
         assert_eq!(function_of(b"vfs_read+0x4/0x330"), b"vfs_read");

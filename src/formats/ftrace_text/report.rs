@@ -136,14 +136,14 @@ impl FtraceReader {
         if block.first_line > 1 {
             wanted.event(block.last.cpu, block.last.time);
         }
-        if self.layout == Layout::Graph {
+        if self.facts.layout == Layout::Graph {
             let times = self.graph_times(options, job)?;
             self.push_graph(&mut out, text, &times, &mut wanted);
             return Ok(out);
         }
         let mut last = block.last;
         for line in lines(text, 1, 0) {
-            let is_wanted = match split_prefix(line.bytes) {
+            let is_wanted = match self.facts.split(line.bytes) {
                 Some(prefix) => wanted.event(prefix.cpu, last.spread(&prefix)),
                 None => match plain(line.bytes) {
                     Plain::Silent => false,
@@ -210,7 +210,7 @@ impl FtraceReader {
 
     /// Appends a line in the report's layout.
     fn push_line(&self, out: &mut Vec<u8>, line: &[u8], options: &ReportOptions) {
-        let graph_line = match (self.layout, self.shape.has_graph_columns) {
+        let graph_line = match (self.facts.layout, self.shape.has_graph_columns) {
             (Layout::Graph, true) => graph::split_line(line),
             _ => None,
         };
@@ -233,11 +233,12 @@ impl FtraceReader {
                     time,
                     precision: Some(6),
                     step: &[],
+                    glued: &[],
                     body: found.rest,
                 };
                 Some(in_graph)
             }
-            None => split_prefix(line),
+            None => self.facts.split(line),
         };
         match (prefix, plain(line)) {
             (Some(prefix), _) => {
@@ -297,7 +298,7 @@ impl FtraceReader {
 
     /// The column of flags.
     fn letters(&self, flags: Flags<'_>, options: &ReportOptions) -> Vec<u8> {
-        let said = self.legend.read(flags);
+        let said = self.facts.legend.read(flags);
         match (flags, said.flags) {
             (_, Some(bits)) if options.is_raw => format!("-{bits:#x}").into_bytes(),
             (Flags::Letters(letters), _) => letters.to_vec(),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::fields::find_short;
 use super::flags::{Flags, is_flags};
 use super::graph;
 use super::line::{Body, Plain, classify, plain};
@@ -105,6 +106,27 @@ pub fn head_of(text: &[u8]) -> Range<usize> {
     start..text.len().min(start + HEAD)
 }
 
+/// How many events were overwritten before anybody read them, as the kernel's header says:
+/// `# entries-in-buffer/entries-written: 53/116   #P:4` or, of latency tracers, `# latency: 6 us, #53/116, CPU#0 |`.
+#[must_use]
+pub fn overwritten(head: &[u8]) -> u64 {
+    let of_line = |line: &[u8]| {
+        let text = line.strip_prefix(b"# ")?;
+        let pair = match text.strip_prefix(b"entries-in-buffer/entries-written: ") {
+            Some(pair) => pair,
+            None => {
+                let rest = text.strip_prefix(b"latency: ")?;
+                rest.get(find_short(rest, b", #")? + 3..)?
+            }
+        };
+        let (left, length) = digits(pair)?;
+        let (written, _) = digits(pair.get(length..)?.strip_prefix(b"/")?)?;
+        written.checked_sub(left)
+    };
+    let found = lines(head, 1, 0).filter_map(|line| of_line(line.bytes));
+    found.fold(0, u64::saturating_add)
+}
+
 /// Whether the text is of the kernel's function_graph tracer.
 #[must_use]
 pub fn is_graph(head: &[u8]) -> bool {
@@ -170,6 +192,27 @@ mod tests {
         ] {
             let shown = String::from_utf8_lossy(text);
             assert_eq!(sniff(text), Sniff::No, "{shown}");
+        }
+    }
+
+    #[test]
+    fn headers_say_what_was_overwritten() {
+        for (head, count) in [
+            (
+                &b"# tracer: nop\n#\n# entries-in-buffer/entries-written: 53/116   #P:4\n"[..],
+                63,
+            ),
+            (b"# entries-in-buffer/entries-written: 53/53   #P:4\n", 0),
+            (
+                b"# latency: 6 us, #53/60, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:2)\n",
+                7,
+            ),
+            (
+                b"# entries-in-buffer/entries-written: 9/x\n# latency: 6\n",
+                0,
+            ),
+        ] {
+            assert_eq!(overwritten(head), count, "{}", head.escape_ascii());
         }
     }
 

@@ -32,6 +32,26 @@ pub struct SwitchText<'a> {
     pub next: Task<'a>,
     /// Why the first stopped.
     pub state: &'a [u8],
+    /// Who prints switches in this form.
+    pub form: Form,
+}
+
+/// A form of context switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `prev_comm=a ...`: the kernel, and trace-cmd without its plugins or raw.
+    Fields,
+    /// `a:1 [120] R ==> b:2 [120]`: trace-cmd, and kernels until 2.6.33.
+    Short,
+}
+
+/// Whose letters states have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateLetters {
+    /// Those of the kernel that was traced.
+    Kernel,
+    /// trace-cmd's before 3.2, in the short form: those of kernels before 3.14, whatever the kernel.
+    OldTraceCmd,
 }
 
 /// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
@@ -49,6 +69,7 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
             prev: side(b"prev_comm", b"prev_pid", b"prev_prio")?,
             next: side(b"next_comm", b"next_pid", b"next_prio")?,
             state: first_word(field(info, b"prev_state")?),
+            form: Form::Fields,
         });
     }
     // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
@@ -63,7 +84,12 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
             let state = state.strip_suffix(b")").unwrap_or(state);
             let is_one_word = !state.is_empty() && !state.contains(&b' ');
             let are_names = prev.comm.len() <= MOST_COMM && next.comm.len() <= MOST_COMM;
-            (is_one_word && are_names).then_some(SwitchText { prev, next, state })
+            (is_one_word && are_names).then_some(SwitchText {
+                prev,
+                next,
+                state,
+                form: Form::Short,
+            })
         };
         // An arrow in a name has no thread before it, or too much of one behind.
         if let Some(found) = found() {
@@ -177,21 +203,30 @@ pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
     ))
 }
 
-/// What the letters of `prev_state` mean, or its number where fields are shown raw; of several the first counts.
+/// What the letters of a state mean, or its number where fields are shown raw; of several the first counts.
 #[must_use]
-pub fn end_state(letters: &[u8]) -> EndState {
-    match letters {
-        [b'0'..=b'9', ..] => numbered_state(number(letters).unwrap_or(-1)),
-        b"R+" => EndState::Preempted,
-        [b'R', ..] => EndState::Runnable,
-        [b'S', ..] => EndState::Sleeping,
-        [b'D', ..] => EndState::Uninterruptible,
-        [b'T', ..] => EndState::Stopped,
-        [b't', ..] => EndState::Traced,
-        [b'Z', ..] => EndState::Zombie,
-        [b'X' | b'x', ..] => EndState::Dead,
-        [b'P', ..] => EndState::Parked,
-        [b'I', ..] => EndState::Idle,
+pub fn end_state(state: &[u8], letters: StateLetters) -> EndState {
+    match (state, letters) {
+        ([b'0'..=b'9', ..], _) => numbered_state(number(state).unwrap_or(-1)),
+        // It names the bits by what they once meant.
+        (b"W", StateLetters::OldTraceCmd) => EndState::Idle,
+        ([b'X', ..], StateLetters::OldTraceCmd) => EndState::Zombie,
+        ([b'Z', ..], StateLetters::OldTraceCmd) => EndState::Dead,
+        ([b'x', ..], StateLetters::OldTraceCmd) => EndState::Parked,
+        (b"R+", _) => EndState::Preempted,
+        // Waits without load, as kernel threads do before 4.14: not for a disk.
+        (b"D|N", _) => EndState::Idle,
+        // Being woken, in kernels before 4.14.
+        ([b'R' | b'W', ..], _) => EndState::Runnable,
+        ([b'S', ..], _) => EndState::Sleeping,
+        // `K`, can only be killed, stands alone where the rest is not printed.
+        ([b'D' | b'K', ..], _) => EndState::Uninterruptible,
+        ([b'T', ..], _) => EndState::Stopped,
+        ([b't', ..], _) => EndState::Traced,
+        ([b'Z', ..], _) => EndState::Zombie,
+        ([b'X' | b'x', ..], _) => EndState::Dead,
+        ([b'P', ..], _) => EndState::Parked,
+        ([b'I', ..], _) => EndState::Idle,
         _ => EndState::Unknown,
     }
 }
@@ -243,10 +278,28 @@ mod tests {
         let short = switch(b"kworker/0:1:17 [120] W ==> swapper/0:0 [120]").unwrap();
         assert_eq!((short.prev.comm, short.prev.pid), (&b"kworker/0:1"[..], 17));
         assert_eq!(short.next.pid, 0);
-        assert_eq!(end_state(short.state), EndState::Unknown);
+        use StateLetters::{Kernel, OldTraceCmd};
+        for (letters, by, state) in [
+            (&b"W"[..], OldTraceCmd, EndState::Idle),
+            (b"X", OldTraceCmd, EndState::Zombie),
+            (b"Z", OldTraceCmd, EndState::Dead),
+            (b"x", OldTraceCmd, EndState::Parked),
+            (b"W", Kernel, EndState::Runnable),
+            (b"X", Kernel, EndState::Dead),
+            (b"x", Kernel, EndState::Dead),
+            (b"D|N", Kernel, EndState::Idle),
+            (b"D|K", Kernel, EndState::Uninterruptible),
+            (b"D|W", Kernel, EndState::Uninterruptible),
+            (b"S|K", Kernel, EndState::Sleeping),
+            (b"I", Kernel, EndState::Idle),
+            (b"?", Kernel, EndState::Unknown),
+        ] {
+            assert_eq!(end_state(letters, by), state, "{}", letters.escape_ascii());
+        }
+        assert_eq!(short.form, Form::Short);
         let raw = switch(b"prev_comm=bash prev_pid=0x60c8 (24776) prev_prio=0x78 (120) prev_state=0x100 (256) next_comm=a next_pid=0x6151 (24913) next_prio=0x78 (120)").unwrap();
         assert_eq!((raw.prev.pid, raw.next.priority), (24776, 120));
-        assert_eq!(end_state(raw.state), EndState::Preempted);
+        assert_eq!(end_state(raw.state, Kernel), EndState::Preempted);
         assert_eq!(raw_syscall(b"id=0x3b (59) ret=0x0 (0)"), Some(59));
         assert_eq!(raw_syscall(b"NR 59 = 0"), Some(59));
         let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();

@@ -155,7 +155,7 @@ fn graphs_without_durations_or_cpus_are_read() {
     let (reader, parts) = open(
         "# tracer: irqsoff\n#\n# irqsoff latency trace v1.1.5 on 6.1\n        0 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n       12 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n",
     );
-    assert_eq!(reader.layout, Layout::Graph);
+    assert_eq!(reader.facts.layout, Layout::Graph);
     assert_eq!(parts[0].events.time(1).0, 12_000);
 }
 

@@ -9,6 +9,7 @@ use crate::formats::ftrace_text::flags::Flags;
 use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
 use crate::formats::ftrace_text::line::{Body, classify};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
+use crate::formats::ftrace_text::raw_graph::raw_step;
 use crate::formats::ftrace_text::tasks;
 
 /// What a call is called of which only the return is there, and that without its name.
@@ -83,8 +84,8 @@ impl GraphClock {
 
 impl<'a> Emitter<'a> {
     /// A function graph step in trace-cmd's text.
-    pub(super) fn graph_info(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
-        let found = graph::step(info)?;
+    pub(super) fn graph_info(&mut self, now: &Now, name: &[u8], info: &'a [u8]) -> Option<()> {
+        let found = graph::step(info).or_else(|| raw_step(name, info))?;
         self.graph_step(now, found.depth, found.step);
         Some(())
     }
@@ -232,6 +233,7 @@ impl<'a> Emitter<'a> {
             time,
             precision: Some(6),
             step: &[],
+            glued: &[],
             body: text,
         };
         match classify(text) {

@@ -12,7 +12,9 @@ use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
 };
 use crate::formats::atrace;
-use crate::formats::ftrace_text::fields::{first_word, number, pid, raw_syscall};
+use crate::formats::ftrace_text::fields::{
+    field, find_short, first_word, number, pid, raw_syscall,
+};
 use crate::formats::ftrace_text::forms::field_of;
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
@@ -48,7 +50,7 @@ impl<'a> Emitter<'a> {
         let syscall;
         let name: &[u8] = match (end, pair.name) {
             (_, PairName::Syscall(_)) => {
-                syscall = match syscalls::name(self.abi.unwrap_or_default(), key) {
+                syscall = match syscalls::name(self.facts.abi.unwrap_or_default(), key) {
                     Some(name) => name.to_owned(),
                     None => format!("syscall {}", key.cast_signed()),
                 };
@@ -137,7 +139,7 @@ impl<'a> Emitter<'a> {
         let address = match found {
             Probe::Entry(address) | Probe::Return(address, _) => address,
         };
-        let is_user = is_user_address(address);
+        let is_user = self.facts.is_user_address(address);
         let kind = match self.by_probe.get(name) {
             Some(kind) => *kind,
             None => {
@@ -178,7 +180,13 @@ impl<'a> Emitter<'a> {
         end: PairEnd,
         info: &'a [u8],
     ) -> Option<()> {
-        let plus = memchr::memmem::find(info, b" + ")?;
+        let Some(plus) = memchr::memmem::find(info, b" + ") else {
+            // As its fields are shown raw.
+            let sector = number(field(info, b"sector")?)?.cast_unsigned();
+            let device = first_word(field(info, b"dev")?);
+            let kind = first_word(field(info, b"rwbs")?);
+            return self.push_request(now, pair, end, device, sector, kind);
+        };
         let before = info.get(..plus)?;
         let sector_at = memchr::memrchr(b' ', before)?;
         let sector = number(before.get(sector_at + 1..)?)?;
@@ -294,7 +302,7 @@ impl<'a> Emitter<'a> {
         let is_wrapped = name != b"tracing_mark_write";
         let text = match info.strip_prefix(b"tracing_mark_write: ") {
             Some(text) if is_wrapped => text,
-            _ => info,
+            _ => raw_text(info).unwrap_or(info),
         };
         // trace-cmd puts the function that wrote it in front.
         let behind_function = || {
@@ -325,11 +333,9 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Whether a probe's address is one of a program: a number in the lower half.
-fn is_user_address(address: &[u8]) -> bool {
-    let digits = address.strip_prefix(b"0x").unwrap_or(address);
-    let is_number = digits.len() >= 4 && digits.iter().all(u8::is_ascii_hexdigit);
-    is_number
-        && (digits.len() < 16 || digits.first().is_some_and(|b| matches!(b, b'0'..=b'7')))
-        && !(digits.len() == 8 && digits.first().is_some_and(|b| matches!(b, b'c'..=b'f')))
+/// What a program wrote, where fields are shown raw: `ip=tracing_mark_write buf=B|1|x`.
+fn raw_text(info: &[u8]) -> Option<&[u8]> {
+    let rest = info.strip_prefix(b"ip=")?;
+    let find = |name: &[u8]| find_short(rest, name).and_then(|at| rest.get(at + name.len()..));
+    find(b" buf=").or_else(|| find(b" str="))
 }

@@ -11,9 +11,11 @@ mod scheduling;
 
 use rustc_hash::FxHashMap;
 
+use super::doubles::Doubles;
+use super::facts::Facts;
 use super::line::{Body, Plain, classify, plain, repeats};
-use super::prefix::{Group, Prefix, split_prefix};
-use super::probe_text::{event_probe, probe};
+use super::prefix::{Group, Prefix};
+use super::probe_text::{event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
@@ -21,7 +23,6 @@ use super::with_etrace::is_call;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::pairs::{PairEnd, PairName};
-use crate::event::syscalls::Abi;
 use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
 use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
@@ -131,9 +132,9 @@ pub struct Emitter<'a> {
     /// Whether nothing stands before the block.
     is_first: bool,
     last: Last,
-    layout: Layout,
-    /// The machine whose system calls have numbers here, where the text says it.
-    abi: Option<Abi>,
+    facts: &'a Facts,
+    /// What instances had, if there are several.
+    doubles: Option<Doubles<'a>>,
 }
 
 /// An event that is being read.
@@ -158,13 +159,7 @@ pub fn hash_text(text: &[u8]) -> u64 {
 impl<'a> Emitter<'a> {
     /// Before the first line of a block.
     #[must_use]
-    pub fn new(
-        kinds: &'a Kinds,
-        cpus: &'a [u32],
-        last: Last,
-        layout: Layout,
-        abi: Option<Abi>,
-    ) -> Emitter<'a> {
+    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, facts: &'a Facts) -> Emitter<'a> {
         let lanes = cpus.iter().map(|&cpu| Lane {
             cpu: Some(cpu),
             columns: LaneColumns::new(0),
@@ -188,9 +183,20 @@ impl<'a> Emitter<'a> {
             open_calls: OpenCalls::default(),
             is_first: false,
             last,
-            layout,
-            abi,
+            facts,
+            doubles: None,
         }
+    }
+
+    /// The text is of several instances: what two of them had happened once. `before` stands before the block.
+    pub fn look_for_doubles(&mut self, before: &'a [u8]) {
+        let mut doubles = Doubles::default();
+        for line in lines(before, 1, 0) {
+            if let Some(prefix) = self.facts.split(line.bytes) {
+                let _ = doubles.is_double(&prefix);
+            }
+        }
+        self.doubles = Some(doubles);
     }
 
     /// Reads `text`, which lies at `base` and starts with line `first_line`.
@@ -206,11 +212,11 @@ impl<'a> Emitter<'a> {
     ) -> Result<(), ReadError> {
         let mut checked = base;
         self.is_first = base == 0;
-        if self.layout == Layout::Graph {
+        if self.facts.layout == Layout::Graph {
             first_tasks(text, self.cpus, &mut self.lanes);
         }
         for line in lines(text, first_line, base) {
-            if self.layout == Layout::Graph {
+            if self.facts.layout == Layout::Graph {
                 self.graph_line(&line);
             } else {
                 self.line(&line);
@@ -247,7 +253,7 @@ impl<'a> Emitter<'a> {
 
     #[inline]
     fn line(&mut self, line: &Line<'a>) {
-        match split_prefix(line.bytes) {
+        match self.facts.split(line.bytes) {
             Some(mut prefix) => {
                 prefix.time = self.last.spread(&prefix);
                 self.event(&prefix, line);
@@ -269,7 +275,15 @@ impl<'a> Emitter<'a> {
             thread: ThreadKey(prefix.pid),
             cpu: prefix.cpu,
         };
-        match classify(prefix.body) {
+        let body = classify(prefix.body);
+        if self
+            .doubles
+            .as_mut()
+            .is_some_and(|known| known.is_double(prefix))
+        {
+            return self.double(&mut now, prefix.time, line.offset, body);
+        }
+        match body {
             Body::Event(name, info) => self.named(&mut now, prefix, line, name, info),
             Body::SysEnter(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::Begin),
             Body::SysExit(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::End),
@@ -302,6 +316,28 @@ impl<'a> Emitter<'a> {
             },
         }
         self.column_name(&now, prefix);
+    }
+
+    /// An event that another instance had, too: what it means was told there.
+    fn double(&mut self, now: &mut Now, time: i64, place: u64, body: Body<'a>) {
+        let full;
+        let name: &[u8] = match body {
+            Body::Event(name, _) => name,
+            Body::SysEnter(name, _) => {
+                full = [b"sys_enter_", name].concat();
+                &full
+            }
+            Body::SysExit(name, _) => {
+                full = [b"sys_exit_", name].concat();
+                &full
+            }
+            Body::Function(..) => b"function",
+            Body::Stack(_) => b"kernel_stack",
+            Body::Text => b"line",
+        };
+        let system = system_of(&String::from_utf8_lossy(name));
+        let kind = self.kinds.intern(system, name, Role::Consumed);
+        self.push(now, time, place, kind);
     }
 
     #[inline]
@@ -353,7 +389,7 @@ impl<'a> Emitter<'a> {
     ) {
         // Users name their probes as they like, also after events that there are: their form tells. What programs
         // write looks as it likes.
-        if info.first() == Some(&b'(') && name != b"tracing_mark_write" {
+        if may_be_probe(info) && name != b"tracing_mark_write" {
             if let Some(found) = probe(info) {
                 return self.probe(now, prefix.time, line.offset, name, found);
             }
@@ -376,7 +412,7 @@ impl<'a> Emitter<'a> {
             Recipe::Mark(pair, end) => {
                 let is_numbered =
                     matches!((pair.name, end), (PairName::Syscall(_), PairEnd::Begin));
-                if is_numbered && self.abi.is_none() {
+                if is_numbered && self.facts.abi.is_none() {
                     let at = Location::Line(line.number);
                     self.note(now.lane, "unsaid_machine", at, || {
                         "system calls are named as of x86-64; the text does not say the machine"
@@ -387,7 +423,7 @@ impl<'a> Emitter<'a> {
             }
             Recipe::Async(pair, end) => self.request(now, pair, end, info),
             Recipe::Counter(row) => self.counter(now, row, info),
-            Recipe::Graph => self.graph_info(now, info),
+            Recipe::Graph => self.graph_info(now, name, info),
             Recipe::Fork | Recipe::NewTask | Recipe::Exec | Recipe::Exit | Recipe::Rename => {
                 self.life(now, recipe, info)
             }
@@ -446,7 +482,8 @@ impl<'a> Emitter<'a> {
                 }
             }
             Plain::Text
-                if self.layout == Layout::Graph && line.bytes.trim_ascii().starts_with(b"---") => {}
+                if self.facts.layout == Layout::Graph
+                    && line.bytes.trim_ascii().starts_with(b"---") => {}
             Plain::Text => {
                 let last = self.last;
                 let mut now = Now {

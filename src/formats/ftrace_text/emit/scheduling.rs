@@ -7,13 +7,14 @@ use crate::event::{ForkSort, Life, LifeRow, Role, Switch, ThreadKey, Wakeup, Wak
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
-use crate::formats::ftrace_text::tasks::{TracerText, end_state, switch, wakeup};
+use crate::formats::ftrace_text::tasks::{StateLetters, TracerText, end_state, switch, wakeup};
 
 const CLONE_THREAD: u64 = 0x10000;
 
 impl<'a> Emitter<'a> {
     pub(super) fn switch(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
         let found = switch(info)?;
+        let prev_state = self.facts.end_state(&found);
         let lane = self.lanes.get_mut(now.lane)?;
         lane.columns.switches.push(Switch {
             event: now.event,
@@ -22,7 +23,7 @@ impl<'a> Emitter<'a> {
             next: ThreadKey(found.next.pid),
             prev_priority: found.prev.priority,
             next_priority: found.next.priority,
-            prev_state: end_state(found.state),
+            prev_state,
         });
         self.name(now, found.prev.pid, found.prev.comm);
         self.name(now, found.next.pid, found.next.comm);
@@ -83,7 +84,7 @@ impl<'a> Emitter<'a> {
                 next,
                 prev_priority: found.prev.priority,
                 next_priority: found.next.priority,
-                prev_state: end_state(found.state),
+                prev_state: end_state(found.state, StateLetters::Kernel),
             });
         }
         self.name(now, found.next.pid, found.next.comm);

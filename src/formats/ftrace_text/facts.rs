@@ -1,0 +1,234 @@
+//! What signs here and there in a text say of all its lines: who wrote it, on which machine.
+//!
+//! - Functions behind system calls are named by the machine (`__x64_sys_read`).
+//! - trace-cmd before 3.2 printed states by the letters of kernels before 3.14 whatever the kernel: a lone `W` is idle
+//!   there, so that `X` is a zombie and `x` parked. No other writer has a lone `W`.
+//! - Bare numbers below 4 GiB as addresses of probes are of a program that was linked to a fixed place, or of a kernel
+//!   that lies there, as that of s390: a place in a program is not met by threads of several names.
+//! - A counting clock's time is glued to raw flags (`-0x14631252878692:`): how many digits are the time's.
+
+use super::emit::Layout;
+use super::flags::Legend;
+use super::line::{Body, classify};
+use super::prefix::{Prefix, RAW_FLAGS, split_prefix};
+use super::probe_text::{Probe, function_of, may_be_probe, probe};
+use super::tasks::{Form, StateLetters, SwitchText, end_state};
+use crate::base::lines::lines;
+use crate::event::EndState;
+use crate::event::syscalls::Abi;
+
+/// Signs are looked for in so much of a text.
+const NEAR: usize = 1 << 20;
+/// States that are seldom are looked for in so much.
+const FAR: usize = 1 << 26;
+
+/// Who has addresses of probes below 4 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowAddresses {
+    /// Programs.
+    Programs,
+    /// The kernel.
+    Kernel,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// How the text is laid out.
+    pub layout: Layout,
+    /// What the letters of the flags mean.
+    pub legend: Legend,
+    /// The machine, where symbols say it.
+    pub abi: Option<Abi>,
+    /// Whose letters the states of switches are.
+    pub states: StateLetters,
+    /// Who has addresses of probes below 4 GiB.
+    pub low_addresses: LowAddresses,
+    /// How many digits times have that are glued to flags; 0 if there are none.
+    pub time_digits: usize,
+}
+
+impl Facts {
+    /// Of a whole text, of which `head` tells what it is like.
+    #[must_use]
+    pub fn of(text: &[u8], head: &[u8], layout: Layout) -> Facts {
+        let near = text.get(..NEAR).unwrap_or(text);
+        let abi = abi_of(near);
+        let is_s390 = abi == Some(Abi::S390x);
+        let has_low = is_s390 || has_shared_low_probe(near);
+        Facts {
+            layout,
+            legend: Legend::of(head),
+            abi,
+            states: state_letters(text.get(..FAR).unwrap_or(text)),
+            low_addresses: match has_low {
+                true => LowAddresses::Kernel,
+                false => LowAddresses::Programs,
+            },
+            time_digits: time_digits(head),
+        }
+    }
+
+    /// Takes the columns off a line.
+    #[must_use]
+    #[inline]
+    pub fn split<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
+        let prefix = split_prefix(line)?;
+        Some(match prefix.glued.is_empty() {
+            true => prefix,
+            false => prefix.with_digits(self.time_digits),
+        })
+    }
+
+    /// Why somebody stopped.
+    #[must_use]
+    pub fn end_state(&self, switch: &SwitchText<'_>) -> EndState {
+        match switch.form {
+            Form::Short => end_state(switch.state, self.states),
+            Form::Fields => end_state(switch.state, StateLetters::Kernel),
+        }
+    }
+
+    /// Whether a probe's address is one of a program: a number in the lower half.
+    #[must_use]
+    pub fn is_user_address(&self, address: &[u8]) -> bool {
+        let digits = address.strip_prefix(b"0x").unwrap_or(address);
+        let is_number = digits.len() >= 4 && digits.iter().all(u8::is_ascii_hexdigit);
+        let is_high = match digits.len() {
+            16.. => !matches!(digits.first(), Some(b'0'..=b'7')),
+            8 => matches!(digits.first(), Some(b'c'..=b'f')),
+            _ => false,
+        };
+        let is_kernels = self.low_addresses == LowAddresses::Kernel && is_low(digits);
+        is_number && !is_high && !is_kernels
+    }
+}
+
+/// The machine that functions near the start are of: those behind system calls are named by it.
+fn abi_of(near: &[u8]) -> Option<Abi> {
+    let marks: [(&[u8], Abi); 4] = [
+        (b"__x64_sys_", Abi::X86_64),
+        (b"do_syscall_64+", Abi::X86_64),
+        (b"__arm64_sys_", Abi::Aarch64),
+        (b"__s390x_sys_", Abi::S390x),
+    ];
+    let found = |needle: &[u8]| memchr::memmem::find(near, needle).is_some();
+    marks
+        .iter()
+        .find(|(needle, _)| found(needle))
+        .map(|row| row.1)
+}
+
+fn state_letters(text: &[u8]) -> StateLetters {
+    match memchr::memmem::find(text, b"] W ==> ") {
+        Some(_) => StateLetters::OldTraceCmd,
+        None => StateLetters::Kernel,
+    }
+}
+
+/// A hex number below 4 GiB.
+fn is_low(digits: &[u8]) -> bool {
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    digits.len() - zeros <= 8
+}
+
+/// Whether threads of two names met the same low address.
+fn has_shared_low_probe(near: &[u8]) -> bool {
+    const MOST: usize = 256;
+    let mut met: Vec<(&[u8], &[u8])> = Vec::new();
+    for line in lines(near, 1, 0) {
+        let Some(prefix) = split_prefix(line.bytes) else {
+            continue;
+        };
+        let Body::Event(_, info) = classify(prefix.body) else {
+            continue;
+        };
+        if !may_be_probe(info) || matches!(prefix.comm, b"<...>") {
+            continue;
+        }
+        let Some(Probe::Entry(address) | Probe::Return(address, _)) = probe(info) else {
+            continue;
+        };
+        let address = function_of(address);
+        if !address.iter().all(u8::is_ascii_hexdigit) || !is_low(address) {
+            continue;
+        }
+        match met.iter().find(|(known, _)| *known == address) {
+            Some((_, comm)) if *comm != prefix.comm => return true,
+            Some(_) => {}
+            None if met.len() < MOST => met.push((address, prefix.comm)),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Times are all of one length, flags of one or two digits: where it is not sure by itself which is which, the
+/// shortest says it.
+fn time_digits(head: &[u8]) -> usize {
+    let mut shortest = usize::MAX;
+    for line in lines(head, 1, 0) {
+        let Some(glued) = split_prefix(line.bytes).map(|prefix| prefix.glued) else {
+            continue;
+        };
+        match glued.get(RAW_FLAGS.len()..).unwrap_or(&[]) {
+            [] => {}
+            [b'0', time @ ..] | [_, b'a'..=b'f', time @ ..] => return time.len(),
+            [_, time @ ..] => shortest = shortest.min(time.len()),
+        }
+    }
+    match shortest {
+        usize::MAX => 0,
+        shortest => shortest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(text: &str) -> Facts {
+        Facts::of(text.as_bytes(), text.as_bytes(), Layout::Events)
+    }
+
+    #[test]
+    fn low_addresses_are_the_kernels_where_several_programs_meet_them() {
+        let s390 = "            bash-96    [001]    69.626109234: myprobe:              (40f840) dfd=3\n            \
+                    tail-412   [000]    69.651281812: myprobe:              (40f840) dfd=4\n";
+        let go = s390.replace("tail-412", "bash-412");
+        let (s390, go) = (facts(s390), facts(&go));
+        assert!(!s390.is_user_address(b"40f840") && go.is_user_address(b"40f840"));
+        for facts in [s390, go] {
+            assert!(facts.is_user_address(b"0x5620b09802b8"));
+            assert!(facts.is_user_address(b"0x000003ff8a1802b8"));
+            assert!(!facts.is_user_address(b"ffffffff8f9669e0"));
+            assert!(!facts.is_user_address(b"c32cb050"));
+            assert!(!facts.is_user_address(b"do_sys_open+0x0/0xd6"));
+        }
+        assert!(!facts("  => __s390x_sys_read\n").is_user_address(b"3d5f10"));
+    }
+
+    #[test]
+    fn a_time_glued_to_raw_flags_is_told_from_them() {
+        let line = |glued: &str| format!("          mix.sh-22053 [001]-0x{glued}: a: b\n");
+        let (one, two) = (line("14631252878692"), line("2d4631252878793"));
+        let (zero, even) = (line("04631252878692"), line("144631252878692"));
+        for text in [
+            [&one, &two, &even].map(String::as_str).concat(),
+            [&even, &one].map(String::as_str).concat(),
+            [&even, &zero].map(String::as_str).concat(),
+        ] {
+            let facts = facts(&text);
+            let times: Vec<i64> = text
+                .lines()
+                .map(|line| facts.split(line.as_bytes()).unwrap().time)
+                .collect();
+            assert!(
+                times.iter().all(|time| time / 1000 == 4_631_252_878),
+                "{times:?}"
+            );
+        }
+        let alone = facts(&one).split(one.as_bytes()).map(|line| line.time);
+        assert_eq!(alone, Some(4_631_252_878_692));
+    }
+}
