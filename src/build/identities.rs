@@ -294,7 +294,7 @@ fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
             Life::Fork { parent, .. } => parent,
             Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
             // A process is there even if its main thread did nothing.
-            Life::Member { thread, leader } => {
+            Life::Member { thread, leader } | Life::Claim { thread, leader } => {
                 seen.include(leader.0, columns.time(row.event));
                 thread
             }
@@ -554,6 +554,7 @@ impl People {
                 );
             }
         }
+        self.believe_claims(born, lives, &mut leaders);
         let mut is_born = vec![false; self.threads.len()];
         for (_, id, _) in born {
             is_born[id.0 as usize] = true;
@@ -596,6 +597,49 @@ impl People {
                 thread.process = Some(process);
             }
         }
+    }
+
+    /// Adds those who say themselves whose process they are of, where neither a column, the directory nor their
+    /// birth does.
+    fn believe_claims(
+        &self,
+        born: &[(Timestamp, ThreadId, Birth)],
+        lives: &[Told<'_>],
+        leaders: &mut FxHashMap<u32, ThreadId>,
+    ) {
+        let mut claims: FxHashMap<u32, ThreadId> = FxHashMap::default();
+        for told in lives {
+            if let Life::Claim { thread, leader } = told.life {
+                let (thread, leader) = (
+                    self.map.at(*thread, told.time),
+                    self.map.at(*leader, told.time),
+                );
+                claims.insert(thread.0, leader);
+            }
+        }
+        if claims.is_empty() {
+            return;
+        }
+        for (_, id, birth) in born {
+            if birth.sort != ForkSort::Unknown {
+                claims.remove(&id.0);
+            }
+        }
+        claims.retain(|thread, leader| {
+            let row = self.threads.get(*thread as usize);
+            *thread != leader.0
+                && row.is_some_and(|row| row.process.is_none())
+                && !leaders.contains_key(thread)
+        });
+        // Who is a thread of another process leads none.
+        let is_leader =
+            |leader: &ThreadId| !claims.contains_key(&leader.0) && !leaders.contains_key(&leader.0);
+        let believed: Vec<(u32, ThreadId)> = claims
+            .iter()
+            .filter(|(_, leader)| is_leader(leader))
+            .map(|(thread, leader)| (*thread, *leader))
+            .collect();
+        leaders.extend(believed);
     }
 
     /// The process of `thread`, made for it if it has none; none for a thread that nobody knows.
@@ -691,7 +735,10 @@ impl People {
                         });
                     }
                 }
-                Life::Fork { .. } | Life::Member { .. } | Life::Directory { .. } => {}
+                Life::Fork { .. }
+                | Life::Member { .. }
+                | Life::Claim { .. }
+                | Life::Directory { .. } => {}
             }
         }
     }

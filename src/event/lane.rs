@@ -407,6 +407,13 @@ pub enum Life {
         /// The main thread of its process.
         leader: ThreadKey,
     },
+    /// `thread` says itself that it belongs to that process: believed where nothing else tells.
+    Claim {
+        /// Who.
+        thread: ThreadKey,
+        /// The main thread of its process.
+        leader: ThreadKey,
+    },
 }
 
 /// Whether a fork made a process or a thread.

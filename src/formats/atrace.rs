@@ -1,19 +1,21 @@
 //! Marks in the form of Android's atrace (`B|pid|name`), which programs write into the trace as text: slices,
-//! counters and asynchronous slices. Shared by all formats whose events can hold such text.
+//! counters, asynchronous slices and instants. Shared by all formats whose events can hold such text.
 //!
 //! ```text
 //! B|pid|name    E[|pid]    C|pid|name|value    S|pid|name|cookie    F|pid|name|cookie
-//! G|pid|track|name|cookie    H|pid|track[|name]|cookie
+//! G|pid|track|name|cookie    H|pid|track[|name]|cookie    I|pid|name    N|pid|track|name
 //! ```
+//!
+//! A begin, an end and an `I` also say the process of the thread that wrote them: it is told where nothing else does.
 
 use std::hash::Hasher;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::event::pairs::DURATIONS;
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Label, LaneColumns, Mark, MarkOp, Sample, Series, SeriesScope,
-    ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Sample,
+    Series, SeriesScope, ThreadKey,
 };
 
 /// Longer names are cut.
@@ -24,6 +26,10 @@ const MOST_NAME: usize = 256;
 pub enum Atrace<'a> {
     /// `B|pid|name`: a slice of the writing thread begins.
     Begin(&'a [u8]),
+    /// `I|pid|name`: a point of the writing thread.
+    Instant(&'a [u8]),
+    /// `N|pid|track|name`: a point on a track of the process: the process, the track, its name.
+    TrackInstant(u32, &'a [u8], &'a [u8]),
     /// `E` or `E|pid`: its innermost slice ends.
     End,
     /// `C|pid|name|value`.
@@ -50,11 +56,15 @@ pub struct AsyncPlace<'a> {
 pub fn may_be_mark(text: &[u8]) -> bool {
     matches!(
         text.trim_ascii(),
-        b"E" | [b'B' | b'E' | b'C' | b'S' | b'F' | b'G' | b'H', b'|', ..]
+        b"E" | [
+            b'B' | b'E' | b'C' | b'S' | b'F' | b'G' | b'H' | b'I' | b'N',
+            b'|',
+            ..
+        ]
     )
 }
 
-/// Reads an atrace mark; `None` for any other text (also `I|pid|name`, which is a point as it is).
+/// Reads an atrace mark; `None` for any other text.
 #[must_use]
 pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     let text = text.trim_ascii();
@@ -76,9 +86,11 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     let mut rest = rest;
     match letter {
         // A name may hold bars.
-        b"B" => {
-            let at = memchr::memchr(b'|', text.get(2..)?)? + 3;
-            text.get(at..).map(Atrace::Begin)
+        b"B" => behind_bars(text, 2).map(Atrace::Begin),
+        b"I" => behind_bars(text, 2).map(Atrace::Instant),
+        b"N" => {
+            let track = rest.next()?;
+            behind_bars(text, 3).map(|name| Atrace::TrackInstant(pid, track, name))
         }
         b"C" => {
             let value_at = memchr::memrchr(b'|', text)?;
@@ -117,6 +129,25 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     }
 }
 
+/// What stands behind the first `count` bars.
+fn behind_bars(text: &[u8], count: usize) -> Option<&[u8]> {
+    let last = memchr::memchr_iter(b'|', text).nth(count.checked_sub(1)?)?;
+    text.get(last + 1..)
+}
+
+/// The process that a mark says its writer is of; `None` if it does not say one, or if it may be a number of a
+/// container's own: those of init and of the kernel's threads are no programs that write marks.
+#[must_use]
+pub fn process_of(text: &[u8]) -> Option<ThreadKey> {
+    let rest = match text.trim_ascii() {
+        [b'B' | b'E' | b'I', b'|', rest @ ..] => rest,
+        _ => return None,
+    };
+    let pid = rest.split(|byte| *byte == b'|').next()?;
+    let pid = u32::try_from(number(pid)?).ok()?;
+    (pid > 2).then_some(ThreadKey(pid))
+}
+
 /// A whole decimal number, perhaps negative.
 fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
@@ -134,6 +165,16 @@ pub fn emit(
     match mark {
         Atrace::Begin(name) => emit_slice(name, MarkOp::Begin, event, columns, labels),
         Atrace::End => emit_slice(b"", MarkOp::End, event, columns, labels),
+        // It is one already.
+        Atrace::Instant(_) => {}
+        Atrace::TrackInstant(pid, track, name) => {
+            let place = AsyncPlace {
+                pid,
+                track,
+                cookie: b"",
+            };
+            emit_async(place, name, AsyncOp::Instant, event, columns);
+        }
         Atrace::Counter(pid, name, value) => {
             let wanted = Series {
                 name: columns.strings.intern(cut(name)),
@@ -154,6 +195,25 @@ pub fn emit(
             emit_async(place, name, AsyncOp::Begin, event, columns);
         }
         Atrace::AsyncEnd(place, name) => emit_async(place, name, AsyncOp::End, event, columns),
+    }
+}
+
+/// Adds what the mark `text` says of the process of `thread`, who wrote it as event `event`; `known` has what was
+/// added before.
+pub fn claim_process(
+    text: &[u8],
+    thread: ThreadKey,
+    event: u32,
+    columns: &mut LaneColumns,
+    known: &mut FxHashSet<(u32, u32)>,
+) {
+    let Some(leader) = process_of(text) else {
+        return;
+    };
+    let is_somebody = !matches!(thread, ThreadKey::IDLE | ThreadKey::UNKNOWN);
+    if is_somebody && leader != thread && known.insert((thread.0, leader.0)) {
+        let life = Life::Claim { thread, leader };
+        columns.lives.push(LifeRow { event, life });
     }
 }
 
@@ -237,7 +297,17 @@ mod tests {
             assert_eq!(atrace(text), Some(mark), "{}", text.escape_ascii());
         }
         assert_eq!(atrace(b"G|1|t|77"), None);
-        assert_eq!(atrace(b"I|1|point"), None);
+        assert_eq!(atrace(b"I|1|point|x"), Some(Atrace::Instant(b"point|x")));
+        assert_eq!(
+            atrace(b"N|1|track|point"),
+            Some(Atrace::TrackInstant(1, b"track", b"point"))
+        );
+        assert_eq!(atrace(b"N|1|track"), None);
+        assert_eq!(process_of(b"B|12|x"), Some(ThreadKey(12)));
+        assert_eq!(process_of(b"E|12"), Some(ThreadKey(12)));
+        for text in [&b"E"[..], b"B|1|x", b"B|x|y", b"C|12|x|1", b"hello"] {
+            assert_eq!(process_of(text), None);
+        }
         assert_eq!(atrace(b"Every day"), None);
         assert_eq!(atrace(b"B|x|y"), None);
     }

@@ -11,6 +11,8 @@ use crate::base::{StringId, Strings};
 use crate::event::{EventKind, KindId, Role};
 
 const MOST_KINDS: usize = 65_000;
+/// Names that users gave may take so many of them: the others are for events.
+const MOST_NAMES: usize = 50_000;
 
 /// The shared table.
 #[derive(Debug)]
@@ -52,12 +54,26 @@ impl Kinds {
     /// The kind with this category, name and role, new or known; kind 0 if there are too many.
     #[must_use]
     pub fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {
+        self.intern_below(MOST_KINDS, category, name, role)
+    }
+
+    /// The same for a name that a user gave, of which there may be any number: the category's own kind if there are
+    /// too many.
+    #[must_use]
+    pub fn intern_name(&self, category: &str, name: &[u8], role: Role) -> KindId {
+        match self.intern_below(MOST_NAMES, category, name, role) {
+            KindId(0) => self.intern(category, category.as_bytes(), role),
+            kind => kind,
+        }
+    }
+
+    fn intern_below(&self, most: usize, category: &str, name: &[u8], role: Role) -> KindId {
         {
             let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(kind) = inner.find(category, name, role) {
                 return kind;
             }
-            if inner.kinds.len() >= MOST_KINDS {
+            if inner.kinds.len() >= most {
                 return KindId(0);
             }
         }
@@ -65,7 +81,7 @@ impl Kinds {
         if let Some(kind) = inner.find(category, name, role) {
             return kind;
         }
-        if inner.kinds.len() >= MOST_KINDS {
+        if inner.kinds.len() >= most {
             return KindId(0);
         }
         let id = KindId(inner.kinds.len() as u16);
@@ -130,6 +146,13 @@ mod tests {
             let _ = kinds.intern("x", format!("{i}").as_bytes(), Role::Instant);
         }
         assert_eq!(kinds.intern("x", b"late", Role::Instant), KindId(0));
+        let named = Kinds::default();
+        for i in 0..=MOST_NAMES {
+            let _ = named.intern_name("x", format!("{i}").as_bytes(), Role::Instant);
+        }
+        let late = named.intern_name("x", b"late", Role::Instant);
+        assert_eq!(named.texts(late), ("x".into(), "x".into()));
+        assert_ne!(named.intern("y", b"event", Role::Instant), KindId(0));
         assert_ne!(kinds.intern("x", b"0", Role::Instant), KindId(0));
     }
 }

@@ -4,7 +4,7 @@
 //! Only kinds with a [`Recipe`] cost more. Nothing is allocated per event: names and labels are made once a
 //! part and found again in small tables.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::TraceFile;
 use super::clock::TimeMap;
@@ -159,6 +159,8 @@ pub struct PartPass<'a> {
     open_calls: OpenCalls,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
+    /// Who said whose process they are of.
+    claims: FxHashSet<(u32, u32)>,
     /// Last names seen, by the low bits of the pid; and of those that were pushed out.
     names: Vec<(u32, [u8; 16])>,
     other_names: FxHashMap<u32, [u8; 16]>,
@@ -186,6 +188,7 @@ impl<'a> PartPass<'a> {
             found: vec![Found::default(); 1 << FOUND_SHIFT],
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
+            claims: FxHashSet::default(),
             names: vec![(0, [0; 16]); NAMES],
             other_names: FxHashMap::default(),
         }
@@ -681,11 +684,14 @@ impl<'a> PartPass<'a> {
         };
         let text = text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text);
         if let Some(mark) = atrace::atrace(text) {
-            if let Some(kind) = self.recipes.mark_kind(kind) {
+            let is_point = matches!(mark, atrace::Atrace::Instant(_));
+            if let Some(kind) = self.recipes.mark_kind(kind).filter(|_| !is_point) {
                 self.columns.events.set_kind(event, kind);
             }
             let (labels, series) = (&mut self.labels, &mut self.series);
             atrace::emit(mark, event, &mut self.columns, labels, series);
+            let (thread, claims) = (self.columns.events.thread(event), &mut self.claims);
+            atrace::claim_process(text, thread, event, &mut self.columns, claims);
         }
         Some(())
     }

@@ -11,7 +11,7 @@ use crate::event::syscalls;
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
 };
-use crate::formats::atrace;
+use crate::formats::atrace::{self, Atrace};
 use crate::formats::ftrace_text::fields::{
     field, find_short, first_word, number, pid, raw_syscall,
 };
@@ -304,32 +304,40 @@ impl<'a> Emitter<'a> {
             Some(text) if is_wrapped => text,
             _ => raw_text(info).unwrap_or(info),
         };
-        // trace-cmd puts the function that wrote it in front.
-        let behind_function = || {
-            let colon = memchr::memmem::find(text, b": ")?;
-            let is_name = !text.get(..colon)?.contains(&b' ');
-            atrace::atrace(text.get(colon + 2..)?).filter(|_| is_name)
-        };
-        let mark = atrace::atrace(text).or_else(behind_function);
-        let role = match mark {
-            Some(_) => Role::Consumed,
-            None => Role::Instant,
-        };
+        let text = behind_function(text);
+        let mark = atrace::atrace(text);
         let event_name: &[u8] = if is_wrapped { name } else { b"print" };
-        let kind = match role {
-            // A point is called as its text, up to a length: that is what people look for.
-            Role::Consumed => self.kinds.intern("ftrace", event_name, role),
-            _ => {
-                self.kind_by_name(if is_wrapped { name } else { b"print" })
-                    .1
+        let kind = match mark {
+            None => self.kind_by_name(event_name).1,
+            // A point is called as the program called it.
+            Some(Atrace::Instant(name)) => self.kinds.intern_name("atrace", name, Role::Instant),
+            Some(Atrace::TrackInstant(_, _, name)) => {
+                self.kinds.intern_name("atrace", name, Role::Consumed)
             }
+            Some(_) => self.kinds.intern("ftrace", event_name, Role::Consumed),
         };
         self.push(now, time, place, kind);
         let Some(mark) = mark else { return };
         if let Some(lane) = self.lanes.get_mut(now.lane) {
             let (labels, series) = (&mut lane.labels, &mut lane.series);
             atrace::emit(mark, now.event, &mut lane.columns, labels, series);
+            let claims = &mut self.claims;
+            atrace::claim_process(text, now.thread, now.event, &mut lane.columns, claims);
         }
+    }
+}
+
+/// trace-cmd puts the function that wrote a mark in front of it: the mark, where it is one.
+fn behind_function(text: &[u8]) -> &[u8] {
+    let mark = || {
+        let colon = memchr::memmem::find(text, b": ")?;
+        let is_name = !text.get(..colon)?.contains(&b' ');
+        let mark = text.get(colon + 2..)?;
+        (is_name && atrace::atrace(mark).is_some()).then_some(mark)
+    };
+    match atrace::may_be_mark(text) {
+        true => text,
+        false => mark().unwrap_or(text),
     }
 }
 

@@ -9,7 +9,7 @@ mod graph_lines;
 mod marks;
 mod scheduling;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubles::Doubles;
 use super::facts::Facts;
@@ -129,6 +129,8 @@ pub struct Emitter<'a> {
     pub seen_names: FxHashMap<u32, &'a [u8]>,
     /// Calls of functions that began in this block.
     open_calls: OpenCalls,
+    /// Who said whose process they are of.
+    claims: FxHashSet<(u32, u32)>,
     /// Whether nothing stands before the block.
     is_first: bool,
     last: Last,
@@ -181,6 +183,7 @@ impl<'a> Emitter<'a> {
             columns_names: vec![(0, &[]); NAMES],
             seen_names: FxHashMap::default(),
             open_calls: OpenCalls::default(),
+            claims: FxHashSet::default(),
             is_first: false,
             last,
             facts,
