@@ -5,12 +5,14 @@
 //!   there, so that `X` is a zombie and `x` parked. No other writer has a lone `W`.
 //! - Bare numbers below 4 GiB as addresses of probes are of a program that was linked to a fixed place, or of a kernel
 //!   that lies there, as that of s390: a place in a program is not met by threads of several names.
+//! - Android's recorders write the wall clock into the trace: `trace_event_clock_sync: realtime_ts=1700000000123`, in
+//!   milliseconds.
 //! - A counting clock's time is glued to raw flags (`-0x14631252878692:`): how many digits are the time's.
 
 use super::emit::Layout;
 use super::flags::Legend;
 use super::line::{Body, classify};
-use super::prefix::{Prefix, RAW_FLAGS, split_prefix};
+use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
 use crate::base::lines::lines;
@@ -46,6 +48,8 @@ pub struct Facts {
     pub low_addresses: LowAddresses,
     /// How many digits times have that are glued to flags; 0 if there are none.
     pub time_digits: usize,
+    /// The wall clock when the trace's clock was zero, in ns since 1970, where the text says it.
+    pub wall_clock_zero_ns: Option<i64>,
 }
 
 impl Facts {
@@ -66,6 +70,7 @@ impl Facts {
                 false => LowAddresses::Programs,
             },
             time_digits: time_digits(head),
+            wall_clock_zero_ns: wall_clock_zero_ns(near),
         }
     }
 
@@ -163,6 +168,20 @@ fn has_shared_low_probe(near: &[u8]) -> bool {
     false
 }
 
+/// From a mark that recorders write.
+fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
+    const MARK: &[u8] = b"trace_event_clock_sync: realtime_ts=";
+    let at = memchr::memmem::find(near, MARK)?;
+    let start = memchr::memrchr(b'\n', near.get(..at)?).map_or(0, |end| end + 1);
+    let line = lines(near.get(start..)?, 1, 0).next()?.bytes;
+    let prefix = split_prefix(line).filter(|prefix| !prefix.is_raw())?;
+    let (millis, _) = digits(near.get(at + MARK.len()..)?)?;
+    i64::try_from(millis)
+        .ok()?
+        .checked_mul(1_000_000)?
+        .checked_sub(prefix.time)
+}
+
 /// Times are all of one length, flags of one or two digits: where it is not sure by itself which is which, the
 /// shortest says it.
 fn time_digits(head: &[u8]) -> usize {
@@ -206,6 +225,18 @@ mod tests {
             assert!(!facts.is_user_address(b"do_sys_open+0x0/0xd6"));
         }
         assert!(!facts("  => __s390x_sys_read\n").is_user_address(b"3d5f10"));
+    }
+
+    #[test]
+    fn the_wall_clock_is_that_of_the_mark_that_says_it() {
+        let text = "   sf-500     [000] .....   100.5: tracing_mark_write: x\n   \
+                    sf-500     [000] .....   101.5: tracing_mark_write: trace_event_clock_sync: realtime_ts=1700000000123\n";
+        let zero = 1_700_000_000_123_000_000 - 101_500_000_000;
+        assert_eq!(facts(text).wall_clock_zero_ns, Some(zero));
+        assert_eq!(
+            facts("trace_event_clock_sync: realtime_ts=1\n").wall_clock_zero_ns,
+            None
+        );
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod prefix;
 mod probe_text;
 mod raw_graph;
 mod recipe;
+mod refused;
 mod report;
 mod sniff;
 mod tasks;
@@ -44,7 +45,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::lines::{cut_at_line_ends, lines};
-use crate::base::{Diagnostics, Job, Nanos, ReadError, Severity, TimeSpan, Timestamp};
+use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
@@ -58,6 +59,7 @@ use facts::Facts;
 use instances::Instances;
 use line::{Body, Plain, classify, plain};
 use prefix::{digits, split_prefix};
+use refused::Refused;
 use report::Shape;
 
 /// This format's row in `FORMATS`.
@@ -185,6 +187,13 @@ fn summarize(text: &[u8], facts: &Facts) -> Summary {
 impl FtraceReader {
     fn open(input: Input, job: &Job) -> Result<FtraceReader, ReadError> {
         let text = input.bytes();
+        if let Some(Refused { words }) = refused::refused(text) {
+            return Err(ReadError::at_line(
+                1,
+                "ftrace text",
+                Problem::Other(words.to_owned()),
+            ));
+        }
         let head = text.get(sniff::head_of(text)).unwrap_or(text);
         let layout = if sniff::is_graph(head) {
             Layout::Graph
@@ -284,7 +293,7 @@ impl FtraceReader {
             },
             clock: clock_words(head, layout, clock_unit).to_owned(),
             clock_unit,
-            wall_clock_zero_ns: None,
+            wall_clock_zero_ns: facts.wall_clock_zero_ns,
             cpu_count: cpu_count(head),
             facts: told,
             ..TraceInfo::default()

@@ -8,6 +8,7 @@ use super::graph;
 use super::line::{Body, Plain, classify, plain};
 use super::prefix::{digits, split_prefix};
 use super::recipe::system_of;
+use super::refused::refused;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 
@@ -24,6 +25,10 @@ const HEAD: usize = 1 << 16;
 /// Whether the head of a file is ftrace text.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
+    // Opening says in words what it is.
+    if refused(head).is_some() {
+        return Sniff::Yes;
+    }
     let mut hits = 0;
     let mut others = 0;
     let mut has_header = false;
