@@ -138,11 +138,12 @@ fn commands(line: &str) -> Vec<Span> {
     // Of several the kernel keeps the last.
     if let Some(found) = line.rfind(BOOT) {
         let given = found + BOOT.len();
-        // A value in quotes, or as far as the parameter goes.
-        let is_quoted = line.get(given..).unwrap_or("").starts_with('"');
-        let start = given + usize::from(is_quoted);
+        // Quotes around the value or the whole parameter, or as far as the parameter goes.
+        let is_value_quoted = line.get(given..).unwrap_or("").starts_with('"');
+        let is_all_quoted = line.get(..found).unwrap_or("").ends_with('"');
+        let start = given + usize::from(is_value_quoted);
         let rest = line.get(start..).unwrap_or("");
-        let length = if is_quoted {
+        let length = if is_value_quoted || is_all_quoted {
             rest.find('"')
         } else {
             rest.find([' ', '\t', '"', '\''])

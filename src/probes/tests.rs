@@ -393,6 +393,8 @@ fn texts_are_recognised() {
     assert!(sniff(b"# mine\n\np vfs_read\n"));
     for line in [
         "quiet kprobe_event=\"p,vfs_read,arg1=%di;p:b,vfs_write\" ro",
+        "quiet \"kprobe_event=p vfs_read arg1=%di;p:b,vfs_write\" ro",
+        "\"kprobe_event=p,vfs_read,arg1=%di;p:b,vfs_write\"",
         "kprobe_event=p,vfs_open kprobe_event=p,vfs_read,arg1=%di;p:b,vfs_write",
     ] {
         let probes: Vec<_> = parse(line).standing().map(ToString::to_string).collect();
@@ -400,6 +402,9 @@ fn texts_are_recognised() {
         assert!(probes[1].contains("vfs_write"), "{probes:?}");
     }
     assert!(sniff(b"BOOT_IMAGE=/vmlinuz kprobe_event=p,vfs_read ro\n"));
+    assert!(sniff(
+        b"BOOT_IMAGE=/vmlinuz \"kprobe_event=p vfs_read\" ro\n"
+    ));
     assert!(sniff(b"p:a f\np:b f %nothing\n"), "one line may be wrong");
     assert!(
         sniff(b"probes of today:\np:a f\nr:b f $retval\n"),
