@@ -2,57 +2,10 @@
 //! pid is, how long calls took that were printed in pieces.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::process::{Command, Output};
+#[path = "support/files.rs"]
+mod files;
 
-/// A folder with these files.
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new(files: &[(&str, &str)]) -> Files {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
-        Files(folder)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_threadline"))
-            .current_dir(self.0.path())
-            .args(arguments)
-            .output()
-            .unwrap()
-    }
-
-    fn text(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{arguments:?}: {told}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// A table as rows of named cells.
-    fn table(&self, arguments: &[&str]) -> Vec<serde_json::Value> {
-        let arguments = [&["table"], arguments, &["--format", "json"]].concat();
-        serde_json::from_str(&self.text(&arguments)).unwrap()
-    }
-
-    /// Start, length and depth of the calls of this name.
-    fn calls(&self, name: &str, arguments: &[&str]) -> Vec<(i64, Option<i64>, i64)> {
-        let rows = self.table(&[&["slices"], arguments].concat());
-        rows.iter()
-            .filter(|row| row["name"] == name && row["category"] == "syscalls")
-            .map(|row| {
-                let number = |key: &str| row[key].as_i64();
-                (
-                    number("ts").unwrap(),
-                    number("dur"),
-                    number("depth").unwrap(),
-                )
-            })
-            .collect()
-    }
-}
+use files::Files;
 
 const MIDNIGHT: &str =
     "23:59:58.5 read(0, \"\", 1) = 0 <0.000001>\n00:00:01.5 close(0) = 0 <0.000001>\n";

@@ -49,6 +49,7 @@ mod slice_table;
 
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
+use crate::event::pairs::SYSCALLS;
 use crate::event::{Directory, Lane, LaneColumns, TraceInfo};
 use crate::trace::file_history::FileSource;
 use crate::trace::{Cpu, CpuId, ThreadId, Trace, TrackKind};
@@ -135,7 +136,11 @@ pub fn build(
         descriptors::note_cut(&open, &mut trace.diagnostics);
         asyncs.tracks.extend(open.tracks);
         async_tracks::sort_tracks(&mut asyncs.tracks, &merged);
-        leftovers.extend(open.leftovers);
+        // Where every call is a slice, those that failed are to be seen already.
+        let is_call = |label: &crate::trace::SliceLabel| label.family == SYSCALLS;
+        if !merged.labels.iter().any(is_call) {
+            leftovers.extend(open.leftovers);
+        }
         links.extend(open.links);
     } else {
         file_links = file_flows::build_file_links(file_names, files_of(&merged, &trace));

@@ -14,7 +14,7 @@ use super::prefix::Prefix;
 /// So many lines are remembered.
 const MOST: usize = 128;
 /// Records of one event are at most so far apart, in ns or cycles.
-const MOST_APART: i64 = 1_000_000;
+const MOST_APART: i64 = 100_000;
 /// Instances beyond these are taken for the last.
 const MOST_INSTANCES: usize = 64;
 

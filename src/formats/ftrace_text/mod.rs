@@ -316,7 +316,7 @@ impl FtraceReader {
 
     /// Some lines that stand before a block.
     fn before(&self, block: &Block) -> &[u8] {
-        const BYTES: usize = 1 << 14;
+        const BYTES: usize = 1 << 17;
         let end = block.range.start;
         let bytes = self.input.bytes();
         let text = bytes.get(end.saturating_sub(BYTES)..end).unwrap_or(&[]);

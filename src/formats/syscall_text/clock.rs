@@ -154,6 +154,33 @@ impl TimeState {
         }
     }
 
+    /// A call that goes on in the last line ended at `end`: what follows comes behind it, as far as the second goes.
+    /// When that is.
+    #[inline]
+    pub fn reach(&mut self, clock: Clock, end: i64) -> i64 {
+        if clock != Clock::DaySeconds {
+            return end;
+        }
+        let behind = end.saturating_sub(self.last).min(MOST_SPREAD_NS);
+        self.spread = self.spread.max(behind.saturating_add(SPREAD_NS));
+        if self.raw.is_none() {
+            self.lead = self.spread;
+        }
+        self.last.saturating_add(behind)
+    }
+
+    /// When the line was from which the state is.
+    #[must_use]
+    pub fn of_line(&self, clock: Clock) -> i64 {
+        match clock {
+            Clock::DaySeconds if self.raw.is_some() => {
+                let spread = self.spread.saturating_sub(SPREAD_NS);
+                self.last.saturating_add(spread.clamp(0, MOST_SPREAD_NS))
+            }
+            _ => self.last,
+        }
+    }
+
     /// The same, so many days later.
     #[must_use]
     pub fn later(self, days: i64) -> TimeState {
@@ -170,13 +197,24 @@ impl TimeState {
         }
     }
 
-    /// The start of a text whose whole seconds begin with that of `first`, so far behind its beginning.
+    /// The same in a text whose whole seconds begin with that of `first`, so far behind its beginning.
     #[must_use]
     pub fn within_second(self, first: i64, behind: i64) -> TimeState {
-        TimeState {
-            raw: Some(first),
-            spread: behind.clamp(0, MOST_SPREAD_NS),
-            ..self
+        match self.raw {
+            None => TimeState {
+                raw: Some(first),
+                spread: behind.clamp(0, MOST_SPREAD_NS),
+                ..self
+            },
+            // A later part that begins in the first second still.
+            Some(raw) if raw == first && !self.has_changed => TimeState {
+                spread: self
+                    .spread
+                    .saturating_add(behind)
+                    .clamp(0, MOST_SPREAD_NS + SPREAD_NS),
+                ..self
+            },
+            Some(_) => self,
         }
     }
 
@@ -245,7 +283,9 @@ impl TimeState {
                         part.spread
                     },
                     lead: self.lead,
-                    has_changed: self.has_changed || part.has_changed || !goes_on,
+                    has_changed: self.has_changed
+                        || part.has_changed
+                        || self.raw.is_some_and(|before| before != first),
                 }
             }
         }

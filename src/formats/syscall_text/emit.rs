@@ -12,7 +12,7 @@ use super::clock::{Clock, TimeState};
 use super::line::{Body, attached, banner, classify, leader_after, open_end, strip_open_end};
 use super::numbers::signal_number;
 use super::prefix::{Dialect, TextLine, split_prefix};
-use super::scan::{LateFork, Owners, PartStart, Scan, is_fork, took_alone};
+use super::scan::{LateFork, Owners, PartStart, Scan, end_of, is_fork, took_alone};
 use super::values::{split_call, split_duration, string_end};
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, Location, ReadError, Severity, StringId};
@@ -270,8 +270,12 @@ impl<'a> Emitter<'a> {
                     true => None,
                     false => self.open.remove(&thread.0),
                 };
-                // Times that add up lose a little on the way: a call does not reach behind its last line.
-                let end = self.end_of(begin, text).unwrap_or(time).min(time);
+                let end = match self.end_of(begin, text) {
+                    // Whole seconds leave room behind it.
+                    Some(end) if clock == Clock::DaySeconds => self.time.reach(clock, end),
+                    // Times that add up lose a little on the way: a call does not reach behind its last line.
+                    end => end.unwrap_or(time).min(time),
+                };
                 let event = self.out.events.push(end, line.offset, kind, thread);
                 if !is_open {
                     if !is_taken_over {
@@ -317,7 +321,11 @@ impl<'a> Emitter<'a> {
         };
         self.open.remove(&thread.0);
         let (kind, label) = self.call(name);
-        let end = self.end_of(begun, line.bytes).unwrap_or(time);
+        let clock = self.source.scan.clock;
+        let end = match self.end_of(begun, line.bytes) {
+            Some(end) => self.time.reach(clock, end),
+            None => time,
+        };
         let event = self.out.events.push(end, line.offset, kind, thread);
         self.out.marks.push(Mark::new(event, label, MarkOp::End));
         if acts::acts(name) {
@@ -384,19 +392,17 @@ impl<'a> Emitter<'a> {
     /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.
     fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
         let clock = self.source.scan.clock;
-        if self.source.dialect == Dialect::Minix
-            || matches!(clock, Clock::Lines | Clock::DaySeconds)
-        {
+        if self.source.dialect == Dialect::Minix || clock == Clock::Lines {
             return None;
         }
-        let (begun, duration_ns) = (begun?, split_duration(text).1?);
+        let begun = begun?;
         let begin = begun.time.or_else(|| {
             let rest = self.source.text.get(usize::try_from(begun.place).ok()?..)?;
             let line = lines(rest, 1, begun.place).next()?;
             let raw = split_prefix(line.bytes, self.source.dialect).time;
             self.time.earlier(clock, raw)
         })?;
-        begin.checked_add(duration_ns)
+        end_of(begin, text)
     }
 
     /// Forks whose call began on this line.

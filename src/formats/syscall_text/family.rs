@@ -58,7 +58,7 @@ fn open(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError> {
             }
         }
     }
-    start_at_forks(&mut readers, job)?;
+    start_at_forks(&mut readers);
     Ok(Box::new(Family::new(readers)))
 }
 

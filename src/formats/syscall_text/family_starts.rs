@@ -7,13 +7,11 @@
 //! Files without times or with relative ones begin at their fork. Whole seconds are spread over their lines: a child
 //! whose first second is that of its fork begins behind it in that second. Other times are as they are.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::clock::Clock;
-use super::{TextReader, emit, pid_of_name};
-use crate::base::{Job, ReadError};
-use crate::event::{Life, ThreadKey};
+use super::scan::Birth;
+use super::{TextReader, pid_of_name};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -27,18 +25,15 @@ struct Fork {
 }
 
 /// Moves the beginnings of `readers`.
-///
-/// # Errors
-/// If the job was cancelled.
-pub(super) fn start_at_forks(readers: &mut [TextReader], job: &Job) -> Result<(), ReadError> {
+pub(super) fn start_at_forks(readers: &mut [TextReader]) {
     let Some(clock) = readers.first().map(|reader| reader.scan.clock) else {
-        return Ok(());
+        return;
     };
     let is_placed = matches!(clock, Clock::Unix | Clock::Day);
     if is_placed || readers.iter().any(|reader| reader.scan.clock != clock) {
-        return Ok(());
+        return;
     }
-    let forks = forks(readers, job)?;
+    let forks = forks(readers);
     let mut shifts: Vec<Option<i64>> = vec![None; readers.len()];
     for file in 0..readers.len() {
         // Up to a file whose beginning is known; who is his own ancestor is not moved.
@@ -62,18 +57,15 @@ pub(super) fn start_at_forks(readers: &mut [TextReader], job: &Job) -> Result<()
     for (reader, shift) in readers.iter_mut().zip(shifts) {
         let shift = shift.filter(|&shift| shift > 0);
         let first = reader.scan.first_of_day();
-        for (index, part) in reader.scan.parts.iter_mut().enumerate() {
+        for part in &mut reader.scan.parts {
             let Some(shift) = shift else { continue };
             part.time = match (clock, first) {
-                (Clock::DaySeconds, Some(first)) if index == 0 => {
-                    part.time.within_second(first, shift)
-                }
-                (Clock::DaySeconds, _) => part.time,
+                (Clock::DaySeconds, Some(first)) => part.time.within_second(first, shift),
+                (Clock::DaySeconds, None) => part.time,
                 _ => part.time.moved(shift),
             };
         }
     }
-    Ok(())
 }
 
 /// How far the file `at`, made by `fork`, moves.
@@ -103,34 +95,18 @@ fn shift(
 }
 
 /// The first fork that made each file's process.
-fn forks(readers: &[TextReader], job: &Job) -> Result<Vec<Option<Fork>>, ReadError> {
+fn forks(readers: &[TextReader]) -> Vec<Option<Fork>> {
     let pids = readers
         .iter()
         .map(|reader| pid_of_name(&reader.input.file_name));
     let files: FxHashMap<u32, usize> = pids.zip(0..).filter_map(|(p, at)| Some((p?, at))).collect();
-    let found: Vec<Vec<(ThreadKey, Fork)>> = readers
-        .par_iter()
-        .enumerate()
-        .map(|(parent, reader)| {
-            let mut found = Vec::new();
-            for part in &reader.scan.parts {
-                let columns = emit::emit(&reader.source(), part, job)?;
-                found.extend(columns.lives.iter().filter_map(|row| match row.life {
-                    Life::Fork { child, .. } => {
-                        let time = columns.events.time(row.event).0;
-                        Some((child, Fork { parent, time }))
-                    }
-                    _ => None,
-                }));
-            }
-            Ok(found)
-        })
-        .collect::<Result<_, ReadError>>()?;
     let mut forks = vec![None; readers.len()];
-    for (child, fork) in found.into_iter().flatten() {
-        if let Some(slot) = files.get(&child.0).and_then(|&at| forks.get_mut(at)) {
-            slot.get_or_insert(fork);
+    for (parent, reader) in readers.iter().enumerate() {
+        for &Birth { child, time } in &reader.scan.births {
+            if let Some(slot) = files.get(&child).and_then(|&at| forks.get_mut(at)) {
+                slot.get_or_insert(Fork { parent, time });
+            }
         }
     }
-    Ok(forks)
+    forks
 }

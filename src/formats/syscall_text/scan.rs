@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clock::{Clock, TimeState};
-use super::line::{Body, attached, classify, open_end};
+use super::line::{Body, attached, call_name, classify, open_end};
 use super::prefix::{Dialect, RawTime, TextLine, split_prefix};
 use super::values::{outcome, split_call, split_duration};
 use crate::base::lines::{cut_at_line_ends, lines};
@@ -57,6 +57,15 @@ pub struct LateFork {
     pub child: u32,
 }
 
+/// A fork that stands on one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Birth {
+    /// The new pid.
+    pub child: u32,
+    /// When the call began.
+    pub time: i64,
+}
+
 /// What the pass found.
 #[derive(Clone, Debug)]
 pub struct Scan {
@@ -64,6 +73,8 @@ pub struct Scan {
     pub parts: Vec<PartStart>,
     /// Forks of which the result came later, sorted by place.
     pub forks: Vec<LateFork>,
+    /// The other forks, in the order of the text.
+    pub births: Vec<Birth>,
     /// What times are.
     pub clock: Clock,
     /// Who lines without a pid are by before any pid was read.
@@ -154,8 +165,10 @@ struct Summary {
     ended: FxHashSet<u32>,
     /// Pids for which a call was closed that had not been opened in this part.
     closed: FxHashSet<u32>,
-    open: FxHashMap<u32, u64>,
+    open: FxHashMap<u32, Begun>,
     forks: Vec<LateFork>,
+    /// Forks on one line: where time stood there, the line's index, the child.
+    births: Vec<(TimeState, u64, u32)>,
     /// Whose call goes on in the next line.
     broken: Option<u32>,
     /// Forks of calls that were open before this part: (parent, child).
@@ -163,6 +176,13 @@ struct Summary {
     /// Pids that the tracer said it attached to, and the first pid that it did not.
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
+}
+
+/// Where and when a call began, by the part alone.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    place: u64,
+    time: i64,
 }
 
 /// How long the call took that has this line for itself, so that nobody else's line was printed meanwhile.
@@ -182,6 +202,24 @@ pub fn is_fork(name: &[u8]) -> bool {
         name,
         b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" | b"srv_fork"
     )
+}
+
+/// When a call ended by its `<seconds>`.
+#[must_use]
+pub fn end_of(begin: i64, text: &[u8]) -> Option<i64> {
+    begin.checked_add(split_duration(text).1?)
+}
+
+/// The child of a fork that stands on one line.
+fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
+    let (name, text) = call_name(line.body)?;
+    let is_whole =
+        is_fork(name) && line.said.is_none() && open_end(text, Dialect::Strace).is_none();
+    if is_whole {
+        fork_result(text, Dialect::Strace)
+    } else {
+        None
+    }
 }
 
 /// The pid that a fork's last line returns.
@@ -233,9 +271,17 @@ pub fn scan(
     let mut forks = Vec::new();
     let mut attached = FxHashSet::default();
     let mut first_pid = None;
+    let mut births = Vec::new();
     for (range, summary) in ranges.into_iter().zip(summaries) {
         now.range = range;
         parts.push(now.clone());
+        births.extend(summary.births.iter().map(|&(state, index, child)| Birth {
+            child,
+            time: match clock {
+                Clock::Lines => now.first_line.saturating_add(index).cast_signed(),
+                _ => now.time.after(clock, state).of_line(clock),
+            },
+        }));
         now.time = now.time.after(clock, summary.time);
         now.first_line += summary.lines;
         for (parent, child) in summary.early_forks {
@@ -251,7 +297,9 @@ pub fn scan(
         if first_pid.is_some_and(|pid| summary.closed.contains(&pid)) {
             now.open.remove(&LONE.0);
         }
-        now.open.extend(summary.open);
+        let begun = summary.open.into_iter();
+        now.open
+            .extend(begun.map(|(pid, begun)| (pid, begun.place)));
         forks.extend(summary.forks);
         for pid in &summary.ended {
             now.owners.end(*pid);
@@ -283,6 +331,7 @@ pub fn scan(
     Ok(Scan {
         parts,
         forks,
+        births,
         clock,
         lone,
         first_time,
@@ -349,20 +398,27 @@ fn summarize(
             continue;
         }
         let prefix = split_prefix(line.bytes, dialect);
-        let _ = summary.time.advance(clock, prefix.time, line.number);
+        let time = summary.time.advance(clock, prefix.time, line.number);
+        let index = summary.lines - 1;
+        if dialect == Dialect::Strace
+            && matches!(prefix.body.first(), Some(b'c' | b'f' | b'v'))
+            && let Some(child) = whole_fork(&prefix)
+        {
+            summary.births.push((summary.time, index, child));
+        }
         if clock == Clock::DaySeconds
             && let Some(ns) = took_alone(&prefix)
         {
             summary.time.took(clock, ns);
         }
-        summary.take(&prefix, line.offset, dialect);
+        summary.take(&prefix, line.offset, time, dialect, clock);
     }
     summary
 }
 
 impl Summary {
     /// The open call of `pid` ends: where it began, if that was in this part.
-    fn close(&mut self, pid: u32) -> Option<u64> {
+    fn close(&mut self, pid: u32) -> Option<Begun> {
         let mut begin = self.open.remove(&pid);
         if begin.is_none() && self.first_pid == Some(pid) {
             // Before there were others its lines had no pid.
@@ -375,22 +431,25 @@ impl Summary {
     }
 
     /// The line after one that the tracer broke.
-    fn broken_rest(&mut self, text: &[u8], owner: u32, dialect: Dialect) {
+    fn broken_rest(&mut self, text: &[u8], owner: u32, dialect: Dialect, clock: Clock) {
         if open_end(text, dialect).is_some() {
             return;
         }
         let begin = self.close(owner);
+        if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
+            let _ = self.time.reach(clock, end);
+        }
         // Only forks are broken off by the news of their child: what another call returns is no child.
         let child = fork_result(text, dialect).filter(|child| self.attached.contains(child));
         match (begin, child) {
-            (Some(place), Some(child)) => self.forks.push(LateFork { place, child }),
+            (Some(Begun { place, .. }), Some(child)) => self.forks.push(LateFork { place, child }),
             (None, Some(child)) => self.early_forks.push((owner, child)),
             (_, None) => {}
         }
     }
 
     #[inline]
-    fn take(&mut self, line: &TextLine<'_>, place: u64, dialect: Dialect) {
+    fn take(&mut self, line: &TextLine<'_>, place: u64, time: i64, dialect: Dialect, clock: Clock) {
         if let Some(pid) = line.pid {
             if self.first_pid.is_none() && !self.attached.contains(&pid) {
                 self.first_pid = Some(pid);
@@ -407,13 +466,13 @@ impl Summary {
                 self.broken = Some(owner);
                 return;
             }
-            return self.broken_rest(line.body, owner, dialect);
+            return self.broken_rest(line.body, owner, dialect, clock);
         }
         // Only lines of these forms matter here; the others need not be classified.
         let is_of_interest = match dialect {
             Dialect::Strace => {
                 matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))
-                    || line.body.last() == Some(&b'>')
+                    || line.body.ends_with(b" ...>")
                     || line.said.is_some()
             }
             Dialect::Minix => {
@@ -432,7 +491,8 @@ impl Summary {
                     self.attached.extend(attached(said));
                     self.broken = pid.or(Some(LONE.0));
                 }
-                self.open.insert(pid.unwrap_or(LONE.0), place);
+                self.open
+                    .insert(pid.unwrap_or(LONE.0), Begun { place, time });
             }
             (
                 Body::Rest {
@@ -443,11 +503,14 @@ impl Summary {
                 Some(pid),
             ) => {
                 let begin = self.close(pid);
+                if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
+                    let _ = self.time.reach(clock, end);
+                }
                 if is_fork(name)
                     && let Some(child) = fork_result(text, dialect)
                 {
                     match begin {
-                        Some(place) => self.forks.push(LateFork { place, child }),
+                        Some(Begun { place, .. }) => self.forks.push(LateFork { place, child }),
                         None => self.early_forks.push((pid, child)),
                     }
                 }
@@ -462,8 +525,8 @@ impl Summary {
             (Body::Superseded(old), Some(pid)) => {
                 self.owners.end(old);
                 match self.open.remove(&old) {
-                    Some(place) => {
-                        self.open.insert(pid, place);
+                    Some(begun) => {
+                        self.open.insert(pid, begun);
                     }
                     None => {
                         self.closed.insert(old);

@@ -1,7 +1,7 @@
 //! Whether text is strace's or MINIX trace(1)'s.
 
-use super::line::{Body, banner, classify};
-use super::prefix::{Dialect, split_prefix};
+use super::line::{Body, banner, call_name, classify};
+use super::prefix::{Dialect, TextLine, split_prefix};
 use super::values::split_call;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
@@ -104,6 +104,11 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
     for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
         let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
         let text = split_prefix(bytes, dialect);
+        // Data of any length may stand in a call: its result is not in sight then.
+        if bytes.len() < line.bytes.len() && begins_with_data(&text) {
+            hits += 1;
+            continue;
+        }
         match classify(&text, dialect) {
             Body::Call { text, is_open, .. } => {
                 let call = split_call(text, dialect);
@@ -132,6 +137,37 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
         }
     }
     (hits, others)
+}
+
+/// `write(1, "...` or `[{iov_base="...`: a call that goes on with data.
+fn begins_with_data(line: &TextLine<'_>) -> bool {
+    const NEAR: usize = 512;
+    let Some((name, text)) = call_name(line.body) else {
+        return false;
+    };
+    // Code is written in long lines, too.
+    let moves_data = [
+        &b"read"[..],
+        b"write",
+        b"pread",
+        b"pwrite",
+        b"send",
+        b"recv",
+        b"exec",
+    ];
+    let is_call = moves_data.iter().any(|start| name.starts_with(start));
+    if !is_call && line.pid.is_none() && line.time.is_none() {
+        return false;
+    }
+    let near = text.get(..NEAR).unwrap_or(text);
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+    let open = memchr::memchr(b'"', near);
+    open.is_some_and(|open| near.iter().take(open).all(is_plain)) && is_plain_text(line.body)
+}
+
+/// Data is printed in escapes: there are no bytes but those of ASCII.
+fn is_plain_text(text: &[u8]) -> bool {
+    text.iter().all(|byte| (b' '..0x7f).contains(byte))
 }
 
 /// A result is a number, a pointer or `?`; code has names and ends in `;`.
@@ -173,6 +209,31 @@ mod tests {
             let shown = String::from_utf8_lossy(text);
             assert_eq!(sniff_strace(text), Sniff::No, "{shown}");
             assert_eq!(sniff_minix(text), Sniff::No, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_call_with_more_data_than_is_looked_at_is_known() {
+        let data = "A\\n".repeat(1 << 14);
+        for line in [
+            "write(1, \"",
+            "12 12:00:01.000002 sendmsg(3, {msg_iov=[{iov_base=\"",
+            "[pid 12] read(3, \"",
+            "12 newcall(3, \"",
+        ] {
+            let text = format!("{line}{data}");
+            assert_eq!(sniff_strace(text.as_bytes()), Sniff::Yes, "{line}");
+            let text = format!("{line}{data}\", 32768) = 32768\n{line}x\", 1) = 1\n");
+            assert_eq!(sniff_strace(text.as_bytes()), Sniff::Yes, "{line}");
+        }
+        for line in [
+            "function(e){return \"",
+            "define(\"",
+            "write(\u{e9}, \"",
+            "1 + 2 \"",
+        ] {
+            let text = format!("{line}{data}");
+            assert_eq!(sniff_strace(text.as_bytes()), Sniff::No, "{line}");
         }
     }
 
