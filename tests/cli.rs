@@ -400,3 +400,30 @@ fn render_draws_what_a_session_names() {
     let plotted = session(r#"{"filter": "sched_switch", "field": "next_prio"}"#);
     assert!(plain.starts_with(b"\x89PNG") && plain != plotted);
 }
+
+#[test]
+fn render_does_commands_and_opens_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let draw = |options: &[&str]| {
+        let mut arguments = vec!["render", "--size", "900x400", "-o", out.to_str().unwrap()];
+        arguments.extend(options);
+        let answer = run(&arguments);
+        let words = String::from_utf8_lossy(&answer.stderr).into_owned();
+        (answer.status.code(), words, std::fs::read(&out).ok())
+    };
+    let trace = path("kprobe-hackbench.dat");
+    let (_, _, plain) = draw(&[&trace]);
+    let (code, _, folded) = draw(&[&trace, "--do", "Fold all"]);
+    assert!(code == Some(0) && folded != plain);
+    let (code, words, _) = draw(&[&trace, "--do", "Fold"]);
+    assert!(code == Some(2) && words.contains("'Fold all'"), "{words}");
+    let (code, words, _) = draw(&[&trace, "--do", "Go to a time: noon"]);
+    assert!(
+        code == Some(2) && words.contains("expected a time"),
+        "{words}"
+    );
+    let link = format!("threadline:?file={trace}&view=36185724127..36187865250");
+    let (code, _, linked) = draw(&[&link]);
+    assert!(code == Some(0) && linked != plain);
+}

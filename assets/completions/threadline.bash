@@ -125,12 +125,16 @@ _threadline() {
 
     case "${cmd}" in
         threadline)
-            opts="-h -V --date --read-as --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
+            opts="-h -V --do --follow --date --read-as --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --do)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --date)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -857,7 +861,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__render)
-            opts="-o -h --from --until --offset --size --scale --theme --pane --select --find --date --read-as --help"
+            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -872,6 +876,10 @@ _threadline() {
                     return 0
                     ;;
                 --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --do)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_threadline_global_optspecs
-    string join \n date= read-as= h/help V/version
+    string join \n do= follow date= read-as= h/help V/version
 end
 
 function __fish_threadline_needs_command
@@ -24,8 +24,10 @@ function __fish_threadline_using_subcommand
     contains -- $cmd[1] $argv
 end
 
+complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
 complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
@@ -191,6 +193,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r

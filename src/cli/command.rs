@@ -128,6 +128,7 @@ pub fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         midnight_ns: matches.get_one::<i64>("date").copied(),
         format: matches.get_one::<&'static str>("read-as").copied(),
+        ..Reading::default()
     }
 }
 

@@ -21,15 +21,16 @@ mod probes;
 mod render;
 mod report;
 mod search;
+#[cfg(feature = "gui")]
+mod startup;
 mod stats;
 mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use crate::load::Reading;
 pub use command::{CliError, Command};
 
 /// All commands, in the order of the help.
@@ -72,6 +73,10 @@ pub fn command_line() -> clap::Command {
                 .action(ArgAction::Append)
                 .value_parser(value_parser!(PathBuf)),
         );
+    #[cfg(feature = "gui")]
+    {
+        all = startup::arguments(all).arg(startup::follow_argument());
+    }
     all = command::reading_arguments(all);
     for command in COMMANDS {
         all = all.subcommand((command.arguments)(
@@ -101,25 +106,18 @@ pub fn run() -> ExitCode {
             Some(command) => (command.run)(arguments),
             None => Err(CliError::Usage(format!("there is no command '{name}'"))),
         },
-        None => open_window(
-            matches
-                .get_many::<PathBuf>("files")
-                .unwrap_or_default()
-                .cloned()
-                .collect(),
-            command::reading(&matches),
-        ),
+        None => open_window(&matches),
     };
     command::finish(result)
 }
 
 #[cfg(feature = "gui")]
-fn open_window(files: Vec<PathBuf>, reading: Reading) -> Result<(), CliError> {
-    crate::gui::run(files, reading).map_err(CliError::Input)
+fn open_window(matches: &ArgMatches) -> Result<(), CliError> {
+    crate::gui::run(startup::start(matches)?).map_err(CliError::Input)
 }
 
 #[cfg(not(feature = "gui"))]
-fn open_window(_files: Vec<PathBuf>, _reading: Reading) -> Result<(), CliError> {
+fn open_window(_matches: &ArgMatches) -> Result<(), CliError> {
     Err(CliError::Usage(
         "this build has no window (it was made without the feature 'gui'); see 'threadline help'"
             .into(),

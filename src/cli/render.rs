@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{
     CliError, Command, files, files_arguments, load_files, reading, time_arguments,
 };
+use super::startup;
 use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
 use crate::gui::{RenderOptions, render as draw};
@@ -27,7 +28,7 @@ pub const COMMAND: Command = Command {
                 .help(help)
                 .action(ArgAction::Set)
         };
-        files_arguments(time_arguments(command))
+        startup::arguments(files_arguments(time_arguments(command)))
             .arg(
                 Arg::new("out")
                     .short('o')
@@ -87,7 +88,7 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
 }
 
 fn render(matches: &ArgMatches) -> Result<(), CliError> {
-    let named = files(matches);
+    let (named, todo) = startup::named(matches, files(matches))?;
     let session = match named.as_slice() {
         [path] if path.extension().is_some_and(|ending| ending == ENDING) => {
             let session = Session::read(path).map_err(CliError::Input)?;
@@ -141,6 +142,7 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
         select: matches.get_one::<String>("select").cloned(),
         find: matches.get_one::<String>("find").cloned(),
         session: session.map(|(_, session)| session),
+        todo,
     };
     let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
     let png = picture.png().map_err(CliError::Input)?;

@@ -13,6 +13,7 @@ use super::dock::DockTiles;
 use super::errand::Errand;
 use super::export_panel::ExportPanel;
 use super::finder::FinderBox;
+use super::following::Follow;
 use super::keeping::Keeping;
 use super::keys::pressed;
 use super::notices::{Mood, Notices};
@@ -24,12 +25,14 @@ use super::questions::Questions;
 use super::samples::Sample;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
+use super::startup::Todos;
 use super::status_bar::Counted;
 use super::timeline::Timeline;
 use super::tips::Tips;
 use super::{picture_file, save_blob, text_file, theme};
 use crate::load::LoadedTrace;
 use crate::load::background::Loading;
+use crate::load::growing::Spool;
 use crate::query::details::details;
 use crate::view::saved::Saved;
 use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
@@ -61,6 +64,13 @@ pub struct App {
     pub(super) keeping: Keeping,
     tips: Tips,
     pub(super) plotting: Plotting,
+    /// What is read again as it grows.
+    pub(super) follow: Option<Follow>,
+    /// Streams that were kept: their files go with the window.
+    pub(super) spools: Vec<Arc<Spool>>,
+    /// What is to be done when the trace is there, and what could not be.
+    pub(super) todo: Todos,
+    pub(super) todo_errors: Vec<String>,
     pub(super) panes: Vec<Box<dyn Pane>>,
     pub(super) tiles: DockTiles,
     began: Instant,
@@ -106,6 +116,10 @@ impl App {
             keeping,
             tips: Tips::default(),
             plotting: Plotting::default(),
+            follow: None,
+            spools: Vec::new(),
+            todo: Todos::default(),
+            todo_errors: Vec::new(),
             panes: PANES.iter().map(|row| (row.make)()).collect(),
             tiles: DockTiles::default(),
             began: Instant::now(),
@@ -147,6 +161,8 @@ impl App {
             || self.search.is_busy()
             || self.plotting.is_busy()
             || self.lacks_plots()
+            || !self.todo.is_empty()
+            || self.follow.as_ref().is_some_and(Follow::is_busy)
             // Nobody asks for them any more once a trace is shown.
             || (self.loaded.is_none() && self.samples.is_waiting())
             || self.tiles.is_waiting(&self.panes)
@@ -169,6 +185,7 @@ impl App {
             Effect::Place(source, offset) => self.place(ctx, source, offset),
             Effect::Remove(source) => self.remove(ctx, source),
             Effect::ReadAgain(reading) => self.read_again(ctx, reading),
+            Effect::ToggleFollow => self.toggle_follow(ctx),
             Effect::DefineProbes(text) => self.define_probes(ctx, &text),
             Effect::WriteText(order) => {
                 let write = move || text_file::carry_out(*order);
@@ -178,6 +195,7 @@ impl App {
             Effect::Close => {
                 self.loaded = None;
                 self.loading = None;
+                self.follow = None;
                 self.shown_before = None;
             }
             Effect::CancelLoad => {
@@ -202,6 +220,13 @@ impl App {
                     ctx.copy_text(selection_text(loaded, &self.state));
                 }
             }
+            Effect::CopyLink => {
+                if let Some(link) = self.link() {
+                    ctx.copy_text(link);
+                    self.notices.say(Mood::Fine, "The link is on the clipboard");
+                }
+            }
+            Effect::OpenLink(link) => self.open_link(ctx, &link),
             Effect::Copy(text) => ctx.copy_text(text),
             Effect::SaveSession(path) => self.save_session(&path),
             Effect::SavePicture(path) => self.save_picture(ctx, path),
@@ -250,7 +275,9 @@ impl App {
         let frame_began = Instant::now();
         let ctx = ui.ctx().clone();
         self.poll_load(&ctx);
+        self.poll_follow(&ctx);
         self.poll_plots(&ctx);
+        self.poll_todo(&ctx);
         self.export.poll(&ctx);
         self.poll_text_file();
         self.poll_picture();
@@ -314,6 +341,7 @@ impl App {
         match self.loaded.clone() {
             Some(loaded) => self.trace_ui(ui, &loaded, &palette, &mut actions),
             None if self.loading.is_some() => self.opening_ui(ui, &palette),
+            None if self.follow.is_some() => self.waiting_ui(ui, &palette, &mut actions),
             None => self.welcome_ui(ui, &palette, &mut actions),
         }
         if self.state.is_export_open

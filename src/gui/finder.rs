@@ -4,6 +4,7 @@ use super::keys;
 use super::panes::PANES;
 use super::theme::Palette;
 use crate::view::jump::{Around, Target, parse_target};
+use crate::view::link::Link;
 use crate::view::rows::RowKey;
 use crate::view::{Action, Finder, ViewState, fuzzy, ruler};
 use egui::{Key, RichText, Ui, vec2};
@@ -95,7 +96,7 @@ impl FinderBox {
             ),
             Finder::Time => (
                 "Go to a time",
-                "1.5s   250ms   +20us   2:30   @123456   1s .. 2s",
+                "1.5s   250ms   +20us   2:30   @123456   1s .. 2s   a link",
             ),
         };
         let edit = egui::TextEdit::singleline(&mut self.text)
@@ -113,7 +114,10 @@ impl FinderBox {
 
     fn error_ui(&self, ui: &mut Ui, mode: Finder, state: &ViewState, palette: &Palette) {
         if mode == Finder::Time && !self.text.trim().is_empty() && self.found.is_empty() {
-            let error = parse_target(&self.text, &around(state)).err();
+            let error = match Link::is_one(&self.text) {
+                true => Link::parse(&self.text).err(),
+                false => parse_target(&self.text, &around(state)).err(),
+            };
             ui.label(RichText::new(error.unwrap_or_default()).color(palette.error));
         } else if mode != Finder::Time && self.found.is_empty() {
             ui.label(RichText::new("Nothing is called that.").color(palette.weak));
@@ -227,6 +231,14 @@ fn around(state: &ViewState) -> Around {
 }
 
 fn times(typed: &str, state: &ViewState) -> Vec<Found> {
+    if let Ok(link) = Link::parse(typed) {
+        let names = link.files.iter().map(|path| crate::load::file_name(path));
+        return vec![Found {
+            text: "Open what the link shows".to_owned(),
+            note: names.collect::<Vec<_>>().join(", "),
+            action: Action::OpenLink(typed.to_owned()),
+        }];
+    }
     let text = |time| ruler::full_text(time, state.time_format, state.origins);
     match parse_target(typed, &around(state)) {
         Ok(Target::At(time)) => vec![Found {

@@ -6,6 +6,7 @@ use super::notices::Mood;
 use super::panes::PANES;
 use crate::load::LoadedTrace;
 use crate::load::background::Request;
+use crate::load::growing::Spool;
 use crate::load::together::files_of;
 use crate::view::Session;
 use crate::view::saved::WindowPlace;
@@ -142,6 +143,10 @@ impl App {
         let Some(session) = self.session() else {
             return;
         };
+        if session.traces.iter().any(|path| Spool::is_of(path)) {
+            // It is gone with the window.
+            return;
+        }
         let path = Session::path_in(&folder, &session.traces);
         let is_known = self.keeping.written.as_ref() == Some(&session);
         if is_known || (session.is_plain() && !path.exists()) {

@@ -30,7 +30,9 @@ impl App {
                 });
                 ui.add_enabled_ui(has_trace, |ui| {
                     for about in [
+                        "Follow the file as it grows, or no longer",
                         "Export a range of the trace",
+                        "Copy a link to this view",
                         "Save the session to a file",
                         "Save a picture of the window",
                         "Start over with this trace",

@@ -9,6 +9,7 @@ pub mod errand;
 mod export_panel;
 mod filter_box;
 mod finder;
+mod following;
 pub mod heading;
 mod help;
 mod keeping;
@@ -30,6 +31,7 @@ mod save_blob;
 mod search_bar;
 mod settings;
 pub mod soft;
+pub mod startup;
 mod status_bar;
 pub mod table;
 mod text_file;
@@ -41,10 +43,12 @@ mod welcome;
 
 use std::path::PathBuf;
 
-use crate::load::Reading;
+use crate::load::growing::Spool;
+use crate::load::{Growth, Reading};
 use crate::view::saved::Saved;
 use app::App;
 pub use render::{RenderOptions, draw_app, render};
+use startup::Todo;
 
 struct Window {
     app: App,
@@ -68,11 +72,41 @@ impl eframe::App for Window {
     }
 }
 
-/// Opens the window and shows `files`; comes back when it is closed.
+/// What a window begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// The files that it shows; `-` alone is standard input.
+    pub files: Vec<PathBuf>,
+    /// How they are read.
+    pub reading: Reading,
+    /// Whether they are read again as they grow.
+    pub growth: Growth,
+    /// What is done when they are there.
+    pub todo: Vec<Todo>,
+}
+
+impl Start {
+    fn of(self, app: &mut App, ctx: &egui::Context) -> Result<(), String> {
+        app.later(self.todo);
+        if self.files.len() == 1 && self.files[0].as_os_str() == "-" {
+            let waker = ctx.clone();
+            let spool = Spool::of_standard_input(move || waker.request_repaint())
+                .map_err(|error| format!("standard input cannot be kept: {error}"))?;
+            app.follow_stream(ctx, spool, self.reading);
+        } else if self.growth == Growth::Expected {
+            app.follow(ctx, self.files, self.reading);
+        } else if !self.files.is_empty() {
+            app.open_together(ctx, self.files, self.reading);
+        }
+        Ok(())
+    }
+}
+
+/// Opens the window; comes back when it is closed.
 ///
 /// # Errors
 /// In words for the user, if there is no display to open it on.
-pub fn run(files: Vec<PathBuf>, reading: Reading) -> Result<(), String> {
+pub fn run(start: Start) -> Result<(), String> {
     if !has_display() {
         return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
     }
@@ -104,9 +138,7 @@ pub fn run(files: Vec<PathBuf>, reading: Reading) -> Result<(), String> {
         Box::new(move |context| {
             theme::install(&context.egui_ctx);
             let mut app = App::new(settings);
-            if !files.is_empty() {
-                app.open_together(&context.egui_ctx, files, reading);
-            }
+            start.of(&mut app, &context.egui_ctx)?;
             Ok(Box::new(Window {
                 app,
                 title: String::new(),

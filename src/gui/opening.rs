@@ -54,6 +54,7 @@ impl App {
 
     pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
         let ctx = ctx.clone();
+        self.follow = None;
         self.notices.clear_errors();
         if self.loading.is_none() {
             self.shown_before.clone_from(&self.loaded);
@@ -68,7 +69,7 @@ impl App {
         let shown = self.loaded.as_ref();
         let reading = Reading {
             midnight_ns: shown.and_then(|loaded| loaded.reading.midnight_ns),
-            format: None,
+            ..Reading::default()
         };
         self.load(
             ctx,
@@ -132,6 +133,12 @@ impl App {
 
     /// Reads the files that are shown again, in another way.
     pub(super) fn read_again(&mut self, ctx: &egui::Context, reading: Reading) {
+        if reading.midnight_ns.is_some() && self.loaded.is_some() {
+            self.act(ctx, Action::SetTimeFormat(TimeFormat::WallClock));
+        }
+        if self.follow_as(reading) {
+            return;
+        }
         let Some(loaded) = &self.loaded else {
             return;
         };
@@ -143,9 +150,6 @@ impl App {
             ..Request::default()
         };
         self.load(ctx, request);
-        if reading.midnight_ns.is_some() {
-            self.act(ctx, Action::SetTimeFormat(TimeFormat::WallClock));
-        }
     }
 
     /// Attaches probe definitions to what is shown.
@@ -231,7 +235,7 @@ impl App {
             probes: waiting.map(|attached| Arc::clone(&attached.set)),
             reading: Reading {
                 midnight_ns: self.session_kept(&paths).and_then(|kept| kept.midnight_ns),
-                format: None,
+                ..Reading::default()
             },
             ..Request::open(paths)
         };
@@ -408,7 +412,7 @@ impl App {
         }
     }
 
-    fn remember(&mut self, loaded: &LoadedTrace) {
+    pub(super) fn remember(&mut self, loaded: &LoadedTrace) {
         let path = std::fs::canonicalize(&loaded.path).unwrap_or_else(|_| loaded.path.clone());
         let length = ruler::length_text(loaded.trace.span.duration(), loaded.trace.info.clock_unit);
         self.saved.note(RecentFile {

@@ -53,18 +53,21 @@ impl App {
         let Some(loaded) = self.loaded.clone().filter(|loaded| loaded.is_complete) else {
             return;
         };
+        let arrived = self.follow.as_ref().and_then(|it| it.arrived.clone());
         let wanted = &self.state.layout.plots;
-        if loaded.trace.plots == *wanted {
+        if arrived.is_none() && loaded.trace.plots == *wanted {
             self.plotting.asked.cancel();
             return;
         }
         if self.plotting.asked.is_stopped() {
             // What the user did not wait for is not wanted.
+            self.follow = None;
             self.state.keep_plots(&loaded.trace);
             self.plotting.asked.clear();
             return;
         }
-        let plain = LoadedTrace::as_read(&loaded);
+        let has_grown = arrived.is_some();
+        let plain = arrived.unwrap_or_else(|| LoadedTrace::as_read(&loaded));
         let of = TraceKey::of(&plain);
         let key = (of, wanted.clone());
         let kept = self.plotting.kept.as_ref().filter(|(made, _)| *made == of);
@@ -87,7 +90,10 @@ impl App {
             let words = format!("'{}' cannot be plotted: {words}", plot.title());
             self.notices.say(Mood::Wrong, words);
         }
-        self.show(Arc::clone(&answer.loaded));
+        match has_grown {
+            true => self.show_grown(Arc::clone(&answer.loaded)),
+            false => self.show(Arc::clone(&answer.loaded)),
+        }
     }
 
     /// Whether something is to be plotted that is not there yet.

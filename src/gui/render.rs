@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::app::App;
 use super::panes::PANES;
 use super::soft::{Picture, Soft};
+use super::startup::Todo;
 use super::theme;
 use crate::base::{Job, TimeSpan};
 use crate::load::LoadedTrace;
@@ -34,6 +35,8 @@ pub struct RenderOptions {
     pub find: Option<String>,
     /// What was made of the trace: place, tracks, plots, marks, panes.
     pub session: Option<Session>,
+    /// What is done before it is drawn.
+    pub todo: Vec<Todo>,
 }
 
 /// What bars, overview and ruler take of the height.
@@ -80,7 +83,12 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, 
     if let Some(span) = options.span {
         app.act(&ctx, Action::Show(span));
     }
-    draw_app(&ctx, &mut app, options.size, options.scale)
+    app.later(options.todo.iter().cloned());
+    let picture = draw_app(&ctx, &mut app, options.size, options.scale)?;
+    match app.todo_errors() {
+        [] => Ok(picture),
+        [first, ..] => Err(first.clone()),
+    }
 }
 
 fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {

@@ -57,7 +57,7 @@ impl App {
         ui.horizontal(|ui| {
             let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
             let Some(loaded) = &self.loaded else {
-                if self.loading.is_none() {
+                if self.loading.is_none() && self.follow.is_none() {
                     ui.label(weak("No trace is open".to_owned()));
                 }
                 return;
@@ -109,6 +109,7 @@ impl App {
             let in_view = ruler::counted(counted.in_view as usize, "event", "events");
             ui.label(weak(format!("{in_view} in view")));
             self.plotting_ui(ui, palette);
+            self.following_ui(ui, palette, actions);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));

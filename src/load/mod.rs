@@ -4,6 +4,7 @@
 
 pub mod background;
 pub mod definitions;
+pub mod growing;
 mod guard;
 mod parts;
 pub mod placing;
@@ -29,7 +30,7 @@ use crate::probes;
 use crate::trace::Trace;
 
 pub use definitions::Attached;
-pub use reading::Reading;
+pub use reading::{Growth, Reading};
 
 /// A trace that can be shown and asked. Cheap to clone.
 #[derive(Clone)]
@@ -256,7 +257,10 @@ fn load_opened(
         reader.info().clone(),
         job,
     );
-    if sources.iter().any(source::Source::was_changed) {
+    if sources
+        .iter()
+        .any(|source| source.was_changed(reading.growth))
+    {
         diagnostics.note("file_changed", Severity::DataLoss, Location::Byte(0), || {
             "the file was changed while it was read; what is shown may be incomplete: open it again"
                 .to_owned()

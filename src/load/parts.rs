@@ -4,8 +4,9 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::growing::whole_lines;
 use super::source::{self, Source};
-use super::{HEAD_BYTES, LoadError, LoadedTrace, Reading, load, load_opened};
+use super::{Growth, HEAD_BYTES, LoadError, LoadedTrace, Reading, load, load_opened};
 use crate::base::{Job, Nanos};
 use crate::formats::format::Together;
 use crate::formats::{Input, compression};
@@ -48,6 +49,9 @@ pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
     let mut sources = sources;
     for source in &mut sources {
         source.input.midnight_ns = reading.midnight_ns;
+        if reading.growth == Growth::Expected {
+            source.input = whole_lines(source.input.clone());
+        }
     }
     let inputs: Vec<Input> = sources.iter().map(|source| source.input.clone()).collect();
     (together.are_parts)(&inputs).then(|| Parts {

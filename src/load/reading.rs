@@ -6,7 +6,18 @@ use crate::base::{Problem, ReadError};
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input};
 
+use super::growing::whole_lines;
 use super::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
+
+/// Whether files are expected to grow while they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Growth {
+    /// They are whole.
+    #[default]
+    Unexpected,
+    /// They are being written: a line that has no end yet is read later, and nobody is told that there is more.
+    Expected,
+}
 
 /// How files are to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +26,8 @@ pub struct Reading {
     pub midnight_ns: Option<i64>,
     /// The name of the format, where its detection is not to be trusted.
     pub format: Option<&'static str>,
+    /// Whether they grow.
+    pub growth: Growth,
 }
 
 impl Reading {
@@ -38,6 +51,9 @@ impl Reading {
     /// Opens a file's head.
     pub(super) fn open(self, mut input: Input, job: &Job) -> Result<BoxedReader, ReadError> {
         input.midnight_ns = self.midnight_ns;
+        if self.growth == Growth::Expected {
+            input = whole_lines(input);
+        }
         let bytes = input.bytes();
         let head = |length: usize| bytes.get(..length).unwrap_or(bytes);
         // Something else may stand before a text.

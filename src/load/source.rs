@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::guard::GuardedMap;
+use super::reading::Growth;
 use crate::base::{Job, Problem, ReadError};
 use crate::formats::Input;
 use crate::formats::compression::{self, Stopped, Unwrapped};
@@ -29,17 +30,19 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether the file shrank or was written to since it was opened.
+    /// Whether the file shrank or was written to since it was opened. One that is expected to grow may have grown.
     #[must_use]
-    pub fn was_changed(&self) -> bool {
+    pub fn was_changed(&self, growth: Growth) -> bool {
         if self.map.as_ref().is_some_and(|map| map.was_torn()) {
             return true;
         }
         self.before
             .as_ref()
             .is_some_and(|(file, length, modified)| {
-                file.metadata()
-                    .is_ok_and(|now| now.len() != *length || now.modified().ok() != *modified)
+                file.metadata().is_ok_and(|now| match growth {
+                    Growth::Expected => now.len() < *length,
+                    Growth::Unexpected => now.len() != *length || now.modified().ok() != *modified,
+                })
             })
     }
 }

@@ -283,6 +283,8 @@ pub enum Action {
     SaveSession(PathBuf),
     /// Write a picture of the window to a file, as PNG.
     SavePicture(PathBuf),
+    /// Read the files that are shown again as they grow, or no longer.
+    ToggleFollow,
     /// Show the trace as if it had just been opened for the first time.
     StartOver,
     /// Close the trace.
@@ -299,6 +301,10 @@ pub enum Action {
     SavePayload(EventId),
     /// Put what is selected on the clipboard, as text.
     CopySelection,
+    /// Put a link to what is seen on the clipboard.
+    CopyLink,
+    /// Open what a link shows.
+    OpenLink(String),
     /// Put a text on the clipboard.
     Copy(String),
     /// Take away a notice.

@@ -34,6 +34,8 @@ pub enum Effect {
     Remove(SourceId),
     /// Read the files that are shown again, in another way.
     ReadAgain(Reading),
+    /// Follow the files that are shown as they grow, or no longer.
+    ToggleFollow,
     /// Attach probe definitions, as text, to what is shown.
     DefineProbes(String),
     /// Write a text to a file.
@@ -52,6 +54,10 @@ pub enum Effect {
     SavePayload(EventId),
     /// Put what is selected on the clipboard, as text.
     CopySelection,
+    /// Put a link to what is seen on the clipboard.
+    CopyLink,
+    /// Open what a link shows.
+    OpenLink(String),
     /// Put a text on the clipboard.
     Copy(String),
     /// Select the next or previous match.
@@ -323,6 +329,7 @@ fn carry_out(
         Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
         Action::Remove(source) => return Some(Effect::Remove(source)),
         Action::ReadAgain(reading) => return Some(Effect::ReadAgain(reading)),
+        Action::ToggleFollow => return Some(Effect::ToggleFollow),
         Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
         Action::WriteText(order) => return Some(Effect::WriteText(order)),
         Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),
@@ -340,6 +347,8 @@ fn carry_out(
         Action::CancelExport => return Some(Effect::CancelExport),
         Action::SavePayload(event) => return Some(Effect::SavePayload(event)),
         Action::CopySelection => return Some(Effect::CopySelection),
+        Action::CopyLink => return Some(Effect::CopyLink),
+        Action::OpenLink(link) => return Some(Effect::OpenLink(link)),
         Action::Copy(text) => return Some(Effect::Copy(text)),
         Action::Dismiss => return Some(Effect::Dismiss),
         Action::Quit => return Some(Effect::Quit),

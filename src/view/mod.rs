@@ -15,6 +15,7 @@ pub mod highlight;
 pub mod history;
 pub mod jump;
 pub mod layout;
+pub mod link;
 pub mod locate;
 pub mod outline;
 pub mod plots;

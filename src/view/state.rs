@@ -1,7 +1,7 @@
 //! What the window shows of a trace: the visible span, open rows, what is selected.
 
 use super::action::{Direction, Finder, PaneFocus, Question};
-use super::anchor::Anchor;
+use super::anchor::{Anchor, anchor_of, find};
 use super::dock::Dock;
 use super::flags::Flag;
 use super::highlight::Highlight;
@@ -228,6 +228,22 @@ impl ViewState {
             held_within(self.span, self.bounds())
         };
         self.rebuild_rows();
+    }
+
+    /// Shows what the trace, which was `old`, has become: what is seen stays where it is, and goes with the end if that
+    /// is seen.
+    pub fn grow(&mut self, old: &Trace, new: &Trace) {
+        let is_whole = self.span == self.bounds();
+        let sees_end = self.span.end >= old.span.end;
+        let by = Nanos(new.span.end.0.saturating_sub(old.span.end.0));
+        let tips: Vec<Anchor> = (self.tips.iter())
+            .filter_map(|tip| anchor_of(old, *tip))
+            .collect();
+        self.take(new);
+        self.tips = tips.iter().filter_map(|tip| find(new, tip)).collect();
+        if sees_end && !is_whole {
+            self.span = held_within(self.span.shifted(by), self.bounds());
+        }
     }
 
     /// Whether a process, or a stretch of its life, is set off.

@@ -13,6 +13,15 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(CTRL, Key::O)], "Ctrl+O", "Open a file", |_| {
         Some(Action::AskForFile(Purpose::Open))
     }),
+    row(
+        &[(CTRL_SHIFT, Key::C)],
+        "Ctrl+Shift+C",
+        "Copy a link to this view",
+        |_| Some(Action::CopyLink),
+    ),
+    row(&[], "", "Follow the file as it grows, or no longer", |_| {
+        Some(Action::ToggleFollow)
+    }),
     row(&[], "", "Open a file by its path", |_| {
         Some(Action::Ask(Some(Question::Path(Purpose::Open))))
     }),

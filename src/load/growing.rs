@@ -1,0 +1,229 @@
+//! Files that grow while they are shown: who watches them, what of them is read, and standard input as such a file.
+//!
+//! A text that is being written may end within a line: that line is read once it is whole.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::formats::Input;
+
+/// How often it is looked whether files have grown.
+const EVERY: Duration = Duration::from_millis(150);
+/// What stands in the window where a file's name would.
+const STANDARD_INPUT: &str = "standard input";
+/// A text has no zeros in its last so many bytes.
+const TAIL: usize = 64 << 10;
+
+/// Watches the sizes of files from a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    bytes: Arc<AtomicU64>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Begins to watch; `wake` is called, on the watch's thread, whenever the size is another one.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn start(paths: Vec<PathBuf>, wake: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
+        let watch = Watch {
+            bytes: Arc::new(AtomicU64::new(size_of_all(&paths))),
+            is_over: Arc::default(),
+        };
+        let (bytes, is_over) = (watch.bytes.clone(), watch.is_over.clone());
+        std::thread::Builder::new()
+            .name("watch".to_owned())
+            .spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::thread::sleep(EVERY);
+                    let now = size_of_all(&paths);
+                    if bytes.swap(now, Ordering::Relaxed) != now {
+                        wake();
+                    }
+                }
+            })?;
+        Ok(watch)
+    }
+
+    /// How large the files are together.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn size_of_all(paths: &[PathBuf]) -> u64 {
+    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
+    paths.iter().map(size).sum()
+}
+
+/// What comes in on standard input (or any other stream), in a file of its own that goes with this.
+#[derive(Debug)]
+pub struct Spool {
+    folder: TempDir,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Spool {
+    /// Begins to keep what comes in.
+    ///
+    /// # Errors
+    /// If there is no room for such a file, or no thread.
+    pub fn of_standard_input(wake: impl Fn() + Send + 'static) -> std::io::Result<Spool> {
+        Spool::of(std::io::stdin(), wake)
+    }
+
+    /// The same of any stream; `wake` is called once it has ended.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of(
+        mut stream: impl Read + Send + 'static,
+        wake: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Spool> {
+        let spool = Spool {
+            folder: tempfile::Builder::new().prefix("threadline-").tempdir()?,
+            has_ended: Arc::default(),
+        };
+        let mut file = File::create(spool.path())?;
+        let has_ended = spool.has_ended.clone();
+        std::thread::Builder::new()
+            .name("spool".to_owned())
+            .spawn(move || {
+                let mut buffer = vec![0; 256 << 10];
+                loop {
+                    let count = match stream.read(&mut buffer) {
+                        Ok(count) => count,
+                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                        Err(_) => 0,
+                    };
+                    let part = buffer.get(..count).unwrap_or_default();
+                    // A full disk ends it like the end of the stream: what is there is shown.
+                    if part.is_empty() || file.write_all(part).is_err() {
+                        break;
+                    }
+                }
+                has_ended.store(true, Ordering::Release);
+                wake();
+            })?;
+        Ok(spool)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(STANDARD_INPUT)
+    }
+
+    /// Whether nothing more comes.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    /// Whether a file is one that is kept like this: it is gone with the program.
+    #[must_use]
+    pub fn is_of(path: &Path) -> bool {
+        let folder = path.parent().and_then(Path::file_name);
+        let is_ours = folder.is_some_and(|name| name.to_string_lossy().starts_with("threadline-"));
+        is_ours && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
+    }
+}
+
+struct Part {
+    whole: Input,
+    length: usize,
+}
+
+impl Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let bytes = self.whole.bytes();
+        bytes.get(..self.length).unwrap_or(bytes)
+    }
+}
+
+/// A text without its last line, if that is not whole; anything else as it is.
+pub(super) fn whole_lines(input: Input) -> Input {
+    let bytes = input.bytes();
+    let tail = bytes
+        .get(bytes.len().saturating_sub(TAIL)..)
+        .unwrap_or(bytes);
+    if memchr::memchr(0, tail).is_some() {
+        return input;
+    }
+    let Some(last) = memchr::memrchr(b'\n', bytes) else {
+        return input;
+    };
+    let length = last + 1;
+    if length == bytes.len() {
+        return input;
+    }
+    let (file_name, midnight_ns) = (input.file_name.clone(), input.midnight_ns);
+    let part = Part {
+        whole: input,
+        length,
+    };
+    let mut input = Input::new(Arc::new(part), file_name);
+    input.midnight_ns = midnight_ns;
+    input
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_being_written_is_left_for_later() {
+        let cut = |text: &[u8]| {
+            let input = whole_lines(Input::from_vec(text.to_vec(), "a"));
+            input.bytes().to_vec()
+        };
+        assert_eq!(cut(b"one\ntwo\nthr"), b"one\ntwo\n");
+        assert_eq!(cut(b"one\n"), b"one\n");
+        assert_eq!(cut(b"one"), b"one");
+        assert_eq!(cut(b"\0\x01\nbinary"), b"\0\x01\nbinary");
+        assert_eq!(cut(b""), b"");
+    }
+
+    #[test]
+    fn a_stream_is_kept_and_watched() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let spool = Spool::of(reader, || ()).unwrap();
+        let path = spool.path();
+        assert!(Spool::is_of(&path) && !Spool::is_of(Path::new("/t/standard input")));
+        let (sender, woken) = std::sync::mpsc::channel();
+        let watch = Watch::start(vec![path.clone()], move || {
+            let _gone = sender.send(());
+        })
+        .unwrap();
+        writer.write_all(b"one\n").unwrap();
+        let wait = Duration::from_secs(20);
+        while watch.bytes() < 4 {
+            woken.recv_timeout(wait).unwrap();
+        }
+        assert!(!spool.has_ended());
+        drop(writer);
+        while !spool.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\n");
+        drop((watch, spool));
+        assert!(!path.exists());
+    }
+}

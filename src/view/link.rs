@@ -1,0 +1,244 @@
+//! A link to what is seen: the files, the visible span, the selection, the markers, as one line that can be sent and that
+//! opens the same view again on any machine that has the files.
+//!
+//! ```text
+//! threadline:?file=/t/run.dat&view=36185724127..36187865250&range=..&a=36185724127&item={"sort":"slice",...}
+//! ```
+//!
+//! Times are nanoseconds on the trace's clock. What is no plain character is written `%41`. What this program does not
+//! know is left out, so that later links can say more.
+
+use super::anchor::{Anchor, find};
+use super::state::ViewState;
+use crate::base::{TimeSpan, Timestamp};
+use crate::query::Item;
+use crate::trace::Trace;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What links begin with.
+const START: &str = "threadline:?";
+
+/// What a link says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Link {
+    /// The files that share the axis.
+    pub files: Vec<PathBuf>,
+    /// What is seen; `None`: the whole trace.
+    pub view: Option<TimeSpan>,
+    /// The selected range.
+    pub range: Option<TimeSpan>,
+    /// The markers A and B.
+    pub marks: [Option<Timestamp>; 2],
+    /// The selected item.
+    pub item: Option<Anchor>,
+}
+
+impl Link {
+    /// A link to what `state` shows of `files`.
+    #[must_use]
+    pub fn to(state: &ViewState, files: Vec<PathBuf>) -> Link {
+        Link {
+            files,
+            view: (state.span != state.bounds()).then_some(state.span),
+            range: state.range,
+            marks: state.marks,
+            item: state.selected_anchor.clone(),
+        }
+    }
+
+    /// Whether a text is a link, right or wrong.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        text.trim().starts_with(START)
+    }
+
+    /// Reads a link.
+    ///
+    /// # Errors
+    /// In words for the user.
+    pub fn parse(text: &str) -> Result<Link, String> {
+        let wrong = |what: &str| format!("this link is wrong: {what}");
+        let text = text.trim();
+        let rest = text
+            .strip_prefix(START)
+            .ok_or_else(|| wrong("it does not begin with threadline:?"))?;
+        let mut link = Link::default();
+        for part in rest.split('&') {
+            let Some((name, value)) = part.split_once('=') else {
+                continue;
+            };
+            let value = decoded(value).ok_or_else(|| wrong(&format!("'{name}' is damaged")))?;
+            let text = String::from_utf8_lossy(&value);
+            let time = |text: &str| {
+                let number = text.parse().map(Timestamp);
+                number.map_err(|_| wrong(&format!("'{text}' is no time")))
+            };
+            let span = || {
+                let (from, until) = (text.split_once(".."))
+                    .ok_or_else(|| wrong(&format!("'{text}' is no span of time")))?;
+                let (from, until) = (time(from)?, time(until)?);
+                Ok::<_, String>(TimeSpan::new(from.min(until), from.max(until)))
+            };
+            match name {
+                "file" => link.files.push(path_of(value.clone())),
+                "view" => link.view = Some(span()?),
+                "range" => link.range = Some(span()?),
+                "a" => link.marks[0] = Some(time(&text)?),
+                "b" => link.marks[1] = Some(time(&text)?),
+                "item" => {
+                    let anchor = serde_json::from_str(&text);
+                    link.item = Some(anchor.map_err(|_| wrong("its item is none"))?);
+                }
+                _ => {}
+            }
+        }
+        match link.files.is_empty() {
+            true => Err(wrong("it names no file")),
+            false => Ok(link),
+        }
+    }
+
+    /// Whether it is of these files.
+    #[must_use]
+    pub fn is_of(&self, files: &[PathBuf]) -> bool {
+        let whole = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        self.files.len() == files.len()
+            && self
+                .files
+                .iter()
+                .zip(files)
+                .all(|(a, b)| whole(a) == whole(b))
+    }
+
+    /// The item that it names, if the trace has it.
+    #[must_use]
+    pub fn item_in(&self, trace: &Trace) -> Option<Item> {
+        find(trace, self.item.as_ref()?)
+    }
+}
+
+impl std::fmt::Display for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(START)?;
+        let mut is_first = true;
+        let mut add = |name: &str, value: &[u8]| {
+            let sep = if std::mem::take(&mut is_first) {
+                ""
+            } else {
+                "&"
+            };
+            write!(f, "{sep}{name}={}", encoded(value))
+        };
+        for file in &self.files {
+            add("file", bytes_of(file))?;
+        }
+        let text = |span: TimeSpan| format!("{}..{}", span.start.0, span.end.0);
+        for (name, span) in [("view", self.view), ("range", self.range)] {
+            if let Some(span) = span {
+                add(name, text(span).as_bytes())?;
+            }
+        }
+        for (name, mark) in [("a", self.marks[0]), ("b", self.marks[1])] {
+            if let Some(time) = mark {
+                add(name, time.0.to_string().as_bytes())?;
+            }
+        }
+        if let Some(text) = (self.item.as_ref()).and_then(|it| serde_json::to_string(it).ok()) {
+            add("item", text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        let is_plain = byte.is_ascii_alphanumeric() || b"/._-~:,".contains(&byte);
+        match is_plain {
+            true => text.push(char::from(byte)),
+            false => {
+                let _infallible = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    text
+}
+
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte == b'%' {
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = rest.get(2..)?;
+        } else {
+            bytes.push(byte);
+        }
+    }
+    Some(bytes)
+}
+
+fn bytes_of(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_say_what_they_were_made_of() {
+        let span = |from, until| TimeSpan::new(Timestamp(from), Timestamp(until));
+        let link = Link {
+            files: vec!["/t/a b&c=d%.dat".into(), "/t/ä.fxt".into()],
+            view: Some(span(-5, 1_000_000_000_000)),
+            range: Some(span(7, 8)),
+            marks: [Some(Timestamp(3)), None],
+            item: Some(Anchor {
+                sort: "slice".to_owned(),
+                time: Some(Timestamp(9)),
+                name: "read \"x\" & y".to_owned(),
+                key: Some(4),
+            }),
+        };
+        let text = link.to_string();
+        assert!(
+            Link::is_one(&text) && !text.contains(' ') && text.is_ascii(),
+            "{text}"
+        );
+        assert_eq!(Link::parse(&text), Ok(link));
+        // What is not known is left out.
+        let newer = format!("{START}file=a&later=1&nothing");
+        assert_eq!(Link::parse(&newer).unwrap().files, [PathBuf::from("a")]);
+    }
+
+    #[test]
+    fn wrong_links_are_told() {
+        for (text, words) in [
+            ("/t/a.dat", "begin with"),
+            ("threadline:?view=1..2", "no file"),
+            ("threadline:?file=a&view=1-2", "no span"),
+            ("threadline:?file=a&a=x", "no time"),
+            ("threadline:?file=a%4", "damaged"),
+            ("threadline:?file=a%zz", "damaged"),
+            ("threadline:?file=a&item=7", "item"),
+        ] {
+            let error = Link::parse(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}
