@@ -94,15 +94,14 @@ impl<'a> Items<'a> {
                 continue;
             }
             let state = trace.states.states[index];
-            // Who has just been created was not switched from yet; the dead do not wait.
+            // Who has just been created was not switched from yet; the dead do not wait, if they stay so.
             let died = trace.thread(ThreadId(thread as u32)).end;
+            let is_dead = state == ThreadState::Dead && trace.states.ends[index] == i64::MAX;
             let is_waiting = died.is_none_or(|end| end > span.start)
+                && !is_dead
                 && !matches!(
                     state,
-                    ThreadState::Running
-                        | ThreadState::Runnable
-                        | ThreadState::Created
-                        | ThreadState::Dead
+                    ThreadState::Running | ThreadState::Runnable | ThreadState::Created
                 );
             if is_waiting {
                 items.push(Item::new(
