@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
 use crate::event::pairs::DURATIONS;
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
@@ -16,40 +19,73 @@ pub enum Form {
     Async,
 }
 
-/// Whether a slice is written as a complete event.
-pub fn is_whole(trace: &Trace, index: usize, form: Form) -> bool {
-    let slices = &trace.slices;
-    slices.end(index) != i64::MAX
-        && (form == Form::Whole || slices.finish(index) == u32::MAX || is_pulled_in(trace, index))
-}
+/// The slices that start with a begin around them: hardly any trace has some.
+#[derive(Debug, Default)]
+pub struct BeginsAround(FxHashMap<u32, (u32, u32)>);
 
-/// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
-/// its begin and end would be read before that one's begin.
-fn is_pulled_in(trace: &Trace, index: usize) -> bool {
-    let slices = &trace.slices;
-    slices.starts[index] == slices.end(index)
-        && begin_around(trace, index).is_some_and(|(begin, _)| begin > slices.begins[index])
-}
-
-/// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and how
-/// far out that is.
-pub fn begin_around(trace: &Trace, index: usize) -> Option<(u32, u64)> {
-    let slices = &trace.slices;
-    let start = slices.starts[index];
-    let mut at = *slices.parents.get(index)? as usize;
-    let mut distance = 1;
-    while *slices.starts.get(at)? == start {
-        if slices.finish(at) != u32::MAX || slices.end(at) == i64::MAX {
-            return Some((slices.begins[at], distance));
-        }
-        at = slices.parents[at] as usize;
-        distance += 1;
+impl BeginsAround {
+    /// Finds them, outer slices before those in them: what is around an outer one is around the others.
+    pub fn new(trace: &Trace) -> BeginsAround {
+        let slices = &trace.slices;
+        let of_track = |track: &Track| {
+            let mut found: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+            let rows = track.rows.start as usize..track.rows.end as usize;
+            let rows = slices.rows.get(rows).unwrap_or_default();
+            for index in rows.iter().flat_map(|row| row.slices.clone()) {
+                let parent = slices.parents[index as usize];
+                let start = slices.starts.get(parent as usize);
+                if start != Some(&slices.starts[index as usize]) {
+                    continue;
+                }
+                let around = parent as usize;
+                let is_begin = slices.finish(around) != u32::MAX || slices.end(around) == i64::MAX;
+                let begin = match is_begin {
+                    true => Some((slices.begins[around], 1)),
+                    false => found
+                        .get(&parent)
+                        .map(|&(begin, distance)| (begin, distance.saturating_add(1))),
+                };
+                found.extend(begin.map(|begin| (index, begin)));
+            }
+            found
+        };
+        let of_tracks = trace.tracks.par_iter().map(of_track);
+        let of_tracks: Vec<_> = of_tracks.filter(|found| !found.is_empty()).collect();
+        BeginsAround(of_tracks.into_iter().flatten().collect())
     }
-    None
+
+    /// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and
+    /// how far out that is.
+    pub fn of(&self, index: usize) -> Option<(u32, u64)> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let &(begin, distance) = self.0.get(&u32::try_from(index).ok()?)?;
+        Some((begin, distance.into()))
+    }
+
+    /// Whether a slice is written as a complete event.
+    pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
+        let slices = &trace.slices;
+        slices.end(index) != i64::MAX
+            && (form == Form::Whole
+                || slices.finish(index) == u32::MAX
+                || self.is_pulled_in(trace, index))
+    }
+
+    /// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
+    /// its begin and end would be read before that one's begin.
+    fn is_pulled_in(&self, trace: &Trace, index: usize) -> bool {
+        let slices = &trace.slices;
+        slices.starts[index] == slices.end(index)
+            && self
+                .of(index)
+                .is_some_and(|(begin, _)| begin > slices.begins[index])
+    }
 }
 
 /// How a track's slices are written: see [`Form`].
-pub fn form_of(trace: &Trace, track: &Track) -> Form {
+pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
     if matches!(track.kind, TrackKind::Async(_)) {
         return Form::Async;
     }
@@ -70,7 +106,7 @@ pub fn form_of(trace: &Trace, track: &Track) -> Form {
         if !row
             .slices
             .clone()
-            .all(|index| nests(trace, index, &row.slices, above))
+            .all(|index| nests((trace, begins), index, &row.slices, above))
         {
             return Form::Whole;
         }
@@ -82,12 +118,17 @@ pub fn form_of(trace: &Trace, track: &Track) -> Form {
 /// Whether a slice lies in its parent and after the one before it also in the order of their events. One that was
 /// closed with the one around it is written whole, which readers sort before begins of the same time: it may be
 /// only where there is none.
-fn nests(trace: &Trace, index: u32, row: &Range<u32>, above: &Range<u32>) -> bool {
+fn nests(
+    (trace, begins): (&Trace, &BeginsAround),
+    index: u32,
+    row: &Range<u32>,
+    above: &Range<u32>,
+) -> bool {
     let slices = &trace.slices;
     let start = |index: u32| slices.starts[index as usize];
     let begin = |index: u32| (start(index), slices.begins[index as usize]);
     let end = |index: u32| (slices.end(index as usize), slices.finish(index as usize));
-    let is_whole = |index: u32| is_whole(trace, index as usize, Form::AsCame);
+    let is_whole = |index: u32| begins.is_whole(trace, index as usize, Form::AsCame);
     let before = (index > row.start).then(|| index - 1);
     let parent = Some(slices.parents[index as usize]).filter(|&parent| parent != u32::MAX);
     if parent.is_none() != above.is_empty() {

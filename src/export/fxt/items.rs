@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::flows::FlowMark;
-use super::forms::{Form, begin_around, form_of, is_whole};
+use super::forms::{BeginsAround, Form, form_of};
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins, StateBegins};
 use super::losses;
@@ -195,8 +195,8 @@ fn order_of_whole(depth: u32) -> u64 {
 }
 
 /// The same of one that may lie in slices that begin at its time by a begin of their own: it comes behind that.
-fn order_of_whole_in(trace: &Trace, slice: usize, depth: u32) -> u64 {
-    match begin_around(trace, slice) {
+fn order_of_whole_in(begins: &BeginsAround, slice: usize, depth: u32) -> u64 {
+    match begins.of(slice) {
         Some((begin, distance)) => {
             let inside = (INSIDE_ORDERS.start() - 1).saturating_add(distance);
             order_among(begin, inside.min(*INSIDE_ORDERS.end()))
@@ -275,6 +275,7 @@ pub struct Items<'a> {
     pub(super) objects: Objects,
     /// The index of the CPU of an event.
     cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
+    begins: BeginsAround,
     forms: Vec<Form>,
     lanes: Vec<Lane>,
     /// Of each lane, where the windows cut it.
@@ -298,6 +299,7 @@ impl<'a> Items<'a> {
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
         (fxt, objects): (Option<FxtSource<'a>>, Objects),
     ) -> Items<'a> {
+        let begins = BeginsAround::new(trace);
         let mut items = Items {
             trace,
             chosen,
@@ -316,8 +318,9 @@ impl<'a> Items<'a> {
             forms: trace
                 .tracks
                 .par_iter()
-                .map(|track| form_of(trace, track))
+                .map(|track| form_of(trace, &begins, track))
                 .collect(),
+            begins,
             lanes: Vec::new(),
             places: Vec::new(),
             sparse: Vec::new(),
@@ -541,13 +544,13 @@ impl<'a> Items<'a> {
         for index in stretch.starts_from(from).filter(|&index| is_chosen(index)) {
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if is_whole(self.trace, index, form) => What::Whole,
+                _ if self.begins.is_whole(self.trace, index, form) => What::Whole,
                 // What never ended is cut at the range's end.
                 Form::Whole if self.chosen.ends_before_trace() => What::Whole,
                 _ => What::Begin,
             };
             let order = match (what, form) {
-                (What::Whole, Form::AsCame) => order_of_whole_in(self.trace, index, depth),
+                (What::Whole, Form::AsCame) => order_of_whole_in(&self.begins, index, depth),
                 (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
                 _ => order_of(slices.begins[index]),
             };
@@ -579,7 +582,7 @@ impl<'a> Items<'a> {
             Form::Async => began || slices.end(index) > self.chosen.span.start.0,
             Form::Whole => false,
             // What began before the range is written whole.
-            Form::AsCame => began && !is_whole(self.trace, index, form),
+            Form::AsCame => began && !self.begins.is_whole(self.trace, index, form),
         }
     }
 

@@ -418,3 +418,17 @@ fn the_same_export_twice_is_the_same_file() {
     };
     assert!(bytes() == bytes());
 }
+
+#[test]
+fn thousands_of_slices_that_start_together_are_a_matter_of_a_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each lies in all before it: as deep as they are many.
+    let source = written(folder.path(), |out| {
+        for i in 0..40_000_u64 {
+            complete(out, "work", (1000, 100_000 - i), &[]);
+        }
+    });
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(summary.count_of("slices"), 40_000);
+    assert!(slices(&again) == slices(&source));
+}
