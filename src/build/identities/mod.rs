@@ -5,17 +5,20 @@
 //! process of its own, unless the directory names its process. Names, ends and programs go to the life
 //! that the key meant at their time.
 
-use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+
+mod births;
+mod seen;
 
 use super::lost_forks::date_lost_forks;
-use super::merge::{Merged, MergedPart};
-use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
-use crate::event::keys::{Derive, Unseen};
-use crate::event::{
-    AsyncScope, Directory, ForkSort, Life, ProcessKey, SeriesScope, ThreadEntry, ThreadKey,
-};
+use super::merge::Merged;
+use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
+use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
 use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+use births::{Birth, SAME_FORK, births};
+pub use births::{Told, sorted_lives};
+use seen::{Seen, seen_keys};
 
 /// The process that a reader's key means.
 pub type ProcessOfKey = FxHashMap<ProcessKey, ProcessId>;
@@ -63,20 +66,6 @@ pub struct Born {
     /// The event that says so.
     pub event: EventId,
 }
-
-/// A fork seen twice within this time (by two kinds of events) is one fork.
-const SAME_FORK: Nanos = Nanos(10_000_000);
-
-#[derive(Clone, Copy)]
-struct Birth {
-    time: Timestamp,
-    parent: ThreadKey,
-    sort: ForkSort,
-    name: StringId,
-    event: EventId,
-}
-
-type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
 
 /// See the module's text.
 pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) -> People {
@@ -200,248 +189,6 @@ fn directory_name(merged: &Merged, id: StringId) -> StringId {
         .get(id.0 as usize)
         .copied()
         .unwrap_or(StringId::EMPTY)
-}
-
-fn seen_keys(merged: &Merged) -> Seen {
-    let each: Vec<Seen> = merged
-        .parts
-        .par_iter()
-        .map(|part| seen_in_part(part, merged))
-        .collect();
-    let mut all = Seen::default();
-    // Most are seen in one part, or in two that follow each other.
-    let count: usize = each.iter().map(Seen::len).sum();
-    all.reserve(count * 2 / 3);
-    for part in each {
-        for (key, span) in part {
-            include(&mut all, key, span);
-        }
-    }
-    all
-}
-
-fn include(seen: &mut Seen, key: u32, span: (Timestamp, Timestamp)) {
-    let range = seen.entry(key).or_insert(span);
-    range.0 = range.0.min(span.0);
-    range.1 = range.1.max(span.1);
-}
-
-/// When keys were seen, with those that were seen last at hand.
-struct Watch {
-    all: Seen,
-    /// (key, first, last), by the low bits of the key.
-    recent: Vec<Option<(u32, Timestamp, Timestamp)>>,
-}
-
-const RECENT: usize = 256;
-
-impl Watch {
-    #[inline]
-    fn include(&mut self, key: u32, time: Timestamp) {
-        match &mut self.recent[key as usize % RECENT] {
-            Some((recent, first, last)) if *recent == key => {
-                *first = (*first).min(time);
-                *last = (*last).max(time);
-            }
-            slot => {
-                if let Some((key, first, last)) = slot.replace((key, time, time)) {
-                    include(&mut self.all, key, (first, last));
-                }
-            }
-        }
-    }
-
-    fn finish(mut self) -> Seen {
-        for (key, first, last) in self.recent.into_iter().flatten() {
-            include(&mut self.all, key, (first, last));
-        }
-        self.all
-    }
-}
-
-fn seen_in_part(part: &MergedPart, merged: &Merged) -> Seen {
-    let columns = &merged.events.segments()[part.segment as usize].columns;
-    let mut seen = Watch {
-        all: Seen::default(),
-        recent: vec![None; RECENT],
-    };
-    for (key, span) in columns.thread_spans() {
-        seen.include(key.0, columns.time(span.start as u32));
-        seen.include(key.0, columns.time(span.end as u32));
-    }
-    for switch in &part.rows.switches {
-        let time = columns.time(switch.event);
-        seen.include(switch.prev.0, time);
-        seen.include(switch.next.0, time);
-    }
-    for wakeup in &part.rows.wakeups {
-        seen.include(wakeup.thread.0, columns.time(wakeup.event));
-    }
-    // Marks may be of a process that does nothing itself.
-    for mark in &part.rows.asyncs {
-        if let AsyncScope::ProcessOf(key) = mark.scope {
-            seen.include(key.0, columns.time(mark.event));
-        }
-    }
-    for sample in &part.rows.samples {
-        let series = part.rows.series.get(sample.series as usize);
-        if let Some(SeriesScope::Thread(key)) = series.map(|series| series.scope) {
-            seen.include(key.0, columns.time(sample.event));
-        }
-    }
-    for row in &part.rows.lives {
-        let key = match &row.life {
-            Life::Fork { parent, .. } => parent,
-            Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
-            // A process is there even if its main thread did nothing.
-            Life::Member { thread, leader } | Life::Claim { thread, leader } => {
-                seen.include(leader.0, columns.time(row.event));
-                thread
-            }
-            Life::Name { .. } | Life::Directory { .. } => continue,
-        };
-        seen.include(key.0, columns.time(row.event));
-    }
-    seen.finish()
-}
-
-/// A life row with its time and the part whose strings it uses.
-pub struct Told<'a> {
-    /// When.
-    pub time: Timestamp,
-    /// Whose strings it uses.
-    pub part: &'a MergedPart,
-    /// What happened.
-    pub life: &'a Life,
-    /// The event that says so.
-    pub event: EventId,
-}
-
-/// The lives of all parts, by time.
-pub fn sorted_lives(merged: &Merged) -> Vec<Told<'_>> {
-    let mut lives: Vec<Told<'_>> = merged
-        .parts
-        .iter()
-        .flat_map(|part| {
-            part.rows.lives.iter().map(|row| Told {
-                time: merged.time(part, row.event),
-                part,
-                life: &row.life,
-                event: part.event(row.event),
-            })
-        })
-        .collect();
-    lives.sort_by_key(|told| told.time);
-    lives
-}
-
-/// The key that `child`, born at `time`, goes by: of the candidates for a key that means nobody the one
-/// that was first seen or born last before that.
-fn born_as(
-    child: ThreadKey,
-    time: Timestamp,
-    aliases: &FxHashMap<u32, &[ThreadKey]>,
-    seen: &Seen,
-    births: &FxHashMap<u32, Known>,
-) -> ThreadKey {
-    let candidates = aliases.get(&child.0).copied().unwrap_or_default();
-    let first = |key: &ThreadKey| {
-        let seen = seen.get(&key.0).map(|seen| seen.0);
-        let born = births.get(&key.0).map(|known| known.first);
-        seen.into_iter().chain(born).min()
-    };
-    candidates
-        .iter()
-        .filter_map(|key| Some((first(key)?, *key)))
-        .filter(|(first, _)| *first <= time)
-        .max_by_key(|(first, _)| *first)
-        .map_or(child, |(_, key)| key)
-}
-
-/// What is known of the births of a key.
-#[derive(Clone, Copy)]
-struct Known {
-    /// When the first was.
-    first: Timestamp,
-    /// Which the last is.
-    last: usize,
-}
-
-/// All births with the keys that are born, sorted by key and time.
-fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, Birth)> {
-    let aliases: FxHashMap<u32, &[ThreadKey]> = directory
-        .aliases
-        .iter()
-        .map(|alias| (alias.key.0, alias.candidates.as_slice()))
-        .collect();
-    let is_fork = |told: &&Told<'_>| matches!(told.life, Life::Fork { .. });
-    let count = lives.iter().filter(is_fork).count();
-    let mut births: Vec<(u32, Birth)> = Vec::with_capacity(count);
-    let mut known: FxHashMap<u32, Known> = FxHashMap::default();
-    known.reserve(count);
-    // Those that are at an end, where the file itself says that whoever goes on is somebody new.
-    let mut ended: FxHashSet<u32> = FxHashSet::default();
-    for told in lives {
-        let (parent, child, sort, name) = match told.life {
-            Life::Fork {
-                parent,
-                child,
-                sort,
-                name,
-            } => (parent, child, sort, name),
-            Life::Exit { thread, .. } => {
-                // Whoever is made with this key after that is another one, however soon.
-                if let Some(known) = known.get_mut(&thread.0) {
-                    known.last = usize::MAX;
-                }
-                if directory.unseen != Unseen::LivedBefore {
-                    ended.insert(thread.0);
-                }
-                continue;
-            }
-            Life::Exec { thread, .. } if ended.remove(&thread.0) => {
-                let birth = Birth {
-                    time: told.time,
-                    parent: ThreadKey::UNKNOWN,
-                    sort: ForkSort::Unknown,
-                    name: StringId::EMPTY,
-                    event: told.event,
-                };
-                births.push((thread.0, birth));
-                continue;
-            }
-            _ => continue,
-        };
-        let child = born_as(*child, told.time, &aliases, seen, &known);
-        let birth = Birth {
-            time: told.time,
-            parent: *parent,
-            sort: *sort,
-            name: told.part.string(*name),
-            event: told.event,
-        };
-        ended.remove(&child.0);
-        let known = known.entry(child.0).or_insert(Known {
-            first: told.time,
-            last: usize::MAX,
-        });
-        match births.get_mut(known.last) {
-            Some((_, last)) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
-                if last.sort == ForkSort::Unknown {
-                    last.sort = birth.sort;
-                }
-                if last.name == StringId::EMPTY {
-                    last.name = birth.name;
-                }
-            }
-            _ => {
-                known.last = births.len();
-                births.push((child.0, birth));
-            }
-        }
-    }
-    births.sort_by_key(|birth| birth.0);
-    births
 }
 
 impl People {
