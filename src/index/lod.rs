@@ -5,12 +5,6 @@
 //! Buckets lie at multiples of the width, so entries do not dance when the view is moved. Each level is made
 //! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
 
-use crate::trace::slice_ends::Ends;
-use crate::trace::slices::SliceRow;
-use crate::trace::{
-    CounterTrack, CpuId, EventCursor, EventId, ThreadId, ThreadState, Trace, TrackId,
-};
-
 /// Rows shorter than this are walked as they are.
 pub const SMALL_ROW: usize = 512;
 
@@ -118,7 +112,7 @@ impl Lod {
     }
 
     /// The pyramid of a row whose items were all counted.
-    fn counted(row: &impl Row, counter: &EntryCounter) -> Lod {
+    pub(super) fn counted(row: &impl Row, counter: &EntryCounter) -> Lod {
         let Some(mut draft) = counter.base(row) else {
             return Lod::default();
         };
@@ -176,7 +170,7 @@ impl Lod {
 /// An item begins an entry unless it and the one before it are shorter than the width and start in the same
 /// bucket; so it does at all widths up to that of its length, of the length of the one before, and of the
 /// highest bit in which their starts differ.
-struct EntryCounter {
+pub(super) struct EntryCounter {
     /// How many items begin an entry at all shifts below a number.
     begins_below: [u32; 65],
     first_start: i64,
@@ -198,7 +192,7 @@ impl Default for EntryCounter {
 impl EntryCounter {
     /// The next item.
     #[inline]
-    fn add(&mut self, start: i64, length: i64) {
+    pub(super) fn add(&mut self, start: i64, length: i64) {
         if self.last_length < 0 {
             self.first_start = start;
         }
@@ -349,295 +343,6 @@ fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
         );
     }
     draft.close(row.len())
-}
-
-/// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
-#[derive(Clone, Copy, Debug)]
-pub struct SpanRow<'a, L> {
-    starts: &'a [i64],
-    ends: EndsOf<'a>,
-    labels: &'a [L],
-    trace_end: i64,
-}
-
-/// Where the ends of a row's items are.
-#[derive(Clone, Copy, Debug)]
-enum EndsOf<'a> {
-    Times(&'a [i64]),
-    /// From this row of the table on.
-    Slices(&'a Ends, usize),
-}
-
-/// What is in a label column.
-pub trait Label: Copy {
-    /// The label's number.
-    fn number(self) -> u32;
-}
-
-impl Label for u32 {
-    fn number(self) -> u32 {
-        self
-    }
-}
-
-impl Label for ThreadState {
-    fn number(self) -> u32 {
-        self as u32
-    }
-}
-
-/// A row of slices; the label is the slice's label.
-#[must_use]
-pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SpanRow<'a, u32> {
-    let range = row.slices.start as usize..row.slices.end as usize;
-    SpanRow {
-        starts: &trace.slices.starts[range.clone()],
-        ends: EndsOf::Slices(&trace.slices.ends, range.start),
-        labels: &trace.slices.label_ids[range],
-        trace_end: trace.span.end.0,
-    }
-}
-
-/// The runs of a CPU; the label is the thread.
-#[must_use]
-pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
-    let range = trace.runs.on(cpu);
-    let range = range.start as usize..range.end as usize;
-    SpanRow {
-        starts: &trace.runs.starts[range.clone()],
-        ends: EndsOf::Times(&trace.runs.ends[range.clone()]),
-        labels: &trace.runs.threads[range],
-        trace_end: trace.span.end.0,
-    }
-}
-
-/// The states of a thread; the label is the state's number.
-#[must_use]
-pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
-    let range = trace.states.of(thread);
-    let range = range.start as usize..range.end as usize;
-    SpanRow {
-        starts: &trace.states.starts[range.clone()],
-        ends: EndsOf::Times(&trace.states.ends[range.clone()]),
-        labels: &trace.states.states[range],
-        trace_end: trace.span.end.0,
-    }
-}
-
-impl<L: Label> Row for SpanRow<'_, L> {
-    fn len(&self) -> u32 {
-        self.starts.len() as u32
-    }
-    fn start(&self, i: u32) -> i64 {
-        self.starts[i as usize]
-    }
-    fn end(&self, i: u32) -> i64 {
-        let start = self.starts[i as usize];
-        let end = match self.ends {
-            EndsOf::Times(ends) => ends[i as usize],
-            EndsOf::Slices(ends, first) => ends.get(first + i as usize, start),
-        };
-        end.min(self.trace_end).max(start)
-    }
-    fn label(&self, i: u32) -> u32 {
-        self.labels[i as usize].number()
-    }
-}
-
-/// The instants of a track; the label is the kind.
-#[derive(Clone, Debug)]
-pub struct InstantRow<'a> {
-    cursor: EventCursor<'a>,
-    events: &'a [u32],
-}
-
-impl<'a> InstantRow<'a> {
-    /// The instants of `track`.
-    #[must_use]
-    pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
-        let events = trace.tracks.get(track.0 as usize).map_or(&[][..], |track| {
-            &trace.instants.events[track.instants.start as usize..track.instants.end as usize]
-        });
-        InstantRow {
-            cursor: trace.events.cursor(),
-            events,
-        }
-    }
-
-    /// The pyramid of the row. `scratch` is used to look up every event but once.
-    #[must_use]
-    pub fn lod(&self, scratch: &mut PointRow) -> Lod {
-        let mut counter = EntryCounter::default();
-        scratch.times.clear();
-        scratch.labels.clear();
-        scratch.times.resize(self.events.len(), 0);
-        scratch.labels.resize(self.events.len(), 0);
-        let places = scratch.times.iter_mut().zip(&mut scratch.labels);
-        for (&event, (time, label)) in self.events.iter().zip(places) {
-            let (at, kind) = self.cursor.time_and_kind(EventId(event));
-            (*time, *label) = (at.0, kind.0);
-            counter.add(at.0, 0);
-        }
-        Lod::counted(scratch, &counter)
-    }
-}
-
-/// Points with their times and labels.
-#[derive(Clone, Debug, Default)]
-pub struct PointRow {
-    times: Vec<i64>,
-    labels: Vec<u16>,
-}
-
-impl Row for PointRow {
-    fn has_only_points(&self) -> bool {
-        true
-    }
-    fn len(&self) -> u32 {
-        self.times.len() as u32
-    }
-    fn start(&self, i: u32) -> i64 {
-        self.times[i as usize]
-    }
-    fn end(&self, i: u32) -> i64 {
-        self.times[i as usize]
-    }
-    fn length(&self, _: u32) -> i64 {
-        0
-    }
-    fn label(&self, i: u32) -> u32 {
-        u32::from(self.labels[i as usize])
-    }
-}
-
-impl Row for InstantRow<'_> {
-    fn has_only_points(&self) -> bool {
-        true
-    }
-    fn len(&self) -> u32 {
-        self.events.len() as u32
-    }
-    fn start(&self, i: u32) -> i64 {
-        self.cursor.time(EventId(self.events[i as usize])).0
-    }
-    fn end(&self, i: u32) -> i64 {
-        self.start(i)
-    }
-    fn length(&self, _: u32) -> i64 {
-        0
-    }
-    fn label(&self, i: u32) -> u32 {
-        u32::from(self.cursor.kind(EventId(self.events[i as usize])).0)
-    }
-}
-
-/// The pyramid of a counter: smallest and largest value of runs of samples.
-#[derive(Clone, Debug, Default)]
-pub struct CounterLod {
-    levels: Vec<CounterLevel>,
-}
-
-/// One level of it.
-#[derive(Clone, Debug, Default)]
-pub struct CounterLevel {
-    /// Samples of one entry lie in the same bucket of `2^shift` ns.
-    pub shift: u32,
-    /// Entries; the last is a sentinel.
-    pub entries: Vec<CounterEntry>,
-}
-
-/// A run of samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CounterEntry {
-    /// The first sample, counted from the track's first.
-    pub first: u32,
-    /// The smallest value.
-    pub min: f64,
-    /// The largest value.
-    pub max: f64,
-}
-
-impl CounterLod {
-    /// The pyramid of a counter track, where it has samples enough.
-    #[must_use]
-    pub fn of_large(trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
-        if track.samples.len() < SMALL_ROW {
-            return None;
-        }
-        let range = track.samples.start as usize..track.samples.end as usize;
-        let times = &trace.counters.times[range.clone()];
-        let values = &trace.counters.values[range];
-        let count = times.len() as u32;
-        let span = (i128::from(times[times.len() - 1]) - i128::from(times[0])).max(1);
-        let mean = (span / i128::from(count)).max(1) as u64;
-        let mut shift = (63 - mean.leading_zeros() + 3).min(62);
-        let mut entries: Vec<CounterEntry> = (0..count)
-            .map(|i| CounterEntry {
-                first: i,
-                min: values[i as usize],
-                max: values[i as usize],
-            })
-            .collect();
-        let mut levels = Vec::new();
-        while shift < 62 {
-            entries = merge_counters(&entries, times, shift);
-            let is_small = entries.len() <= 64;
-            if entries.len() as u32 <= count / 8 || is_small {
-                let mut kept = entries.clone();
-                kept.push(CounterEntry {
-                    first: count,
-                    min: 0.0,
-                    max: 0.0,
-                });
-                levels.push(CounterLevel {
-                    shift,
-                    entries: kept,
-                });
-            }
-            if is_small {
-                break;
-            }
-            shift += 1;
-        }
-        Some(CounterLod { levels })
-    }
-
-    /// The coarsest level whose buckets are at most `width` ns wide; `None`: walk the samples.
-    #[must_use]
-    pub fn level(&self, width: i64) -> Option<&CounterLevel> {
-        let after = self
-            .levels
-            .partition_point(|level| 1_i64 << level.shift <= width);
-        self.levels.get(after.checked_sub(1)?)
-    }
-
-    /// Heap bytes held.
-    #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
-        self.levels
-            .iter()
-            .map(|level| (level.entries.capacity() * size_of::<CounterEntry>()) as u64)
-            .sum()
-    }
-}
-
-fn merge_counters(finer: &[CounterEntry], times: &[i64], shift: u32) -> Vec<CounterEntry> {
-    let mut entries: Vec<CounterEntry> = Vec::with_capacity(finer.len() / 2 + 1);
-    let mut open_bucket = None;
-    for entry in finer {
-        let bucket = times[entry.first as usize] >> shift;
-        match entries.last_mut().filter(|_| open_bucket == Some(bucket)) {
-            Some(open) => {
-                open.min = open.min.min(entry.min);
-                open.max = open.max.max(entry.max);
-            }
-            None => {
-                open_bucket = Some(bucket);
-                entries.push(*entry);
-            }
-        }
-    }
-    entries
 }
 
 /// A row of (start, end, label), for tests.

@@ -1,8 +1,10 @@
 //! What makes every question about a [`Trace`] quick at any zoom: pyramids over rows, a tree over what
 //! overlaps, and the density of the whole.
 
+pub mod counter_lod;
 pub mod interval_tree;
 pub mod lod;
+pub mod lod_rows;
 pub mod overview;
 
 use std::sync::Arc;
@@ -10,8 +12,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::trace::{CpuId, Shared, ThreadId, Trace, TrackId};
+use counter_lod::CounterLod;
 use interval_tree::IntervalTree;
-use lod::{CounterLod, InstantRow, Lod, PointRow, SMALL_ROW, run_row, slice_row, state_row};
+use lod::{Lod, SMALL_ROW};
+use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
 use overview::Overview;
 
 /// The pyramids and trees of one trace.

@@ -13,7 +13,7 @@ use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
 use crate::formats::Reader;
 use crate::index::Index;
-use crate::index::lod::CounterLod;
+use crate::index::counter_lod::CounterLod;
 use crate::query::Item;
 use crate::trace::counters::CounterScope;
 use crate::trace::plots::Plot;

@@ -30,6 +30,7 @@ pub mod plugins;
 pub mod print_fmt;
 pub mod reader;
 pub mod recipe;
+mod recipes;
 pub mod report;
 pub mod switch_state;
 pub mod tables;

@@ -7,10 +7,11 @@ use super::TraceFile;
 use super::buffers::{Buffer, CpuData};
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
-use super::emit::{PartPass, Recipes};
+use super::emit::PartPass;
 use super::latency::reader_for;
 use super::page::{Big, Little, Lost, Order, Records, read_head};
 use super::recipe::role_of;
+use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
 use super::with_etrace::prints_with_etrace;
 use crate::base::{

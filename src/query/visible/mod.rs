@@ -10,7 +10,8 @@ mod joining;
 
 use crate::base::TimeSpan;
 use crate::index::Index;
-use crate::index::lod::{InstantRow, Lod, Row, run_row, slice_row, state_row};
+use crate::index::lod::{Lod, Row};
+use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 

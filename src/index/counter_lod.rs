@@ -1,0 +1,113 @@
+//! Pyramids of counters: the smallest and the largest value of runs of samples, at each zoom.
+
+use super::lod::SMALL_ROW;
+use crate::trace::{CounterTrack, Trace};
+
+/// The pyramid of a counter: smallest and largest value of runs of samples.
+#[derive(Clone, Debug, Default)]
+pub struct CounterLod {
+    levels: Vec<CounterLevel>,
+}
+
+/// One level of it.
+#[derive(Clone, Debug, Default)]
+pub struct CounterLevel {
+    /// Samples of one entry lie in the same bucket of `2^shift` ns.
+    pub shift: u32,
+    /// Entries; the last is a sentinel.
+    pub entries: Vec<CounterEntry>,
+}
+
+/// A run of samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CounterEntry {
+    /// The first sample, counted from the track's first.
+    pub first: u32,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+impl CounterLod {
+    /// The pyramid of a counter track, where it has samples enough.
+    #[must_use]
+    pub fn of_large(trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
+        if track.samples.len() < SMALL_ROW {
+            return None;
+        }
+        let range = track.samples.start as usize..track.samples.end as usize;
+        let times = &trace.counters.times[range.clone()];
+        let values = &trace.counters.values[range];
+        let count = times.len() as u32;
+        let span = (i128::from(times[times.len() - 1]) - i128::from(times[0])).max(1);
+        let mean = (span / i128::from(count)).max(1) as u64;
+        let mut shift = (63 - mean.leading_zeros() + 3).min(62);
+        let mut entries: Vec<CounterEntry> = (0..count)
+            .map(|i| CounterEntry {
+                first: i,
+                min: values[i as usize],
+                max: values[i as usize],
+            })
+            .collect();
+        let mut levels = Vec::new();
+        while shift < 62 {
+            entries = merge_counters(&entries, times, shift);
+            let is_small = entries.len() <= 64;
+            if entries.len() as u32 <= count / 8 || is_small {
+                let mut kept = entries.clone();
+                kept.push(CounterEntry {
+                    first: count,
+                    min: 0.0,
+                    max: 0.0,
+                });
+                levels.push(CounterLevel {
+                    shift,
+                    entries: kept,
+                });
+            }
+            if is_small {
+                break;
+            }
+            shift += 1;
+        }
+        Some(CounterLod { levels })
+    }
+
+    /// The coarsest level whose buckets are at most `width` ns wide; `None`: walk the samples.
+    #[must_use]
+    pub fn level(&self, width: i64) -> Option<&CounterLevel> {
+        let after = self
+            .levels
+            .partition_point(|level| 1_i64 << level.shift <= width);
+        self.levels.get(after.checked_sub(1)?)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.levels
+            .iter()
+            .map(|level| (level.entries.capacity() * size_of::<CounterEntry>()) as u64)
+            .sum()
+    }
+}
+
+fn merge_counters(finer: &[CounterEntry], times: &[i64], shift: u32) -> Vec<CounterEntry> {
+    let mut entries: Vec<CounterEntry> = Vec::with_capacity(finer.len() / 2 + 1);
+    let mut open_bucket = None;
+    for entry in finer {
+        let bucket = times[entry.first as usize] >> shift;
+        match entries.last_mut().filter(|_| open_bucket == Some(bucket)) {
+            Some(open) => {
+                open.min = open.min.min(entry.min);
+                open.max = open.max.max(entry.max);
+            }
+            None => {
+                open_bucket = Some(bucket);
+                entries.push(*entry);
+            }
+        }
+    }
+    entries
+}

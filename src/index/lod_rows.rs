@@ -1,0 +1,186 @@
+//! The rows that pyramids are made of: runs, states, slices and points, as they lie in their tables.
+
+use super::lod::{EntryCounter, Lod, Row};
+use crate::trace::slice_ends::Ends;
+use crate::trace::slices::SliceRow;
+use crate::trace::{CpuId, EventCursor, EventId, ThreadId, ThreadState, Trace, TrackId};
+
+/// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanRow<'a, L> {
+    starts: &'a [i64],
+    ends: EndsOf<'a>,
+    labels: &'a [L],
+    trace_end: i64,
+}
+
+/// Where the ends of a row's items are.
+#[derive(Clone, Copy, Debug)]
+enum EndsOf<'a> {
+    Times(&'a [i64]),
+    /// From this row of the table on.
+    Slices(&'a Ends, usize),
+}
+
+/// What is in a label column.
+pub trait Label: Copy {
+    /// The label's number.
+    fn number(self) -> u32;
+}
+
+impl Label for u32 {
+    fn number(self) -> u32 {
+        self
+    }
+}
+
+impl Label for ThreadState {
+    fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+/// A row of slices; the label is the slice's label.
+#[must_use]
+pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SpanRow<'a, u32> {
+    let range = row.slices.start as usize..row.slices.end as usize;
+    SpanRow {
+        starts: &trace.slices.starts[range.clone()],
+        ends: EndsOf::Slices(&trace.slices.ends, range.start),
+        labels: &trace.slices.label_ids[range],
+        trace_end: trace.span.end.0,
+    }
+}
+
+/// The runs of a CPU; the label is the thread.
+#[must_use]
+pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
+    let range = trace.runs.on(cpu);
+    let range = range.start as usize..range.end as usize;
+    SpanRow {
+        starts: &trace.runs.starts[range.clone()],
+        ends: EndsOf::Times(&trace.runs.ends[range.clone()]),
+        labels: &trace.runs.threads[range],
+        trace_end: trace.span.end.0,
+    }
+}
+
+/// The states of a thread; the label is the state's number.
+#[must_use]
+pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
+    let range = trace.states.of(thread);
+    let range = range.start as usize..range.end as usize;
+    SpanRow {
+        starts: &trace.states.starts[range.clone()],
+        ends: EndsOf::Times(&trace.states.ends[range.clone()]),
+        labels: &trace.states.states[range],
+        trace_end: trace.span.end.0,
+    }
+}
+
+impl<L: Label> Row for SpanRow<'_, L> {
+    fn len(&self) -> u32 {
+        self.starts.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.starts[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        let start = self.starts[i as usize];
+        let end = match self.ends {
+            EndsOf::Times(ends) => ends[i as usize],
+            EndsOf::Slices(ends, first) => ends.get(first + i as usize, start),
+        };
+        end.min(self.trace_end).max(start)
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.labels[i as usize].number()
+    }
+}
+
+/// The instants of a track; the label is the kind.
+#[derive(Clone, Debug)]
+pub struct InstantRow<'a> {
+    cursor: EventCursor<'a>,
+    events: &'a [u32],
+}
+
+impl<'a> InstantRow<'a> {
+    /// The instants of `track`.
+    #[must_use]
+    pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
+        let events = trace.tracks.get(track.0 as usize).map_or(&[][..], |track| {
+            &trace.instants.events[track.instants.start as usize..track.instants.end as usize]
+        });
+        InstantRow {
+            cursor: trace.events.cursor(),
+            events,
+        }
+    }
+
+    /// The pyramid of the row. `scratch` is used to look up every event but once.
+    #[must_use]
+    pub fn lod(&self, scratch: &mut PointRow) -> Lod {
+        let mut counter = EntryCounter::default();
+        scratch.times.clear();
+        scratch.labels.clear();
+        scratch.times.resize(self.events.len(), 0);
+        scratch.labels.resize(self.events.len(), 0);
+        let places = scratch.times.iter_mut().zip(&mut scratch.labels);
+        for (&event, (time, label)) in self.events.iter().zip(places) {
+            let (at, kind) = self.cursor.time_and_kind(EventId(event));
+            (*time, *label) = (at.0, kind.0);
+            counter.add(at.0, 0);
+        }
+        Lod::counted(scratch, &counter)
+    }
+}
+
+/// Points with their times and labels.
+#[derive(Clone, Debug, Default)]
+pub struct PointRow {
+    times: Vec<i64>,
+    labels: Vec<u16>,
+}
+
+impl Row for PointRow {
+    fn has_only_points(&self) -> bool {
+        true
+    }
+    fn len(&self) -> u32 {
+        self.times.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.times[i as usize]
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.times[i as usize]
+    }
+    fn length(&self, _: u32) -> i64 {
+        0
+    }
+    fn label(&self, i: u32) -> u32 {
+        u32::from(self.labels[i as usize])
+    }
+}
+
+impl Row for InstantRow<'_> {
+    fn has_only_points(&self) -> bool {
+        true
+    }
+    fn len(&self) -> u32 {
+        self.events.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.cursor.time(EventId(self.events[i as usize])).0
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.start(i)
+    }
+    fn length(&self, _: u32) -> i64 {
+        0
+    }
+    fn label(&self, i: u32) -> u32 {
+        u32::from(self.cursor.kind(EventId(self.events[i as usize])).0)
+    }
+}
