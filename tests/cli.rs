@@ -427,3 +427,38 @@ fn render_does_commands_and_opens_links() {
     let (code, _, linked) = draw(&[&link]);
     assert!(code == Some(0) && linked != plain);
 }
+
+#[test]
+fn render_writes_svg_with_text_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.svg");
+    let trace = path("sched-irq-syscalls.dat");
+    let answer = run(&[
+        "render",
+        &trace,
+        "-o",
+        out.to_str().unwrap(),
+        "--pane",
+        "info",
+    ]);
+    assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+    let svg = std::fs::read_to_string(&out).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    for words in [
+        ">CPU 0<",
+        ">mix.sh<",
+        ">Diagnostics<",
+        ">sched-irq-syscalls.dat<",
+    ] {
+        assert!(svg.contains(words), "{words}");
+    }
+    // Every element that is opened is closed, and nothing is no number.
+    assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
+    assert_eq!(
+        svg.matches("<text ").count(),
+        svg.matches("</text>").count()
+    );
+    assert!(!svg.contains("NaN") && !svg.contains("\"inf"));
+    let bars = svg.matches("<path ").count() + svg.matches("<rect ").count();
+    assert!(bars > 100, "{bars} shapes");
+}

@@ -451,3 +451,118 @@ fn two_fingers_zoom_at_the_pointer() {
         "{start} {end}"
     );
 }
+
+/// Fingers on the screen, as the system tells of them: the first one also moves the pointer.
+fn touch(window: &mut Window, finger: u64, phase: egui::TouchPhase, pos: egui::Pos2) {
+    window.event(egui::Event::Touch {
+        device_id: egui::TouchDeviceId(1),
+        id: egui::TouchId(finger),
+        phase,
+        pos,
+        force: None,
+    });
+    if finger == 0 {
+        window.event(egui::Event::PointerMoved(pos));
+        if phase != egui::TouchPhase::Move {
+            window.event(egui::Event::PointerButton {
+                pos,
+                button: egui::PointerButton::Primary,
+                pressed: phase == egui::TouchPhase::Start,
+                modifiers: egui::Modifiers::NONE,
+            });
+        }
+        if phase == egui::TouchPhase::End {
+            window.event(egui::Event::PointerGone);
+        }
+    }
+    window.run_steps(1);
+}
+
+#[test]
+fn one_finger_pans_and_two_zoom_where_they_are() {
+    use egui::TouchPhase::{End, Move, Start};
+    let mut window = window(&hackbench());
+    let bounds = window.state().state().span;
+    let half = threadline::base::Nanos(bounds.duration().0 / 4);
+    let middle = threadline::base::TimeSpan::new(bounds.start + half, bounds.end - half);
+    act(&mut window, Action::Show(middle));
+    window.run_steps(40);
+    let area = canvas(&window);
+    let at = area.left_top() + egui::vec2(300.0, 80.0);
+    touch(&mut window, 0, Start, at);
+    for step in 1..=10 {
+        touch(
+            &mut window,
+            0,
+            Move,
+            at - egui::vec2(10.0 * step as f32, 0.0),
+        );
+    }
+    touch(&mut window, 0, End, at - egui::vec2(100.0, 0.0));
+    let panned = window.state().state().span;
+    assert_eq!(panned.duration(), middle.duration());
+    assert!(panned.start > middle.start, "to what lies right");
+    assert!(window.state().state().range.is_none());
+
+    touch(&mut window, 0, Start, at);
+    touch(&mut window, 1, Start, at + egui::vec2(60.0, 0.0));
+    for step in 1..=10 {
+        let by = egui::vec2(6.0 * step as f32, 0.0);
+        touch(&mut window, 1, Move, at + egui::vec2(60.0, 0.0) + by);
+        touch(&mut window, 0, Move, at - by);
+    }
+    let zoomed = window.state().state().span;
+    assert!(
+        zoomed.duration().0 < panned.duration().0 * 7 / 10,
+        "{zoomed:?}"
+    );
+    touch(&mut window, 1, End, at + egui::vec2(120.0, 0.0));
+    touch(&mut window, 0, End, at - egui::vec2(60.0, 0.0));
+    assert!(window.state().state().range.is_none());
+}
+
+#[test]
+fn the_names_of_tracks_are_made_wider_by_their_edge() {
+    let mut window = window(&hackbench());
+    let edge = |window: &Window| canvas(window).left();
+    // Frames of the test are a quarter of a second apart.
+    window
+        .ctx
+        .options_mut(|options| options.input_options.max_double_click_delay = 5.0);
+    let first = edge(&window);
+    let at = egui::pos2(first, canvas(&window).center().y);
+    drag(&mut window, at, at + egui::vec2(120.0, 0.0));
+    assert!(
+        (edge(&window) - first - 120.0).abs() <= 2.0,
+        "{}",
+        edge(&window)
+    );
+    assert!(window.state().state().range.is_none());
+    let at = egui::pos2(edge(&window), at.y);
+    drag(&mut window, at, egui::pos2(0.0, at.y));
+    assert!(edge(&window) > 80.0);
+    let at = egui::pos2(edge(&window), at.y);
+    for _ in 0..2 {
+        window.hover_at(at);
+        window.drag_at(at);
+        window.run_steps(1);
+        window.drop_at(at);
+        window.run_steps(1);
+    }
+    window.run_steps(3);
+    assert_eq!(edge(&window), first);
+}
+
+#[test]
+fn starting_over_forgets_what_panes_were_asked() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Events"));
+    type_into(&mut window, "Filter events", "cpu == 0");
+    let filter = |window: &Window| {
+        let field = window.get_by_role_and_label(egui::Role::TextInput, "Filter events");
+        field.value().unwrap_or_default()
+    };
+    assert_eq!(filter(&window), "cpu == 0");
+    act(&mut window, Action::StartOver);
+    assert_eq!(filter(&window), "");
+}

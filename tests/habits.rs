@@ -601,6 +601,11 @@ fn a_picture_of_the_window_is_saved() {
     );
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (900, 560));
+    // Its name says that it is to be shapes.
+    let path = folder.path().join("window.svg");
+    act(&mut window, Action::SavePicture(path.clone()));
+    let svg = std::fs::read_to_string(&path).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains(">CPU 0<"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Say w
 complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
 complete -c threadline -n "__fish_threadline_needs_command" -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_needs_command" -a "file" -d 'Print who used a file, what went into it, or what was made from it'
-complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a PNG picture, without a window'
+complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
 complete -c threadline -n "__fish_threadline_needs_command" -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
 complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
@@ -194,7 +194,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture, an SVG if it is called so; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
@@ -278,7 +278,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fi
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a PNG picture, without a window'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "formats" -d 'List the formats that can be opened'

@@ -1,4 +1,4 @@
-//! `threadline render`: the window's view as a PNG, with no display and no driver.
+//! `threadline render`: the window's view as a PNG or SVG, with no display and no driver.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ use super::command::{
 use super::startup;
 use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
-use crate::gui::{RenderOptions, render as draw};
+use crate::export::atomic_file::{FileError, Overwrite, write_whole};
+use crate::gui::{PictureFormat, RenderOptions, render as draw};
 use crate::load::Reading;
 use crate::view::session::ENDING;
 use crate::view::{Session, ThemeChoice};
@@ -19,7 +20,7 @@ use crate::view::{Session, ThemeChoice};
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "render",
-    about: "Draw a trace to a PNG picture, without a window",
+    about: "Draw a trace to a picture (PNG or SVG), without a window",
     arguments: |command| {
         let word = |name: &'static str, value: &'static str, help: &'static str| {
             Arg::new(name)
@@ -33,7 +34,7 @@ pub const COMMAND: Command = Command {
                 Arg::new("out")
                     .short('o')
                     .value_name("OUT.png")
-                    .help("Where to put the picture; - for standard output")
+                    .help("Where to put the picture, an SVG if it is called so; - for standard output")
                     .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
@@ -122,6 +123,8 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
     let is_light = matches
         .get_one::<String>("theme")
         .is_some_and(|theme| theme == "light");
+    let out = matches.get_one::<PathBuf>("out");
+    let out = out.cloned().unwrap_or_default();
     let options = RenderOptions {
         size: matches.get_one("size").copied().unwrap_or([1600, 900]),
         scale: matches
@@ -130,6 +133,7 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
             .unwrap_or(1.0)
             .clamp(0.5, 8.0),
         span,
+        format: PictureFormat::of(&out),
         theme: if is_light {
             ThemeChoice::Light
         } else {
@@ -145,18 +149,15 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
         todo,
     };
     let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
-    let png = picture.png().map_err(CliError::Input)?;
-    let out = matches
-        .get_one::<PathBuf>("out")
-        .cloned()
-        .unwrap_or_default();
     if out.as_os_str() == "-" {
-        std::io::stdout().lock().write_all(&png)?;
+        std::io::stdout().lock().write_all(&picture)?;
         return Ok(());
     }
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
-    file.write_all(&png)?;
-    file.persist(&out).map_err(|failed| failed.error)?;
-    Ok(())
+    write_whole(&out, Overwrite::Replace, |file| {
+        file.write_all(&picture).map_err(FileError::from)
+    })
+    .map_err(|error| match error {
+        FileError::Io(error) => CliError::Output(error),
+        FileError::Exists => CliError::Input(format!("{} is there already", out.display())),
+    })
 }

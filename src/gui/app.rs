@@ -171,6 +171,9 @@ impl App {
     /// Carries out an action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         let trace = self.loaded.as_ref().map(|loaded| loaded.trace.clone());
+        if action == Action::StartOver {
+            self.panes.iter_mut().for_each(|pane| pane.take_up(None));
+        }
         let Some(effect) = apply(
             &mut self.state,
             action,

@@ -33,6 +33,7 @@ mod settings;
 pub mod soft;
 pub mod startup;
 mod status_bar;
+pub mod svg;
 pub mod table;
 mod text_file;
 pub mod theme;
@@ -47,7 +48,7 @@ use crate::load::growing::Spool;
 use crate::load::{Growth, Reading};
 use crate::view::saved::Saved;
 use app::App;
-pub use render::{RenderOptions, draw_app, render};
+pub use render::{PictureFormat, RenderOptions, draw_app, render};
 use startup::Todo;
 
 struct Window {

@@ -321,6 +321,7 @@ impl App {
                         .set_title(title)
                         .set_file_name("trace.png")
                         .add_filter("PNG", &["png"])
+                        .add_filter("SVG", &["svg"])
                         .save_file()
                         .map(|path| vec![path]),
                 };

@@ -1,10 +1,10 @@
-//! A picture of the window on its way into a PNG file: drawn once more without a display, off the window's thread.
+//! A picture of the window on its way into a PNG or SVG file: drawn once more without a display, off the window's thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::app::App;
-use super::render::draw_app;
+use super::render::{PictureFormat, file_of_app};
 use super::text_file::write_bytes;
 use super::theme;
 use crate::export::atomic_file::Overwrite;
@@ -28,12 +28,12 @@ pub(super) struct Shown {
 
 /// Draws what is shown into a file.
 pub(super) fn save(shown: Shown, theme: egui::Theme, path: PathBuf) -> Outcome {
-    write(&path, &draw(shown, theme)?)?;
+    write(&path, &draw(shown, theme, PictureFormat::of(&path))?)?;
     Ok(path)
 }
 
 /// A second window that shows the same, without what lies over it for a moment.
-fn draw(shown: Shown, theme: egui::Theme) -> Result<Vec<u8>, String> {
+fn draw(shown: Shown, theme: egui::Theme, format: PictureFormat) -> Result<Vec<u8>, String> {
     let mut app = App::new(None);
     let ctx = egui::Context::default();
     theme::install(&ctx);
@@ -56,7 +56,7 @@ fn draw(shown: Shown, theme: egui::Theme) -> Result<Vec<u8>, String> {
         is_export_open: false,
         ..shown.state
     };
-    draw_app(&ctx, &mut app, shown.size, shown.scale)?.png()
+    file_of_app(&ctx, &mut app, (shown.size, shown.scale), format)
 }
 
 fn write(path: &Path, png: &[u8]) -> Result<(), String> {

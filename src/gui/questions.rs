@@ -162,7 +162,7 @@ impl Questions {
 fn start_over_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.heading("Start over?");
     ui.label(
-        "Marks, flags, places and all that was done to the tracks of this trace are forgotten.",
+        "Marks, flags, places, filters, plots and all that was done to the tracks of this trace are forgotten.",
     );
     ui.add_space(8.0);
     ui.horizontal(|ui| {

@@ -1,5 +1,6 @@
 //! The window's view as a picture, with no display and no driver; the same every time.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use super::app::App;
 use super::panes::PANES;
 use super::soft::{Picture, Soft};
 use super::startup::Todo;
+use super::svg::svg_of;
 use super::theme;
 use crate::base::{Job, TimeSpan};
 use crate::load::LoadedTrace;
@@ -25,6 +27,8 @@ pub struct RenderOptions {
     pub scale: f32,
     /// The visible span; `None`: the whole trace.
     pub span: Option<TimeSpan>,
+    /// What kind of file it becomes.
+    pub format: PictureFormat,
     /// Dark or light.
     pub theme: ThemeChoice,
     /// The panes to open, side by side; none: they are hidden.
@@ -44,11 +48,11 @@ const BARS: f32 = 125.0;
 /// How long `render` waits for panes to have their answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Draws the view of a trace to a picture, with no display and no driver; the same every time.
+/// Draws the view of a trace into the bytes of a picture file, with no display and no driver; the same every time.
 ///
 /// # Errors
 /// In words for the user: there is no such pane, the size is none, an expression is wrong or means nothing here.
-pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, String> {
+pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, String> {
     let panes: Vec<&'static str> = options
         .panes
         .iter()
@@ -84,7 +88,8 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Picture, 
         app.act(&ctx, Action::Show(span));
     }
     app.later(options.todo.iter().cloned());
-    let picture = draw_app(&ctx, &mut app, options.size, options.scale)?;
+    let at = (options.size, options.scale);
+    let picture = file_of_app(&ctx, &mut app, at, options.format)?;
     match app.todo_errors() {
         [] => Ok(picture),
         [first, ..] => Err(first.clone()),
@@ -134,6 +139,34 @@ fn pane_called(wanted: &str) -> Result<&'static str, String> {
     })
 }
 
+/// What a picture is kept as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Pixels.
+    #[default]
+    Png,
+    /// Shapes, and text as text.
+    Svg,
+}
+
+impl PictureFormat {
+    /// What the name of a file asks for.
+    #[must_use]
+    pub fn of(path: &Path) -> PictureFormat {
+        match path.extension() {
+            Some(ending) if ending.eq_ignore_ascii_case("svg") => PictureFormat::Svg,
+            _ => PictureFormat::Png,
+        }
+    }
+}
+
+/// A frame of the window that has settled.
+struct Frame {
+    soft: Soft,
+    shapes: Vec<egui::epaint::ClippedShape>,
+    pixels_per_point: f32,
+}
+
 /// Draws the window as it is, once it has settled.
 ///
 /// # Errors
@@ -144,6 +177,43 @@ pub fn draw_app(
     size: [u32; 2],
     scale: f32,
 ) -> Result<Picture, String> {
+    Ok(picture_of(ctx, settled(ctx, app, size, scale)?, size))
+}
+
+/// The same as the bytes of a file.
+///
+/// # Errors
+/// As above.
+pub fn file_of_app(
+    ctx: &egui::Context,
+    app: &mut App,
+    (size, scale): ([u32; 2], f32),
+    format: PictureFormat,
+) -> Result<Vec<u8>, String> {
+    let frame = settled(ctx, app, size, scale)?;
+    match format {
+        PictureFormat::Png => picture_of(ctx, frame, size).png(),
+        PictureFormat::Svg => {
+            let text = svg_of(&frame.shapes, &frame.soft, size, frame.pixels_per_point);
+            Ok(text.into_bytes())
+        }
+    }
+}
+
+fn picture_of(ctx: &egui::Context, frame: Frame, [width, height]: [u32; 2]) -> Picture {
+    let scale = frame.pixels_per_point;
+    let primitives = ctx.tessellate(frame.shapes, scale);
+    frame
+        .soft
+        .draw(&primitives, width as usize, height as usize, scale)
+}
+
+fn settled(
+    ctx: &egui::Context,
+    app: &mut App,
+    size: [u32; 2],
+    scale: f32,
+) -> Result<Frame, String> {
     let [width, height] = size;
     if width == 0 || height == 0 || width > 16_384 || height > 16_384 {
         return Err(format!(
@@ -175,13 +245,11 @@ pub fn draw_app(
         }
         settled += 1;
         if settled >= 4 {
-            let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
-            return Ok(soft.draw(
-                &primitives,
-                width as usize,
-                height as usize,
-                output.pixels_per_point,
-            ));
+            return Ok(Frame {
+                soft,
+                shapes: output.shapes,
+                pixels_per_point: output.pixels_per_point,
+            });
         }
     }
 }

@@ -63,6 +63,15 @@ impl Soft {
         }
     }
 
+    /// The pixels of the row of a texture that lies at `v`: 0 is its upper edge, 1 its lower one.
+    #[must_use]
+    pub fn row(&self, id: TextureId, v: f32) -> Option<&[Color32]> {
+        let texture = self.textures.get(&id)?;
+        let [width, height] = texture.size;
+        let row = ((v * height as f32) as usize).min(height.checked_sub(1)?);
+        texture.pixels.get(row * width..(row + 1) * width)
+    }
+
     fn set(&mut self, id: TextureId, delta: &ImageDelta) {
         let ImageData::Color(image) = &delta.image;
         let image: &ColorImage = image;

@@ -106,6 +106,9 @@ impl FlowsShown {
     }
 }
 
+/// The width of the names of tracks at first, in points.
+pub const HEADER_POINTS: u16 = 230;
+
 /// All choices together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -124,6 +127,8 @@ pub struct Settings {
     pub ui_percent: u16,
     /// The height of all tracks, in percent: 50 to 400.
     pub row_percent: u16,
+    /// The width of the names of tracks, in points: 90 to 900.
+    pub header_points: u16,
 }
 
 impl Default for Settings {
@@ -136,6 +141,7 @@ impl Default for Settings {
             flows: FlowsShown::default(),
             ui_percent: 100,
             row_percent: 100,
+            header_points: HEADER_POINTS,
         }
     }
 }
@@ -147,6 +153,7 @@ impl Settings {
         Settings {
             ui_percent: self.ui_percent.clamp(50, 300),
             row_percent: self.row_percent.clamp(50, 400),
+            header_points: self.header_points.clamp(90, 900),
             ..self
         }
     }

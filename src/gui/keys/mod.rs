@@ -111,7 +111,7 @@ pub const GESTURES: &[(&str, &str)] = &[
         "Move it; it snaps to slices",
     ),
     ("Ctrl+drag", "Zoom to a range"),
-    ("Shift+drag, middle drag", "Pan"),
+    ("Shift+drag, middle drag, finger", "Pan"),
     ("Click", "Select"),
     ("Double click", "Select and zoom to it"),
     ("Right click", "What can be done there"),
@@ -123,6 +123,10 @@ pub const GESTURES: &[(&str, &str)] = &[
     ),
     ("Ctrl+click, Shift+click a header", "Select several tracks"),
     ("Drag in the overview", "Move the visible span"),
+    (
+        "Drag the edge beside the headers",
+        "Make them wider or narrower; a double click undoes that",
+    ),
     (
         "Drag a pane's tab",
         "Put it elsewhere, or beside the others",

@@ -31,7 +31,11 @@ impl Pane for InfoPane {
                 self.sources.ui(ui, scene, &mut actions);
                 ui.label(RichText::new("Diagnostics").strong());
                 if trace.diagnostics.is_empty() {
-                    ui.label(RichText::new("Nothing was odd in this file.").color(weak));
+                    let words = match loaded.is_complete {
+                        true => "Nothing was odd in this file.",
+                        false => "The file is still being read.",
+                    };
+                    ui.label(RichText::new(words).color(weak));
                 }
                 egui::Grid::new("diagnostics")
                     .num_columns(4)

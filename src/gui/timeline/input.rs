@@ -51,7 +51,11 @@ impl Timeline {
         if grip.is_some() && self.drag.is_none() {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
         }
-        if response.drag_started() {
+        let (has_finger, has_fingers) = ui.input(|i| (i.any_touches(), i.multi_touch().is_some()));
+        if has_fingers {
+            // One finger pans; two do more than that, and are told of as a wheel is.
+            self.drag = None;
+        } else if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
             let origin_x = origin.map_or(draw.canvas.left(), |pos| pos.x);
             let near = self.pressed_edge.filter(|_| snaps);
@@ -61,7 +65,7 @@ impl Timeline {
                 Some((section.stack, section.row_at(pos.y)?))
             });
             self.drag = Some(match range_grip(draw, origin_x) {
-                _ if is_middle || modifiers.shift => Drag::Pan,
+                _ if is_middle || modifiers.shift || has_finger => Drag::Pan,
                 Some(from) if !modifiers.command => Drag::Edge { from },
                 _ => Drag::Range {
                     from,
@@ -228,15 +232,20 @@ impl Timeline {
         draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) {
-        let Some(pos) = ui
-            .input(|i| i.pointer.hover_pos())
+        let touch = ui.input(|i| i.multi_touch());
+        let fingers = touch.map(|touch| touch.center_pos);
+        let Some(pos) = fingers
+            .or_else(|| ui.input(|i| i.pointer.hover_pos()))
             .filter(|pos| rect.contains(*pos) && ui.ui_contains_pointer())
         else {
             return;
         };
         let state = draw.scene.state;
         let (mut zoom, mut scroll) = ui.input(|i| (i.zoom_delta(), i.smooth_scroll_delta()));
-        if canvas.is_some() && state.settings.wheel == Wheel::Zooms {
+        if let Some(touch) = touch {
+            // What lies between two fingers goes where they go.
+            (zoom, scroll) = (touch.zoom_delta, touch.translation_delta);
+        } else if canvas.is_some() && state.settings.wheel == Wheel::Zooms {
             // The two change places; a pinch still zooms.
             (zoom, scroll.y) = if scroll.y != 0.0 {
                 ((scroll.y / 200.0).exp(), 0.0)
@@ -247,14 +256,16 @@ impl Timeline {
             };
         }
         if let Some(draw) = canvas {
+            let mut span = draw.scale.span();
             if zoom != 1.0 {
                 let around = draw.time_at(pos.x);
-                let span = zoomed(draw.scale.span(), 1.0 / f64::from(zoom), around);
-                actions.push(Action::Drag(span));
+                span = zoomed(span, 1.0 / f64::from(zoom), around);
             }
             if scroll.x != 0.0 {
-                let by = draw.scale.nanos_from_points(-scroll.x);
-                actions.push(Action::Drag(draw.scale.span().shifted(by)));
+                span = span.shifted(draw.scale.nanos_from_points(-scroll.x));
+            }
+            if span != draw.scale.span() {
+                actions.push(Action::Drag(span));
             }
         }
         if scroll.y != 0.0 {

@@ -12,6 +12,7 @@ mod glide;
 mod header_drag;
 mod header_menu;
 mod header_rename;
+mod header_width;
 mod headers;
 mod input;
 mod item_menu;
@@ -48,7 +49,6 @@ const OVERVIEW_HEIGHT: f32 = 46.0;
 const RULER_HEIGHT: f32 = 24.0;
 /// What overview and ruler take from the tracks.
 pub const HEAD_HEIGHT: f32 = OVERVIEW_HEIGHT + RULER_HEIGHT;
-const HEADER_WIDTH: f32 = 230.0;
 /// Labels are drawn on blocks at least this wide.
 const LABEL_FROM_POINTS: f32 = 26.0;
 /// Blocks at least this wide get a node for screen readers.
@@ -119,6 +119,8 @@ enum Drag {
     Row(RowKey),
     /// Moving the lower edge of a row.
     Height(header_drag::Edge),
+    /// Moving the edge between the headers and the lanes, which has come to here.
+    Width(f32),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -180,7 +182,7 @@ impl Timeline {
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let area = ui.available_rect_before_wrap();
-        let header = HEADER_WIDTH.min(area.width() * 0.35).floor();
+        let header = self.header_width(scene.state, area.width());
         let split = area.left() + header;
         let overview = Rect::from_min_max(
             pos2(split, area.top()),
@@ -213,6 +215,7 @@ impl Timeline {
         self.ruler_ui(ui, ruler_rect, &draw, &mut actions);
         self.headers_ui(ui, headers, &draw, &mut actions);
         self.canvas_ui(ui, &draw, &mut actions);
+        self.width_ui(ui, (area, split), scene, &mut actions);
         paint_marks(ui, ruler_rect.union(canvas), &draw.scale, scene);
         ui.painter()
             .vline(split, area.y_range(), Stroke::new(1.0, scene.palette.line));
