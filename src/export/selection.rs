@@ -3,7 +3,7 @@
 //! Processes, threads, tracks and counters add up: what belongs to any of them is chosen. If one of the lists is not
 //! empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. A thread
 //! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
-//! it took. `cpus` leaves out what belongs to another CPU: see [`OnCpus`].
+//! it took. `cpus` leaves out what belongs to another CPU: see `on_cpus`.
 
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};

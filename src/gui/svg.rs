@@ -86,9 +86,10 @@ impl Svg<'_> {
             Shape::Circle(it) => {
                 let (x, y, r) = (short(it.center.x), short(it.center.y), short(it.radius));
                 let paint = paint(it.fill, it.stroke);
-                self.put(format_args!(
-                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{paint}/>\n"
-                ));
+                self.element(
+                    format_args!("circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\""),
+                    &paint,
+                );
             }
             Shape::Ellipse(it) => {
                 let (x, y) = (short(it.center.x), short(it.center.y));
@@ -100,10 +101,11 @@ impl Svg<'_> {
                 );
             }
             Shape::LineSegment { points, stroke } => {
-                self.path(&lines(points, false), Color32::TRANSPARENT, *stroke);
+                self.path(&lines(points, Ends::Open), Color32::TRANSPARENT, *stroke);
             }
             Shape::Path(it) => {
-                self.path(&lines(&it.points, it.closed), it.fill, solid(&it.stroke));
+                let ends = if it.closed { Ends::Meet } else { Ends::Open };
+                self.path(&lines(&it.points, ends), it.fill, solid(&it.stroke));
             }
             Shape::Rect(it) if it.blur_width > 0.0 => {}
             Shape::Rect(it) => {
@@ -251,7 +253,7 @@ impl Svg<'_> {
                     let points = corners.map(|corner| corner.pos);
                     // Where colours run into each other, the middle one is taken.
                     let color = corners[1].color;
-                    self.path(&lines(&points, true), color, Stroke::NONE);
+                    self.path(&lines(&points, Ends::Meet), color, Stroke::NONE);
                 }
             }
         }
@@ -397,13 +399,20 @@ fn boxed(rect: Rect) -> String {
     format!("M{}h{across}v{down}h-{across}z", point(rect.min))
 }
 
-fn lines(points: &[Pos2], is_closed: bool) -> String {
+/// Whether the last point of a path is joined to the first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Meet,
+    Open,
+}
+
+fn lines(points: &[Pos2], ends: Ends) -> String {
     let mut path = String::new();
     for (at, pos) in points.iter().enumerate() {
         let sign = if at == 0 { 'M' } else { 'L' };
         let _infallible = write!(path, "{sign}{}", point(*pos));
     }
-    if is_closed && !path.is_empty() {
+    if ends == Ends::Meet && !path.is_empty() {
         path.push('z');
     }
     path
@@ -444,6 +453,7 @@ fn escaped(text: &str) -> String {
             // Few fonts have these.
             '⏷' => safe.push('▾'),
             '⏵' => safe.push('▸'),
+            '⏴' => safe.push('◂'),
             // XML has no words for these.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push('\u{fffd}'),
             c => safe.push(c),
@@ -499,6 +509,9 @@ mod tests {
             svg.contains("fill=\"#ff0000\" fill-opacity=\"0.5\""),
             "{svg}"
         );
+        // An element without a fill would be black.
+        let nothing = drawn(Shape::rect_filled(rect, 0, Color32::TRANSPARENT));
+        assert!(!nothing.contains("<rect x=\"1\""), "{nothing}");
         assert_eq!(
             escaped("a<b> & \"c\"\u{1}"),
             "a&lt;b&gt; &amp; \"c\"\u{fffd}"
