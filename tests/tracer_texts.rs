@@ -246,3 +246,16 @@ fn all_parts_of_a_file_of_ff_move_with_its_first_second() {
     assert!(writes.iter().all(|call| call.0 > fork));
     assert!(writes.is_sorted_by_key(|call| call.0));
 }
+
+#[test]
+fn processes_end_with_their_last_call_where_no_line_says_so() {
+    // strace -qq leaves `+++ exited with 3 +++` out.
+    let text = "10 12:00:00.000001 getpid() = 10\n10 12:00:00.000002 exit_group(3) = ?\n";
+    let end = |text: &str| {
+        let files = Files::new(&[("a.strace", text)]);
+        rows(&files, "processes", &["a.strace"], &["end", "exit_status"])
+    };
+    assert_eq!(end(text), ["43200000002000 3"]);
+    let with_line = format!("{text}10 12:00:00.000009 +++ exited with 3 +++\n");
+    assert_eq!(end(&with_line), ["43200000009000 3"]);
+}

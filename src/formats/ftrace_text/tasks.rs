@@ -74,6 +74,12 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     }
     // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
     let info = info.strip_prefix(b"task ").unwrap_or(info);
+    // The kernel's names are short; other writers have longer ones.
+    short_switch(info, MOST_COMM).or_else(|| short_switch(info, usize::MAX))
+}
+
+/// `a:1 [120] R ==> b:2 [120]` with names that are no longer than that.
+fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
     let mut from = 0;
     loop {
         let arrow = from + find_short(info.get(from..)?, b"==> ")?;
@@ -83,7 +89,7 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
             let state = state.strip_prefix(b"(").unwrap_or(state);
             let state = state.strip_suffix(b")").unwrap_or(state);
             let is_one_word = !state.is_empty() && !state.contains(&b' ');
-            let are_names = prev.comm.len() <= MOST_COMM && next.comm.len() <= MOST_COMM;
+            let are_names = prev.comm.len() <= most_comm && next.comm.len() <= most_comm;
             (is_one_word && are_names).then_some(SwitchText {
                 prev,
                 next,
@@ -306,6 +312,22 @@ mod tests {
         assert_eq!((task.pid, cpu), (15, Some(1)));
         let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
         assert_eq!((task.pid, cpu), (27218, Some(1)));
+    }
+
+    #[test]
+    fn names_that_other_writers_have_may_be_long() {
+        let long = "ThreadPoolForegroundWorker";
+        for text in [
+            format!("{long}:12 [120] S ==> {long}:13 [98]"),
+            format!(
+                "prev_comm={long} prev_pid=12 prev_prio=120 prev_state=S ==> next_comm={long} next_pid=13 next_prio=98"
+            ),
+        ] {
+            let found = switch(text.as_bytes()).unwrap();
+            assert_eq!((found.prev.comm, found.prev.pid), (long.as_bytes(), 12));
+            assert_eq!((found.next.comm, found.next.pid), (long.as_bytes(), 13));
+            assert_eq!(found.state, b"S");
+        }
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub fn acts(name: &[u8]) -> bool {
                 | b"mount"
                 | b"umount"
                 | b"umount2"
+                | b"exit"
+                | b"exit_group"
         )
 }
 
@@ -152,6 +154,13 @@ pub fn act(
         b"getcwd" => {
             if let Some(path) = done.string(0).filter(|_| done.returned() > Some(0)) {
                 emitter.is_in(event, thread, &path);
+            }
+        }
+        // Where no line of its own says it.
+        b"exit" | b"exit_group" => {
+            if dialect == Dialect::Strace && !emitter.source.scan.has_ends {
+                let status = done.number(0).and_then(|code| i32::try_from(code).ok());
+                emitter.end(event, thread, status.map(|code| code & 0xff), None);
             }
         }
         b"execve" => exec(emitter, event, thread, &done, 0),

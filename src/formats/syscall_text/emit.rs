@@ -541,7 +541,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
+    /// `thread` ended.
+    pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
         self.owners.end(thread.0);
         if self.source.dialect == Dialect::Minix {
             self.ended.insert(thread.0);

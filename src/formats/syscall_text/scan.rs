@@ -81,6 +81,8 @@ pub struct Scan {
     pub lone: ThreadKey,
     /// The first time in the text.
     pub first_time: Option<RawTime>,
+    /// Whether lines say that processes ended (`+++ exited with 0 +++`): `-qq` leaves them out.
+    pub has_ends: bool,
     /// How many lines there are.
     pub line_count: u64,
     /// Where the table of `strace -C` begins that follows the calls.
@@ -171,6 +173,8 @@ struct Summary {
     births: Vec<(TimeState, u64, u32)>,
     /// Whose call goes on in the next line.
     broken: Option<u32>,
+    /// Whether lines say that processes ended.
+    has_ends: bool,
     /// Forks of calls that were open before this part: (parent, child).
     early_forks: Vec<(u32, u32)>,
     /// Pids that the tracer said it attached to, and the first pid that it did not.
@@ -272,6 +276,7 @@ pub fn scan(
     let mut attached = FxHashSet::default();
     let mut first_pid = None;
     let mut births = Vec::new();
+    let mut has_ends = false;
     for (range, summary) in ranges.into_iter().zip(summaries) {
         now.range = range;
         parts.push(now.clone());
@@ -301,6 +306,7 @@ pub fn scan(
         now.open
             .extend(begun.map(|(pid, begun)| (pid, begun.place)));
         forks.extend(summary.forks);
+        has_ends |= summary.has_ends;
         for pid in &summary.ended {
             now.owners.end(*pid);
         }
@@ -332,6 +338,7 @@ pub fn scan(
         parts,
         forks,
         births,
+        has_ends,
         clock,
         lone,
         first_time,
@@ -536,7 +543,9 @@ impl Summary {
             (Body::Attached(pid), _) => {
                 self.attached.insert(pid);
             }
-            (Body::Exited(_) | Body::Killed(_), Some(pid)) => {
+            (Body::Exited(_) | Body::Killed(_), pid) => {
+                self.has_ends = true;
+                let Some(pid) = pid else { return };
                 self.owners.end(pid);
                 self.ended.insert(pid);
                 self.open.remove(&pid);
