@@ -8,7 +8,7 @@
 //!
 //! Looks at no other line: who an unprefixed line belongs to, and what day it is, is `scan`'s matter.
 
-use super::values::{clock_time, decimal_seconds};
+use super::values::{clock_time, decimal_seconds, fraction_ns};
 
 /// Whose grammar a text follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,19 +73,25 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     text.get(count..).unwrap_or(&[])
 }
 
+/// Numbers of so many digits fit.
+const MOST_DIGITS: usize = 18;
+
 /// A whole number at the start of `text`, and what follows.
 #[must_use]
 #[inline]
 pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0_i64;
     let mut at = 0;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        value = value
-            .checked_mul(10)?
-            .checked_add(i64::from(digit - b'0'))?;
+    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0'))
+        && digit < 10
+    {
+        // Too many are refused below.
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
         at += 1;
     }
-    (at > 0).then(|| (value, text.get(at..).unwrap_or(&[])))
+    (1..=MOST_DIGITS)
+        .contains(&at)
+        .then(|| (value, text.get(at..).unwrap_or(&[])))
 }
 
 /// A number as a pid, if it can be one.
@@ -229,11 +235,12 @@ fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'a>) -> Option<&'a [u8]
             Some(after)
         }
         Some(b'.') if parsed.time.is_none() => {
-            let (ns, length, has_fraction) = decimal_seconds(text)?;
-            let after = text.get(length..)?;
-            if !has_fraction || after.first() != Some(&b' ') {
+            let (ns, length) = fraction_ns(after);
+            let after = after.get(length..)?;
+            if length == 0 || after.first() != Some(&b' ') {
                 return None;
             }
+            let ns = value.checked_mul(1_000_000_000)?.checked_add(ns)?;
             parsed.time = Some(if ns >= EPOCH_NS {
                 RawTime::Unix(ns)
             } else {

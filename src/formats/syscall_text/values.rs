@@ -216,8 +216,9 @@ pub fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
 }
 
 /// Reads `.000135` at the start of `text`: ns and how many bytes; digits past the ninth are dropped.
+#[must_use]
 #[inline]
-fn fraction_ns(text: &[u8]) -> (i64, usize) {
+pub fn fraction_ns(text: &[u8]) -> (i64, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0);
     }
