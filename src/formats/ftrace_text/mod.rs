@@ -26,6 +26,7 @@ mod forms;
 mod gaps;
 mod graph;
 mod instances;
+mod latency_columns;
 mod line;
 mod prefix;
 mod probe_text;

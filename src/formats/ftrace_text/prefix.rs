@@ -14,6 +14,7 @@
 
 use super::fields::find_short;
 use super::flags::{Flags, is_flags};
+use super::latency_columns::other_columns;
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +96,6 @@ impl Prefix<'_> {
 const MOST_PID: u32 = 1 << 22;
 /// CPUs have smaller numbers.
 pub const MOST_CPU: u32 = 8192;
-/// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
-const LEAST_FLAGS: usize = 4;
 /// The column of flags is not longer.
 const MOST_FLAGS: usize = 12;
 /// What raw flags begin with.
@@ -104,11 +103,9 @@ pub const RAW_FLAGS: &[u8] = b"-0x";
 /// A counter's number is glued to flags where it has at least twelve digits: it is padded to that.
 const LEAST_GLUED: usize = 16;
 /// Columns end before this many bytes.
-const MOST_PREFIX: usize = 256;
-/// Names are padded to this width, in the latency format to [`SHORT_NAME`]: behind an instance's name comes at
-/// least that much.
+pub(super) const MOST_PREFIX: usize = 256;
+/// Names are padded to this width: behind an instance's name comes at least that much.
 const WIDE_NAME: usize = 15;
-const SHORT_NAME: usize = 8;
 
 /// A whole number at the start of `text`, and how many digits it has.
 #[must_use]
@@ -126,7 +123,7 @@ pub fn digits(text: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// A text that is a whole number and nothing else.
-fn whole(text: &[u8]) -> Option<u64> {
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let (value, length) = digits(text)?;
     (length == text.len()).then_some(value)
 }
@@ -145,9 +142,7 @@ pub fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
         }
         from = open + 1;
     }
-    latency_prefix(line)
-        .or_else(|| columns_prefix(line))
-        .or_else(|| verbose_prefix(line))
+    other_columns(line)
 }
 
 /// A line of a dump without what the console puts before it, and without the zeros of a file that was not
@@ -184,7 +179,7 @@ pub fn without_console_time(line: &[u8]) -> &[u8] {
 
 /// What stands behind a line's time: the step of `trace-cmd report --ts-diff`, and the body.
 #[inline]
-fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
     let body = after.strip_prefix(b" ").unwrap_or(after);
     let with_step = || {
         let inner = body.strip_prefix(b"(+")?;
@@ -195,7 +190,7 @@ fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
     with_step().unwrap_or((&[], body))
 }
 
-fn cpu_of(number: u64) -> Option<u32> {
+pub(super) fn cpu_of(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|&cpu| cpu < MOST_CPU)
 }
 
@@ -294,15 +289,15 @@ fn flags_and_time(text: &[u8]) -> Option<(&[u8], Time, usize, &[u8])> {
 }
 
 /// `comm-pid` or `comm-pid (tgid)`, padded, perhaps behind an instance's name.
-struct Task<'a> {
-    instance: &'a [u8],
-    comm: &'a [u8],
-    pid: u32,
-    group: Group,
+pub(super) struct Task<'a> {
+    pub(super) instance: &'a [u8],
+    pub(super) comm: &'a [u8],
+    pub(super) pid: u32,
+    pub(super) group: Group,
 }
 
 /// Reads it; behind an instance's name `width` bytes of a name are left, or blanks.
-fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
+pub(super) fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
     let mut text = text.trim_ascii_end();
     let mut group = Group::NoColumn;
     if let Some(inner) = text.strip_suffix(b")") {
@@ -347,14 +342,14 @@ pub fn pid_of(number: u64) -> Option<u32> {
 
 /// A time as it is written.
 #[derive(Clone, Copy)]
-struct Time {
-    ns: i64,
-    precision: Option<u8>,
+pub(super) struct Time {
+    pub(super) ns: i64,
+    pub(super) precision: Option<u8>,
 }
 
 /// `seconds.fraction:` or `number:` at the start of `text`: the time, and its length.
 #[inline]
-fn time(text: &[u8]) -> Option<(Time, usize)> {
+pub(super) fn time(text: &[u8]) -> Option<(Time, usize)> {
     let (whole, length) = digits(text)?;
     let whole = i64::try_from(whole).ok()?;
     match text.get(length)? {
@@ -385,157 +380,6 @@ fn time(text: &[u8]) -> Option<(Time, usize)> {
         }
         _ => None,
     }
-}
-
-/// What `read` finds at the first place of `mark` at which it finds anything.
-fn first_at<'a>(
-    line: &'a [u8],
-    mark: &[u8],
-    read: fn(&'a [u8], usize) -> Option<Prefix<'a>>,
-) -> Option<Prefix<'a>> {
-    let head = line.get(..MOST_PREFIX).unwrap_or(line);
-    memchr::memmem::find_iter(head, mark).find_map(|at| read(line, at))
-}
-
-/// `  <idle>-0         1dn.h5..    3us!: body`.
-fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    first_at(line, b"us", latency_at)
-}
-
-fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
-    let after = line.get(us + 2..)?;
-    let body = match after {
-        [b':', b' ', body @ ..] | [_, b':', b' ', body @ ..] => body,
-        _ => return None,
-    };
-    let before = line.get(..us)?;
-    let space = memchr::memrchr(b' ', before)?;
-    let micros = whole(before.get(space + 1..)?)?;
-    let time = Time {
-        ns: i64::try_from(micros).ok()?.checked_mul(1000)?,
-        precision: Some(6),
-    };
-    with_task(before.get(..space)?, time, body)
-}
-
-/// The columns `comm-pid  cpu flags` of the latency format, and what stands behind them.
-fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<'a>> {
-    let before = before.trim_ascii_end();
-    let space = memchr::memrchr(b' ', before)?;
-    let column = before.get(space + 1..)?;
-    let (cpu, length) = digits(column)?;
-    let cpu = cpu_of(cpu)?;
-    let Task {
-        instance,
-        comm,
-        pid,
-        group,
-    } = task(before.get(..space)?, SHORT_NAME)?;
-    Some(Prefix {
-        instance,
-        comm,
-        pid,
-        group,
-        cpu,
-        flags: Flags::Letters(column.get(length..)?),
-        time: time.ns,
-        precision: time.precision,
-        step: &[],
-        glued: &[],
-        body,
-    })
-}
-
-/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it, and the latency format of a
-/// clock that counts: `  mix.sh-291     0d..2.        1234: body`.
-fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    // An instance's name may stand at the line's start: its colon is not the time's.
-    first_at(line, b": ", columns_at)
-}
-
-fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
-    let before = line.get(..colon)?;
-    let space = memchr::memrchr(b' ', before)?;
-    let word = line.get(space + 1..=colon)?;
-    let (columns, time, length) = match time(word) {
-        Some((time, length)) => (before.get(..space)?, time, length),
-        None => {
-            // No space before a counter's number: `1d..2.4631252878692:`.
-            let cpu = digits(word)?.1;
-            let (found, length) = time(word.get(cpu + 5..)?)?;
-            let columns = before.get(..space + 1 + cpu + 5)?;
-            (columns, found, length + cpu + 5)
-        }
-    };
-    if length != word.len() {
-        return None;
-    }
-    let (step, body) = body_behind(line.get(colon + 1..)?);
-    let prefix = with_task(columns, time, body)?;
-    let Flags::Letters(letters) = prefix.flags else {
-        return None;
-    };
-    let is_hex = letters.starts_with(b"-0x");
-    let is_sure = match prefix.precision {
-        Some(_) => is_hex || letters.len() >= LEAST_FLAGS,
-        None => is_hex || is_flags(letters),
-    };
-    is_sure.then_some(Prefix { step, ..prefix })
-}
-
-/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a clock that
-/// counts `... [0000000058eddd44] 130 (+1): body`.
-fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    let head = line.get(..MOST_PREFIX).unwrap_or(line);
-    let step = memchr::memmem::find(head, b" (+")?;
-    let end = step + memchr::memmem::find(head.get(step..)?, b"): ")?;
-    let before = line.get(..step)?;
-    let space = memchr::memrchr(b' ', before)?;
-    let number = before.get(space + 1..)?;
-    let time = match number.strip_suffix(b"ms") {
-        Some(number) => {
-            let (millis, length) = digits(number)?;
-            let (micros, rest) = digits(number.get(length..)?.strip_prefix(b".")?)?;
-            let micros = millis.checked_mul(1000)?.checked_add(micros)?;
-            let ns = i64::try_from(micros).ok()?.checked_mul(1000)?;
-            let time = Time {
-                ns,
-                precision: Some(6),
-            };
-            (rest == 3).then_some(time)?
-        }
-        None => Time {
-            ns: i64::try_from(whole(number)?).ok()?,
-            precision: None,
-        },
-    };
-    // From the right: raw time, number, depth, flags, CPU, pid; what is left is the name.
-    let mut left = before.get(..space)?.trim_ascii_end();
-    let mut word = || {
-        let at = memchr::memrchr(b' ', left)?;
-        let word = left.get(at + 1..)?;
-        left = left.get(..at)?.trim_ascii_end();
-        Some(word)
-    };
-    word()?.strip_prefix(b"[")?.strip_suffix(b"]")?;
-    let (_number, depth) = (word()?, word()?);
-    let depth = u64::from_str_radix(std::str::from_utf8(depth).ok()?, 16).ok()?;
-    let flags = whole(word()?)?;
-    let cpu = cpu_of(whole(word()?)?)?;
-    let pid = pid_of(whole(word()?)?)?;
-    Some(Prefix {
-        instance: &[],
-        comm: left.trim_ascii_start(),
-        pid,
-        group: Group::NoColumn,
-        cpu,
-        flags: Flags::Numbers { flags, depth },
-        time: time.ns,
-        precision: time.precision,
-        step: &[],
-        glued: &[],
-        body: line.get(end + "): ".len()..)?,
-    })
 }
 
 #[cfg(test)]

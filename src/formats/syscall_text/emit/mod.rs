@@ -5,22 +5,26 @@
 //! an end on its last; they find each other by thread and name, also across parts. What a call did
 //! (forks, programs, files) is said where its result stands, forks where the call began.
 
+mod other;
+mod pieces;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
 use super::clock::{Clock, TimeState};
-use super::line::{Body, attached, banner, classify, leader_after, open_end, strip_open_end};
-use super::numbers::signal_number;
-use super::prefix::{Dialect, TextLine, split_prefix};
-use super::scan::{LateFork, Owners, PartStart, Scan, end_of, is_fork, took_alone};
-use super::values::{split_call, split_duration, string_end};
+use super::line::{Body, attached, classify, leader_after, strip_open_end};
+use super::prefix::{Dialect, split_prefix};
+use super::scan::{LateFork, Owners, PartStart, Scan, is_fork, took_alone};
+use super::values::split_duration;
 use crate::base::lines::{Line, lines};
-use crate::base::{Job, Location, ReadError, Severity, StringId};
+use crate::base::{Job, ReadError, StringId};
 use crate::event::pairs::SYSCALLS;
 use crate::event::{
     Complete, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Role, ThreadKey,
 };
 use crate::formats::text_kinds::Kinds;
+
+pub use pieces::{FirstHalf, first_half};
 
 /// Category of calls.
 pub const CALLS: &str = "syscalls";
@@ -31,8 +35,6 @@ pub const PROCESSES: &str = "process";
 /// Category of lines that are not understood, and of what the tracer says.
 pub const TEXT: &str = "text";
 
-/// Text of a line that is not shown in full anywhere is looked at up to here.
-const MOST_SIGNALS_A_LINE: usize = 64;
 const CHECK_BYTES: u64 = 1 << 20;
 
 /// What all parts share.
@@ -78,44 +80,6 @@ struct Begun {
     time: Option<i64>,
 }
 
-/// The first line of a call, as the later ones need it.
-#[derive(Clone, Copy)]
-pub struct FirstHalf<'a> {
-    /// What followed the opening parenthesis, without the mark that it goes on.
-    pub text: &'a [u8],
-}
-
-impl FirstHalf<'_> {
-    /// The whole call, from the text of its last line.
-    ///
-    /// strace prints only what is new. MINIX repeats the first half, or `<..>` where its record of it
-    /// overflowed; the first line may have closed the parameters already.
-    #[must_use]
-    pub fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
-        let first = self.text.trim_ascii_end();
-        match dialect {
-            Dialect::Strace => {
-                // The blank behind a comma parts parameters.
-                let between: &[u8] = if first.ends_with(b",") { b" " } else { b"" };
-                [first, between, rest].concat()
-            }
-            Dialect::Minix => {
-                let Some(rest) = rest.strip_prefix(b"<..>") else {
-                    return rest.to_vec();
-                };
-                if !split_call(first, dialect).is_closed {
-                    let between: &[u8] = if rest.starts_with(b",") { b"" } else { b" " };
-                    let first = first.strip_suffix(b",").unwrap_or(first);
-                    return [first, between, rest].concat();
-                }
-                let params = first.strip_suffix(b"=").unwrap_or(first).trim_ascii_end();
-                let rest = rest.strip_prefix(b")").unwrap_or(rest);
-                [params, rest].concat()
-            }
-        }
-    }
-}
-
 /// Reads one part.
 ///
 /// # Errors
@@ -151,23 +115,6 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
     }
     job.advance((part.range.end as u64).saturating_sub(checked));
     Ok(emitter.out)
-}
-
-/// The first line of the call that is open at `place`.
-#[must_use]
-pub fn first_half<'a>(text: &'a [u8], place: u64, dialect: Dialect) -> Option<FirstHalf<'a>> {
-    call_at(text, place, dialect).map(|(_, text)| FirstHalf { text })
-}
-
-/// Name and text of the call that begins at `place`.
-fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
-    let rest = text.get(usize::try_from(place).ok()?..)?;
-    let line = lines(rest, 1, place).next()?;
-    let prefix = split_prefix(line.bytes, dialect);
-    match classify(&prefix, dialect) {
-        Body::Call { name, text, .. } => Some((name, strip_open_end(text, dialect))),
-        _ => None,
-    }
 }
 
 impl<'a> Emitter<'a> {
@@ -310,37 +257,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The line after one that the tracer broke: the rest of the same call.
-    fn broken_rest(&mut self, line: &Line<'a>, time: i64, thread: ThreadKey) {
-        let dialect = self.source.dialect;
-        let begun = self.open.get(&thread.0).copied();
-        let begin = begun.map(|begun| begun.place);
-        let name = begin.and_then(|place| call_at(self.source.text, place, dialect));
-        let Some((name, _)) = name.filter(|_| open_end(line.bytes, dialect).is_none()) else {
-            return;
-        };
-        self.open.remove(&thread.0);
-        let (kind, label) = self.call(name);
-        let clock = self.source.scan.clock;
-        let end = match self.end_of(begun, line.bytes) {
-            Some(end) => self.time.reach(clock, end),
-            None => time,
-        };
-        let event = self.out.events.push(end, line.offset, kind, thread);
-        self.out.marks.push(Mark::new(event, label, MarkOp::End));
-        if acts::acts(name) {
-            self.act_on_rest(event, thread, name, line.bytes, begin);
-        }
-    }
-
-    /// What the tracer said in the middle of a line.
-    fn said(&mut self, said: &[u8], place: u64, time: i64) {
-        if let Some(pid) = attached(said) {
-            let kind = self.kind(PROCESSES, b"attached");
-            self.out.events.push(time, place, kind, ThreadKey(pid));
-        }
-    }
-
     /// A line said what its thread is called.
     fn comm(&mut self, comm: &'a [u8], thread: ThreadKey) {
         let Some(event) = (self.out.events.len() as u32).checked_sub(1) else {
@@ -389,22 +305,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.
-    fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
-        let clock = self.source.scan.clock;
-        if self.source.dialect == Dialect::Minix || clock == Clock::Lines {
-            return None;
-        }
-        let begun = begun?;
-        let begin = begun.time.or_else(|| {
-            let rest = self.source.text.get(usize::try_from(begun.place).ok()?..)?;
-            let line = lines(rest, 1, begun.place).next()?;
-            let raw = split_prefix(line.bytes, self.source.dialect).time;
-            self.time.earlier(clock, raw)
-        })?;
-        end_of(begin, text)
-    }
-
     /// Forks whose call began on this line.
     fn late_forks(&mut self, event: u32, thread: ThreadKey, place: u64, text: &[u8]) {
         let forks = &self.source.scan.forks;
@@ -443,104 +343,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn act_on_rest(
-        &mut self,
-        event: u32,
-        thread: ThreadKey,
-        name: &'a [u8],
-        text: &'a [u8],
-        begin: Option<u64>,
-    ) {
-        let (source, dialect) = (self.source, self.source.dialect);
-        let first = begin.and_then(|place| first_half(source.text, place, dialect));
-        match first {
-            Some(first) => {
-                let whole = first.with_rest(text, dialect);
-                acts::act(self, event, thread, name, &whole, acts::Forks::Said);
-            }
-            None => acts::act(self, event, thread, name, text, acts::Forks::New),
-        }
-    }
-
-    /// Lines that are no calls.
-    fn other(
-        &mut self,
-        body: Body<'a>,
-        prefix: &TextLine<'a>,
-        line: &Line<'a>,
-        time: i64,
-        thread: ThreadKey,
-    ) {
-        let place = line.offset;
-        let push = |emitter: &mut Emitter<'a>, kind, thread| {
-            emitter.out.events.push(time, place, kind, thread)
-        };
-        match body {
-            Body::Signal if self.source.dialect == Dialect::Strace => {
-                let name = strace_signal(prefix.body);
-                let kind = self.kind(SIGNALS, name);
-                push(self, kind, thread);
-            }
-            // MINIX: `inner_signals` has them.
-            Body::Signal => {}
-            Body::Exited(status) => {
-                let kind = self.kind(PROCESSES, b"exited");
-                let event = push(self, kind, thread);
-                self.end(event, thread, Some(status), None);
-            }
-            Body::Killed(signal) => {
-                let kind = self.kind(PROCESSES, b"killed");
-                let event = push(self, kind, thread);
-                self.end(event, thread, None, signal_number(signal));
-            }
-            Body::Superseded(pid) => {
-                let kind = self.kind(PROCESSES, b"superseded");
-                push(self, kind, thread);
-                self.supersede(pid, thread, place, time);
-            }
-            Body::Banner(name, pid) => {
-                let kind = self.kind(PROCESSES, b"traced");
-                let event = push(self, kind, ThreadKey(pid));
-                self.owners.hear(pid);
-                if self.ended.contains(&pid) {
-                    // The pid is used again by somebody whose fork was not seen.
-                    self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
-                }
-                // A child that has not run a program yet is called as its parent, with a mark.
-                let name = name.strip_suffix(b"*F").unwrap_or(name);
-                let name = self.out.strings.intern(name);
-                let thread = ThreadKey(pid);
-                self.out.lives.push(LifeRow {
-                    event,
-                    life: Life::Name { thread, name },
-                });
-            }
-            Body::Attached(pid) => {
-                let kind = self.kind(PROCESSES, b"attached");
-                push(self, kind, ThreadKey(pid));
-            }
-            Body::Note => {
-                let kind = self.kind(TEXT, b"note");
-                let about = prefix.is_info.then(|| info_pid(prefix.body)).flatten();
-                push(self, kind, about.map_or(thread, ThreadKey));
-            }
-            _ => {
-                let kind = self.kind(TEXT, b"line");
-                push(self, kind, thread);
-                let number = Location::Line(line.number);
-                self.out
-                    .diagnostics
-                    .note("unknown_line", Severity::Info, number, || {
-                        let shown = prefix.body.get(..80).unwrap_or(prefix.body);
-                        format!(
-                            "lines that are no calls, shown as instants; the first: {}",
-                            String::from_utf8_lossy(shown)
-                        )
-                    });
-            }
-        }
-    }
-
     /// `thread` ended.
     pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
         self.owners.end(thread.0);
@@ -557,83 +359,4 @@ impl<'a> Emitter<'a> {
             },
         });
     }
-
-    /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
-    fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
-        self.owners.end(pid);
-        self.taken_over.insert(leader.0);
-        let Some(begin) = self.open.remove(&pid) else {
-            return;
-        };
-        let (kind, label) = self.call(b"execve");
-        let event = self.out.events.push(time, place, kind, ThreadKey(pid));
-        self.out.marks.push(Mark::new(event, label, MarkOp::End));
-        self.out.lives.push(LifeRow {
-            event,
-            life: Life::Exit {
-                thread: ThreadKey(pid),
-                status: None,
-                signal: None,
-            },
-        });
-        // The rest of the call comes under the leader's pid (this line's), with the arguments from here.
-        self.open.insert(leader.0, begin);
-    }
-
-    /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.
-    fn inner_signals(
-        &mut self,
-        body: &Body<'a>,
-        prefix: &TextLine<'a>,
-        place: u64,
-        time: i64,
-        thread: ThreadKey,
-    ) {
-        if !matches!(body, Body::Call { .. } | Body::Rest { .. } | Body::Signal)
-            || memchr::memchr(b'*', prefix.body).is_none()
-        {
-            return;
-        }
-        for name in signals_in(prefix.body).take(MOST_SIGNALS_A_LINE) {
-            let kind = self.kind(SIGNALS, name);
-            self.out.events.push(time, place, kind, thread);
-        }
-    }
-}
-
-/// The name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
-#[must_use]
-pub fn strace_signal(body: &[u8]) -> &[u8] {
-    let inner = body.strip_prefix(b"--- ").unwrap_or(body);
-    let inner = inner.strip_prefix(b"stopped by ").unwrap_or(inner);
-    let end = memchr::memchr(b' ', inner).unwrap_or(inner.len());
-    inner.get(..end).unwrap_or(inner)
-}
-
-/// The names in `** NAME **` outside of quotes.
-pub fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while let Some(&byte) = text.get(at) {
-            if byte == b'"' {
-                at = string_end(text, at);
-                continue;
-            }
-            if byte == b'*'
-                && let Some(inner) = text.get(at..).and_then(|rest| rest.strip_prefix(b"** "))
-                && let Some(length) = memchr::memmem::find(inner, b" **")
-            {
-                at += length + 6;
-                return inner.get(..length);
-            }
-            at += 1;
-        }
-        None
-    })
-}
-
-/// The pid that an INFO line is about.
-fn info_pid(body: &[u8]) -> Option<u32> {
-    let end = memchr::memmem::find(body, b"), ")?;
-    banner(body.get(..=end)?).map(|(_, pid)| pid)
 }

@@ -1,0 +1,176 @@
+//! The columns of lines that have no CPU in brackets: the latency format of the kernel and of trace-cmd.
+//!
+//! ```text
+//! comm-pid  cpu flags micros"us"mark: body                         latency format
+//! comm-pid  cpu flags seconds.micros: body                         trace-cmd report -l
+//! comm pid cpu flags depth number [raw] 1.234ms (+0.001ms): body   latency format, verbose
+//! ```
+
+use super::flags::{Flags, is_flags};
+use super::prefix::{
+    Group, MOST_PREFIX, Prefix, Task, Time, body_behind, cpu_of, digits, pid_of, task, time, whole,
+};
+
+/// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
+const LEAST_FLAGS: usize = 4;
+/// Names are padded to this width.
+const SHORT_NAME: usize = 8;
+
+/// Takes them off a line.
+#[must_use]
+pub fn other_columns(line: &[u8]) -> Option<Prefix<'_>> {
+    latency_prefix(line)
+        .or_else(|| columns_prefix(line))
+        .or_else(|| verbose_prefix(line))
+}
+
+/// What `read` finds at the first place of `mark` at which it finds anything.
+fn first_at<'a>(
+    line: &'a [u8],
+    mark: &[u8],
+    read: fn(&'a [u8], usize) -> Option<Prefix<'a>>,
+) -> Option<Prefix<'a>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    memchr::memmem::find_iter(head, mark).find_map(|at| read(line, at))
+}
+
+/// `  <idle>-0         1dn.h5..    3us!: body`.
+fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    first_at(line, b"us", latency_at)
+}
+
+fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
+    let after = line.get(us + 2..)?;
+    let body = match after {
+        [b':', b' ', body @ ..] | [_, b':', b' ', body @ ..] => body,
+        _ => return None,
+    };
+    let before = line.get(..us)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let micros = whole(before.get(space + 1..)?)?;
+    let time = Time {
+        ns: i64::try_from(micros).ok()?.checked_mul(1000)?,
+        precision: Some(6),
+    };
+    with_task(before.get(..space)?, time, body)
+}
+
+/// The columns `comm-pid  cpu flags` of the latency format, and what stands behind them.
+fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<'a>> {
+    let before = before.trim_ascii_end();
+    let space = memchr::memrchr(b' ', before)?;
+    let column = before.get(space + 1..)?;
+    let (cpu, length) = digits(column)?;
+    let cpu = cpu_of(cpu)?;
+    let Task {
+        instance,
+        comm,
+        pid,
+        group,
+    } = task(before.get(..space)?, SHORT_NAME)?;
+    Some(Prefix {
+        instance,
+        comm,
+        pid,
+        group,
+        cpu,
+        flags: Flags::Letters(column.get(length..)?),
+        time: time.ns,
+        precision: time.precision,
+        step: &[],
+        glued: &[],
+        body,
+    })
+}
+
+/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it, and the latency format of a
+/// clock that counts: `  mix.sh-291     0d..2.        1234: body`.
+fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    // An instance's name may stand at the line's start: its colon is not the time's.
+    first_at(line, b": ", columns_at)
+}
+
+fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
+    let before = line.get(..colon)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let word = line.get(space + 1..=colon)?;
+    let (columns, time, length) = match time(word) {
+        Some((time, length)) => (before.get(..space)?, time, length),
+        None => {
+            // No space before a counter's number: `1d..2.4631252878692:`.
+            let cpu = digits(word)?.1;
+            let (found, length) = time(word.get(cpu + 5..)?)?;
+            let columns = before.get(..space + 1 + cpu + 5)?;
+            (columns, found, length + cpu + 5)
+        }
+    };
+    if length != word.len() {
+        return None;
+    }
+    let (step, body) = body_behind(line.get(colon + 1..)?);
+    let prefix = with_task(columns, time, body)?;
+    let Flags::Letters(letters) = prefix.flags else {
+        return None;
+    };
+    let is_hex = letters.starts_with(b"-0x");
+    let is_sure = match prefix.precision {
+        Some(_) => is_hex || letters.len() >= LEAST_FLAGS,
+        None => is_hex || is_flags(letters),
+    };
+    is_sure.then_some(Prefix { step, ..prefix })
+}
+
+/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a clock that
+/// counts `... [0000000058eddd44] 130 (+1): body`.
+fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let head = line.get(..MOST_PREFIX).unwrap_or(line);
+    let step = memchr::memmem::find(head, b" (+")?;
+    let end = step + memchr::memmem::find(head.get(step..)?, b"): ")?;
+    let before = line.get(..step)?;
+    let space = memchr::memrchr(b' ', before)?;
+    let number = before.get(space + 1..)?;
+    let time = match number.strip_suffix(b"ms") {
+        Some(number) => {
+            let (millis, length) = digits(number)?;
+            let (micros, rest) = digits(number.get(length..)?.strip_prefix(b".")?)?;
+            let micros = millis.checked_mul(1000)?.checked_add(micros)?;
+            let ns = i64::try_from(micros).ok()?.checked_mul(1000)?;
+            let time = Time {
+                ns,
+                precision: Some(6),
+            };
+            (rest == 3).then_some(time)?
+        }
+        None => Time {
+            ns: i64::try_from(whole(number)?).ok()?,
+            precision: None,
+        },
+    };
+    // From the right: raw time, number, depth, flags, CPU, pid; what is left is the name.
+    let mut left = before.get(..space)?.trim_ascii_end();
+    let mut word = || {
+        let at = memchr::memrchr(b' ', left)?;
+        let word = left.get(at + 1..)?;
+        left = left.get(..at)?.trim_ascii_end();
+        Some(word)
+    };
+    word()?.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let (_number, depth) = (word()?, word()?);
+    let depth = u64::from_str_radix(std::str::from_utf8(depth).ok()?, 16).ok()?;
+    let flags = whole(word()?)?;
+    let cpu = cpu_of(whole(word()?)?)?;
+    let pid = pid_of(whole(word()?)?)?;
+    Some(Prefix {
+        instance: &[],
+        comm: left.trim_ascii_start(),
+        pid,
+        group: Group::NoColumn,
+        cpu,
+        flags: Flags::Numbers { flags, depth },
+        time: time.ns,
+        precision: time.precision,
+        step: &[],
+        glued: &[],
+        body: line.get(end + "): ".len()..)?,
+    })
+}

@@ -1,0 +1,181 @@
+//! Lines that are no calls: signals, ends, what the tracer says, and text that nobody understands.
+
+use super::{Emitter, PROCESSES, SIGNALS, TEXT};
+use crate::base::lines::Line;
+use crate::base::{Location, Severity};
+use crate::event::{ForkSort, Life, LifeRow, Mark, MarkOp, ThreadKey};
+use crate::formats::syscall_text::line::{Body, attached, banner};
+use crate::formats::syscall_text::numbers::signal_number;
+use crate::formats::syscall_text::prefix::{Dialect, TextLine};
+use crate::formats::syscall_text::values::string_end;
+
+/// Text of a line that is not shown in full anywhere is looked at up to here.
+const MOST_SIGNALS_A_LINE: usize = 64;
+
+impl<'a> Emitter<'a> {
+    /// What the tracer said in the middle of a line.
+    pub(super) fn said(&mut self, said: &[u8], place: u64, time: i64) {
+        if let Some(pid) = attached(said) {
+            let kind = self.kind(PROCESSES, b"attached");
+            self.out.events.push(time, place, kind, ThreadKey(pid));
+        }
+    }
+
+    /// Lines that are no calls.
+    pub(super) fn other(
+        &mut self,
+        body: Body<'a>,
+        prefix: &TextLine<'a>,
+        line: &Line<'a>,
+        time: i64,
+        thread: ThreadKey,
+    ) {
+        let place = line.offset;
+        let push = |emitter: &mut Emitter<'a>, kind, thread| {
+            emitter.out.events.push(time, place, kind, thread)
+        };
+        match body {
+            Body::Signal if self.source.dialect == Dialect::Strace => {
+                let name = strace_signal(prefix.body);
+                let kind = self.kind(SIGNALS, name);
+                push(self, kind, thread);
+            }
+            // MINIX: `inner_signals` has them.
+            Body::Signal => {}
+            Body::Exited(status) => {
+                let kind = self.kind(PROCESSES, b"exited");
+                let event = push(self, kind, thread);
+                self.end(event, thread, Some(status), None);
+            }
+            Body::Killed(signal) => {
+                let kind = self.kind(PROCESSES, b"killed");
+                let event = push(self, kind, thread);
+                self.end(event, thread, None, signal_number(signal));
+            }
+            Body::Superseded(pid) => {
+                let kind = self.kind(PROCESSES, b"superseded");
+                push(self, kind, thread);
+                self.supersede(pid, thread, place, time);
+            }
+            Body::Banner(name, pid) => {
+                let kind = self.kind(PROCESSES, b"traced");
+                let event = push(self, kind, ThreadKey(pid));
+                self.owners.hear(pid);
+                if self.ended.contains(&pid) {
+                    // The pid is used again by somebody whose fork was not seen.
+                    self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
+                }
+                // A child that has not run a program yet is called as its parent, with a mark.
+                let name = name.strip_suffix(b"*F").unwrap_or(name);
+                let name = self.out.strings.intern(name);
+                let thread = ThreadKey(pid);
+                self.out.lives.push(LifeRow {
+                    event,
+                    life: Life::Name { thread, name },
+                });
+            }
+            Body::Attached(pid) => {
+                let kind = self.kind(PROCESSES, b"attached");
+                push(self, kind, ThreadKey(pid));
+            }
+            Body::Note => {
+                let kind = self.kind(TEXT, b"note");
+                let about = prefix.is_info.then(|| info_pid(prefix.body)).flatten();
+                push(self, kind, about.map_or(thread, ThreadKey));
+            }
+            _ => {
+                let kind = self.kind(TEXT, b"line");
+                push(self, kind, thread);
+                let number = Location::Line(line.number);
+                self.out
+                    .diagnostics
+                    .note("unknown_line", Severity::Info, number, || {
+                        let shown = prefix.body.get(..80).unwrap_or(prefix.body);
+                        format!(
+                            "lines that are no calls, shown as instants; the first: {}",
+                            String::from_utf8_lossy(shown)
+                        )
+                    });
+            }
+        }
+    }
+
+    /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
+    pub(super) fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
+        self.owners.end(pid);
+        self.taken_over.insert(leader.0);
+        let Some(begin) = self.open.remove(&pid) else {
+            return;
+        };
+        let (kind, label) = self.call(b"execve");
+        let event = self.out.events.push(time, place, kind, ThreadKey(pid));
+        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+        self.out.lives.push(LifeRow {
+            event,
+            life: Life::Exit {
+                thread: ThreadKey(pid),
+                status: None,
+                signal: None,
+            },
+        });
+        // The rest of the call comes under the leader's pid (this line's), with the arguments from here.
+        self.open.insert(leader.0, begin);
+    }
+
+    /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.
+    pub(super) fn inner_signals(
+        &mut self,
+        body: &Body<'a>,
+        prefix: &TextLine<'a>,
+        place: u64,
+        time: i64,
+        thread: ThreadKey,
+    ) {
+        if !matches!(body, Body::Call { .. } | Body::Rest { .. } | Body::Signal)
+            || memchr::memchr(b'*', prefix.body).is_none()
+        {
+            return;
+        }
+        for name in signals_in(prefix.body).take(MOST_SIGNALS_A_LINE) {
+            let kind = self.kind(SIGNALS, name);
+            self.out.events.push(time, place, kind, thread);
+        }
+    }
+}
+
+/// The name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
+#[must_use]
+fn strace_signal(body: &[u8]) -> &[u8] {
+    let inner = body.strip_prefix(b"--- ").unwrap_or(body);
+    let inner = inner.strip_prefix(b"stopped by ").unwrap_or(inner);
+    let end = memchr::memchr(b' ', inner).unwrap_or(inner.len());
+    inner.get(..end).unwrap_or(inner)
+}
+
+/// The names in `** NAME **` outside of quotes.
+fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(&byte) = text.get(at) {
+            if byte == b'"' {
+                at = string_end(text, at);
+                continue;
+            }
+            if byte == b'*'
+                && let Some(inner) = text.get(at..).and_then(|rest| rest.strip_prefix(b"** "))
+                && let Some(length) = memchr::memmem::find(inner, b" **")
+            {
+                at += length + 6;
+                return inner.get(..length);
+            }
+            at += 1;
+        }
+        None
+    })
+}
+
+/// The pid that an INFO line is about.
+fn info_pid(body: &[u8]) -> Option<u32> {
+    let end = memchr::memmem::find(body, b"), ")?;
+    banner(body.get(..=end)?).map(|(_, pid)| pid)
+}

@@ -1,0 +1,126 @@
+//! Calls that stand on several lines: the later ones are put together with the first.
+
+use super::{Begun, Emitter};
+use crate::base::lines::{Line, lines};
+use crate::event::{Mark, MarkOp, ThreadKey};
+use crate::formats::syscall_text::acts;
+use crate::formats::syscall_text::clock::Clock;
+use crate::formats::syscall_text::line::{Body, classify, open_end, strip_open_end};
+use crate::formats::syscall_text::prefix::{Dialect, split_prefix};
+use crate::formats::syscall_text::scan::end_of;
+use crate::formats::syscall_text::values::split_call;
+
+/// The first line of a call, as the later ones need it.
+#[derive(Clone, Copy)]
+pub struct FirstHalf<'a> {
+    /// What followed the opening parenthesis, without the mark that it goes on.
+    pub text: &'a [u8],
+}
+
+impl FirstHalf<'_> {
+    /// The whole call, from the text of its last line.
+    ///
+    /// strace prints only what is new. MINIX repeats the first half, or `<..>` where its record of it
+    /// overflowed; the first line may have closed the parameters already.
+    #[must_use]
+    pub fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
+        let first = self.text.trim_ascii_end();
+        match dialect {
+            Dialect::Strace => {
+                // The blank behind a comma parts parameters.
+                let between: &[u8] = if first.ends_with(b",") { b" " } else { b"" };
+                [first, between, rest].concat()
+            }
+            Dialect::Minix => {
+                let Some(rest) = rest.strip_prefix(b"<..>") else {
+                    return rest.to_vec();
+                };
+                if !split_call(first, dialect).is_closed {
+                    let between: &[u8] = if rest.starts_with(b",") { b"" } else { b" " };
+                    let first = first.strip_suffix(b",").unwrap_or(first);
+                    return [first, between, rest].concat();
+                }
+                let params = first.strip_suffix(b"=").unwrap_or(first).trim_ascii_end();
+                let rest = rest.strip_prefix(b")").unwrap_or(rest);
+                [params, rest].concat()
+            }
+        }
+    }
+}
+
+/// The first line of the call that is open at `place`.
+#[must_use]
+pub fn first_half<'a>(text: &'a [u8], place: u64, dialect: Dialect) -> Option<FirstHalf<'a>> {
+    call_at(text, place, dialect).map(|(_, text)| FirstHalf { text })
+}
+
+/// Name and text of the call that begins at `place`.
+fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
+    let rest = text.get(usize::try_from(place).ok()?..)?;
+    let line = lines(rest, 1, place).next()?;
+    let prefix = split_prefix(line.bytes, dialect);
+    match classify(&prefix, dialect) {
+        Body::Call { name, text, .. } => Some((name, strip_open_end(text, dialect))),
+        _ => None,
+    }
+}
+
+impl<'a> Emitter<'a> {
+    /// The line after one that the tracer broke: the rest of the same call.
+    pub(super) fn broken_rest(&mut self, line: &Line<'a>, time: i64, thread: ThreadKey) {
+        let dialect = self.source.dialect;
+        let begun = self.open.get(&thread.0).copied();
+        let begin = begun.map(|begun| begun.place);
+        let name = begin.and_then(|place| call_at(self.source.text, place, dialect));
+        let Some((name, _)) = name.filter(|_| open_end(line.bytes, dialect).is_none()) else {
+            return;
+        };
+        self.open.remove(&thread.0);
+        let (kind, label) = self.call(name);
+        let clock = self.source.scan.clock;
+        let end = match self.end_of(begun, line.bytes) {
+            Some(end) => self.time.reach(clock, end),
+            None => time,
+        };
+        let event = self.out.events.push(end, line.offset, kind, thread);
+        self.out.marks.push(Mark::new(event, label, MarkOp::End));
+        if acts::acts(name) {
+            self.act_on_rest(event, thread, name, line.bytes, begin);
+        }
+    }
+
+    /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.
+    pub(super) fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
+        let clock = self.source.scan.clock;
+        if self.source.dialect == Dialect::Minix || clock == Clock::Lines {
+            return None;
+        }
+        let begun = begun?;
+        let begin = begun.time.or_else(|| {
+            let rest = self.source.text.get(usize::try_from(begun.place).ok()?..)?;
+            let line = lines(rest, 1, begun.place).next()?;
+            let raw = split_prefix(line.bytes, self.source.dialect).time;
+            self.time.earlier(clock, raw)
+        })?;
+        end_of(begin, text)
+    }
+
+    pub(super) fn act_on_rest(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        name: &'a [u8],
+        text: &'a [u8],
+        begin: Option<u64>,
+    ) {
+        let (source, dialect) = (self.source, self.source.dialect);
+        let first = begin.and_then(|place| first_half(source.text, place, dialect));
+        match first {
+            Some(first) => {
+                let whole = first.with_rest(text, dialect);
+                acts::act(self, event, thread, name, &whole, acts::Forks::Said);
+            }
+            None => acts::act(self, event, thread, name, text, acts::Forks::New),
+        }
+    }
+}
