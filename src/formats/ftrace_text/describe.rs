@@ -9,6 +9,7 @@ use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::Prefix;
 use super::probe_text::{Probe, event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
+use super::strings::event_bytes;
 use super::tasks::{TracerText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
 use crate::base::lines::lines;
@@ -37,7 +38,8 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
         detail.text = "this line is not there any more".to_owned();
         return detail;
     };
-    let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
+    let whole = rest.get(..event_bytes(rest)).unwrap_or(line.bytes);
+    let bytes = whole.get(..MOST_TEXT).unwrap_or(whole);
     let body = match facts.split(bytes) {
         Some(prefix) => {
             detail.cpu = Some(prefix.cpu);
@@ -76,7 +78,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
             }
         },
     }
-    detail.stack = stack_behind(rest);
+    detail.stack = stack_behind(rest.get(whole.len()..).unwrap_or(&[]));
     detail
 }
 

@@ -22,7 +22,7 @@ use crate::event::syscalls::Abi;
 /// Signs are looked for in so much of a text.
 const NEAR: usize = 1 << 20;
 /// States that are seldom are looked for in so much.
-const FAR: usize = 1 << 26;
+const FAR: usize = 1 << 22;
 
 /// Who has addresses of probes below 4 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,6 +35,7 @@ mod recipe;
 mod refused;
 mod report;
 mod sniff;
+mod strings;
 mod tasks;
 mod tracers;
 mod with_etrace;

@@ -16,6 +16,7 @@ use super::flags::Flags;
 use super::graph;
 use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix, split_prefix};
+use super::strings::event_bytes;
 use super::tasks::tracer_text;
 use super::tracers::told;
 use super::{Block, FtraceReader, Layout};
@@ -86,8 +87,9 @@ impl Report for FtraceReader {
         let start = usize::try_from(event.place).unwrap_or(usize::MAX);
         let text = self.input.bytes().get(start..).unwrap_or(&[]);
         let mut made = Vec::new();
-        for (index, line) in lines(text, 1, 0).enumerate() {
-            if index > 0 && plain(line.bytes) != Plain::Frame {
+        let end = event_bytes(text) as u64;
+        for line in lines(text, 1, 0) {
+            if line.offset > end && plain(line.bytes) != Plain::Frame {
                 break;
             }
             self.push_line(&mut made, line.bytes, options);

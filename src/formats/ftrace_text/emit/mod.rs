@@ -17,6 +17,7 @@ use super::line::{Body, Plain, classify, plain, repeats};
 use super::prefix::{Group, Prefix};
 use super::probe_text::{event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::strings::Strings;
 use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
@@ -137,6 +138,8 @@ pub struct Emitter<'a> {
     facts: &'a Facts,
     /// What instances had, if there are several.
     doubles: Option<Doubles<'a>>,
+    /// Strings that go on in the next line.
+    strings: Strings<'a>,
 }
 
 /// An event that is being read.
@@ -188,6 +191,7 @@ impl<'a> Emitter<'a> {
             last,
             facts,
             doubles: None,
+            strings: Strings::default(),
         }
     }
 
@@ -259,6 +263,7 @@ impl<'a> Emitter<'a> {
         match self.facts.split(line.bytes) {
             Some(mut prefix) => {
                 prefix.time = self.last.spread(&prefix);
+                self.strings.event(line.bytes);
                 self.event(&prefix, line);
             }
             None => self.plain(line),
@@ -487,6 +492,7 @@ impl<'a> Emitter<'a> {
             Plain::Text
                 if self.facts.layout == Layout::Graph
                     && line.bytes.trim_ascii().starts_with(b"---") => {}
+            Plain::Text if self.strings.is_part(line.bytes) => {}
             Plain::Text => {
                 let last = self.last;
                 let mut now = Now {
