@@ -56,8 +56,12 @@ impl BeginsAround {
 
     /// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and
     /// how far out that is.
-    pub fn of(&self, index: usize) -> Option<(u32, u64)> {
-        if self.0.is_empty() {
+    #[inline]
+    pub fn of(&self, trace: &Trace, index: usize) -> Option<(u32, u64)> {
+        let slices = &trace.slices;
+        let parent = *slices.parents.get(index)? as usize;
+        // Few start together: the others need not be looked up.
+        if *slices.starts.get(parent)? != slices.starts[index] {
             return None;
         }
         let &(begin, distance) = self.0.get(&u32::try_from(index).ok()?)?;
@@ -65,6 +69,7 @@ impl BeginsAround {
     }
 
     /// Whether a slice is written as a complete event.
+    #[inline]
     pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
         let slices = &trace.slices;
         slices.end(index) != i64::MAX
@@ -79,7 +84,7 @@ impl BeginsAround {
         let slices = &trace.slices;
         slices.starts[index] == slices.end(index)
             && self
-                .of(index)
+                .of(trace, index)
                 .is_some_and(|(begin, _)| begin > slices.begins[index])
     }
 }

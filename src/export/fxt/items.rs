@@ -195,8 +195,8 @@ fn order_of_whole(depth: u32) -> u64 {
 }
 
 /// The same of one that may lie in slices that begin at its time by a begin of their own: it comes behind that.
-fn order_of_whole_in(begins: &BeginsAround, slice: usize, depth: u32) -> u64 {
-    match begins.of(slice) {
+fn order_of_whole_in(trace: &Trace, begins: &BeginsAround, slice: usize, depth: u32) -> u64 {
+    match begins.of(trace, slice) {
         Some((begin, distance)) => {
             let inside = (INSIDE_ORDERS.start() - 1).saturating_add(distance);
             order_among(begin, inside.min(*INSIDE_ORDERS.end()))
@@ -550,7 +550,9 @@ impl<'a> Items<'a> {
                 _ => What::Begin,
             };
             let order = match (what, form) {
-                (What::Whole, Form::AsCame) => order_of_whole_in(&self.begins, index, depth),
+                (What::Whole, Form::AsCame) => {
+                    order_of_whole_in(self.trace, &self.begins, index, depth)
+                }
                 (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
                 _ => order_of(slices.begins[index]),
             };

@@ -147,6 +147,7 @@ impl<'a, O: Order> Words<'a, O> {
     }
 
     /// The record whose header is at byte `place`, with all of its words.
+    #[inline]
     #[must_use]
     pub fn record_at(self, place: u64) -> Option<Words<'a, O>> {
         let rest = self.bytes.get(usize::try_from(place).ok()?..)?;

@@ -193,7 +193,7 @@ impl<'a> FxtSource<'a> {
     #[inline]
     pub fn fetch(&self, place: u64) {
         let place = usize::try_from(place).ok();
-        std::hint::black_box(place.and_then(|place| self.bytes.get(place)));
+        std::hint::black_box(place.and_then(|place| self.bytes.get(place).copied()));
     }
 
     /// The provider of an event, and of what stands around it.
