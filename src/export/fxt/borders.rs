@@ -1,7 +1,8 @@
 //! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
 
 use super::forms::Form;
-use super::items::{Item, Items, What};
+use super::item::{Item, What};
+use super::items::Items;
 use super::losses;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, ThreadId, ThreadState, TrackId};

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::args::record_word;
 use super::encode::Encoder;
-use super::items::Item;
+use super::item::Item;
 use super::koids::Koids;
 use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
 use crate::base::StringId;

@@ -4,7 +4,7 @@ use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
 use super::counters::CounterName;
 use super::flows::{FlowMark, FlowStepSort, ReallyIn};
-use super::items::{Item, SliceFacts, What};
+use super::item::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, ThreadKoids};

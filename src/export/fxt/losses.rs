@@ -5,7 +5,7 @@
 //! of which CPU has no place in the record: the summary says so.
 
 use super::super::Summary;
-use super::items::{Item, LAST_ORDER, What};
+use super::item::{Item, LAST_ORDER, What};
 use crate::base::Timestamp;
 use crate::event::Gap;
 use crate::export::Chosen;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::args::{self, Fitted, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
 use super::flows::FlowMark;
-use super::items::{Item, What};
+use super::item::{Item, What};
 use super::koids::Koids;
 use super::records::{Arg, ArgValue, PROCESS, THREAD};
 use crate::base::Timestamp;

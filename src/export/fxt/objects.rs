@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::items::{Item, What};
+use super::item::{Item, What};
 use crate::event::ValueRef;
 use crate::export::Chosen;
 use crate::formats::Reader;
@@ -54,7 +54,7 @@ impl Objects {
                 let at = (span.start.0, 0);
                 objects.at_start.push(Item::new(What::Object, at, id, 0));
             } else if span.contains(time) {
-                let at = (time.0, super::items::order_of(id));
+                let at = (time.0, super::item::order_of(id));
                 objects.inside.push(Item::new(What::Object, at, id, 0));
             }
         }

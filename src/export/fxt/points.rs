@@ -2,7 +2,7 @@
 
 use super::args::{self, MOST_ARG_WORDS};
 use super::encode::Encoder;
-use super::items::Item;
+use super::item::Item;
 use super::records::{EventType, Head, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};

@@ -15,9 +15,11 @@
 use rustc_hash::FxHashMap;
 
 pub use super::fixed_tables::{FixedTables, Zones};
+use super::references::RECENT_THREADS;
+pub use super::references::{TextRef, ThreadKoids, cut, cut_bytes};
 use super::registered::Used;
 pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
-use crate::base::{StringId, Strings};
+use crate::base::Strings;
 
 /// The magic number record, first in a file.
 pub const MAGIC: u64 = 0x0016_5478_4604_0010;
@@ -35,52 +37,6 @@ pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
 pub const MOST_LOG_BYTES: usize = (MOST_RECORD_WORDS - 2) * 8;
 /// A blob record's payload size is 15 bits.
 const MOST_BLOB_BYTES: usize = 0x7fff;
-const INLINE: u16 = 0x8000;
-
-/// A thread as records name it: process koid, thread koid.
-pub type ThreadKoids = (u64, u64);
-
-/// A reference to a text: its 16 bits, and the bytes if they stand in the record.
-#[derive(Clone, Copy, Debug)]
-pub struct TextRef<'a> {
-    bits: u16,
-    inline: &'a [u8],
-}
-
-impl<'a> TextRef<'a> {
-    /// The empty text.
-    pub const EMPTY: TextRef<'static> = TextRef {
-        bits: 0,
-        inline: &[],
-    };
-
-    /// An entry of the table.
-    #[inline]
-    pub fn index(index: u16) -> TextRef<'static> {
-        TextRef {
-            bits: index,
-            inline: &[],
-        }
-    }
-
-    /// A text that stands in the record.
-    fn inline(text: &'a [u8]) -> TextRef<'a> {
-        match text.is_empty() {
-            true => TextRef::EMPTY,
-            false => TextRef {
-                bits: INLINE | text.len() as u16,
-                inline: text,
-            },
-        }
-    }
-}
-
-impl TextRef<'_> {
-    /// The words that it takes of its record.
-    fn words(self) -> usize {
-        self.inline.len().div_ceil(8)
-    }
-}
 
 /// What an event record says before its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -109,31 +65,22 @@ pub const PROCESS: u64 = 1;
 /// The type of those that are threads.
 pub const THREAD: u64 = 2;
 
-/// No index has this bit.
-const SEEN_ONCE: u16 = INLINE;
-
-const RECENT_THREADS: usize = 64;
-
-fn thread_slot((process, thread): ThreadKoids) -> usize {
-    (process.wrapping_mul(31).wrapping_add(thread)) as usize % RECENT_THREADS
-}
-
 /// A growing list of records: one chunk of a file.
 #[derive(Debug)]
 pub struct Records<'t> {
-    fixed: &'t FixedTables,
+    pub(super) fixed: &'t FixedTables,
     pub(super) out: Vec<u8>,
     /// Every text that this chunk met, and by its number there: 0, [`SEEN_ONCE`] (a value), or its index.
-    texts: Strings,
-    indices: Vec<u16>,
+    pub(super) texts: Strings,
+    pub(super) indices: Vec<u16>,
     /// Which of `texts` each index of the chunk's own zone holds.
-    string_ring: Vec<u32>,
-    next_string: usize,
-    threads: FxHashMap<ThreadKoids, u8>,
-    thread_ring: Vec<ThreadKoids>,
-    next_thread: usize,
+    pub(super) string_ring: Vec<u32>,
+    pub(super) next_string: usize,
+    pub(super) threads: FxHashMap<ThreadKoids, u8>,
+    pub(super) thread_ring: Vec<ThreadKoids>,
+    pub(super) next_thread: usize,
     /// Threads that were asked for lately, each at [`thread_slot`].
-    recent_threads: Box<[(ThreadKoids, u8); RECENT_THREADS]>,
+    pub(super) recent_threads: Box<[(ThreadKoids, u8); RECENT_THREADS]>,
     /// The arguments of the record that is being written, and how many they are.
     arguments: Vec<u8>,
     pub(super) argument_count: u64,
@@ -231,126 +178,6 @@ impl<'t> Records<'t> {
         self.word(process);
         self.word(thread);
         self.counts.threads += 1;
-    }
-
-    /// The index of a text; `None` if it is not registered (yet).
-    fn index(&mut self, text: &[u8], wants: Wants) -> Option<u16> {
-        let id = self.texts.intern(text).0 as usize;
-        if id >= self.indices.len() {
-            let fixed = self.fixed.strings.find(text);
-            self.indices.push(fixed.map_or(0, |fixed| fixed.0 as u16));
-        }
-        let known = self.indices[id];
-        if known != 0 && known != SEEN_ONCE {
-            return Some(known);
-        }
-        if wants == Wants::IfRepeated && known == 0 {
-            self.indices[id] = SEEN_ONCE;
-            return None;
-        }
-        let index = self.free_index(id as u32);
-        self.indices[id] = index;
-        self.string_record(index, text);
-        Some(index)
-    }
-
-    /// An index of the chunk's own zone for the text with number `id`, the oldest if all are taken.
-    fn free_index(&mut self, id: u32) -> u16 {
-        let zones = self.fixed.zones;
-        let room = usize::from(zones.last_string - zones.strings);
-        let slot = self.next_string % room.max(1);
-        self.next_string += 1;
-        match self.string_ring.get_mut(slot) {
-            Some(old) => {
-                if let Some(index) = self.indices.get_mut(*old as usize) {
-                    *index = SEEN_ONCE;
-                }
-                *old = id;
-            }
-            None => self.string_ring.push(id),
-        }
-        zones.strings + 1 + slot as u16
-    }
-
-    fn reference<'a>(&mut self, text: &'a [u8], wants: Wants) -> TextRef<'a> {
-        if text.is_empty() {
-            return TextRef::EMPTY;
-        }
-        let is_long = wants == Wants::Always && text.len() > MOST_INLINE_BYTES;
-        if (text.len() <= MOST_REPEATED_BYTES || is_long)
-            && let Some(bits) = self.index(text, wants)
-        {
-            return TextRef { bits, inline: &[] };
-        }
-        TextRef::inline(text)
-    }
-
-    /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
-    pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
-        self.exact_name(text.as_bytes())
-    }
-
-    /// The same for a name as it is in the file, which may be no UTF-8.
-    pub fn exact_name<'a>(&mut self, name: &'a [u8]) -> TextRef<'a> {
-        self.counts.cut_names += u64::from(name.len() > MOST_STRING_BYTES);
-        self.reference(cut_bytes(name, MOST_STRING_BYTES), Wants::Always)
-    }
-
-    /// The reference for ever, if it holds in the whole file.
-    pub fn lasting(&self, name: TextRef<'_>) -> Option<TextRef<'static>> {
-        let bits = name.bits;
-        let is_fixed = bits <= self.fixed.zones.strings;
-        is_fixed.then_some(TextRef { bits, inline: &[] })
-    }
-
-    /// A name for a string of the trace, if it is among the fixed ones.
-    #[inline]
-    pub fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
-        match self.fixed.by_trace_id.get(id.0 as usize) {
-            Some(&bits) if bits != 0 || id == StringId::EMPTY => {
-                Some(TextRef { bits, inline: &[] })
-            }
-            _ => None,
-        }
-    }
-
-    /// The index of a thread, registered if it is not yet.
-    #[inline]
-    fn thread(&mut self, koids: ThreadKoids) -> u8 {
-        let slot = thread_slot(koids);
-        let (known, index) = self.recent_threads[slot];
-        if known == koids && index != 0 {
-            return index;
-        }
-        let index = self.find_thread(koids);
-        self.recent_threads[slot] = (koids, index);
-        index
-    }
-
-    fn find_thread(&mut self, koids: ThreadKoids) -> u8 {
-        if let Some(&index) = self.fixed.threads.get(&koids) {
-            self.used.thread(index);
-            return index;
-        }
-        if let Some(&index) = self.threads.get(&koids) {
-            return index;
-        }
-        let zones = self.fixed.zones;
-        let room = usize::from(zones.last_thread - zones.threads);
-        let slot = self.next_thread % room.max(1);
-        self.next_thread += 1;
-        let index = zones.threads + 1 + slot as u8;
-        match self.thread_ring.get_mut(slot) {
-            Some(old) => {
-                self.threads.remove(old);
-                self.recent_threads[thread_slot(*old)] = ((0, 0), 0);
-                *old = koids;
-            }
-            None => self.thread_ring.push(koids),
-        }
-        self.threads.insert(koids, index);
-        self.thread_record(index, koids);
-        index
     }
 
     /// An event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
@@ -549,17 +376,6 @@ impl<'t> Records<'t> {
         self.argument_count += 1;
     }
 
-    /// A reference to a text that is a value: it is registered when it comes again. Valid for the next record only.
-    pub fn value<'a>(&mut self, text: &'a [u8]) -> TextRef<'a> {
-        self.reference(text, Wants::IfRepeated)
-    }
-
-    /// The index of a text in the fixed table, or 0.
-    pub fn fixed_index(&self, text: &[u8]) -> u16 {
-        let found = self.fixed.strings.find(text);
-        found.map_or(0, |id| id.0 as u16)
-    }
-
     /// Bytes that the prepared arguments take.
     pub fn prepared_bytes(&self) -> usize {
         self.arguments.len()
@@ -670,28 +486,4 @@ fn close(out: &mut [u8], start: usize) {
         header[0] |= (words << 4) as u8;
         header[1] |= (words >> 4) as u8;
     }
-}
-
-/// When a text gets an index.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wants {
-    Always,
-    IfRepeated,
-}
-
-/// The longest start of `bytes` that has at most `most_bytes` and ends at a character, where it is text.
-pub fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
-    let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
-    if bytes.len() <= most_bytes {
-        return bytes;
-    }
-    let least = most_bytes.saturating_sub(3);
-    let end = (least..=most_bytes).rev().find(|&end| !is_within(end));
-    bytes.get(..end.unwrap_or(most_bytes)).unwrap_or(bytes)
-}
-
-/// The longest start of `text` that has at most `most_bytes` and ends at a character.
-pub fn cut(text: &str, most_bytes: usize) -> &str {
-    let length = cut_bytes(text.as_bytes(), most_bytes).len();
-    text.get(..length).unwrap_or("")
 }

@@ -1,7 +1,7 @@
 //! Context switches and wakeups: who leaves a CPU and in which state, who comes, who wakes whom.
 
 use super::encode::Encoder;
-use super::items::{Item, What};
+use super::item::{Item, What};
 use super::scheduling_records::Side;
 use crate::event::EndState;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};

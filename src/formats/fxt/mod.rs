@@ -26,6 +26,7 @@ mod order;
 mod profiler;
 mod rows;
 mod scan;
+mod scan_end;
 mod scheduling;
 mod settle;
 mod sniff;

@@ -1,0 +1,243 @@
+//! What is to be written at a time, its place among what has the same time, and the items of a window in their order.
+//!
+//! The order among items of one time is that of their events in the source, with ends before begins; whole slices come
+//! first, those around others before them.
+
+use super::forms::BeginsAround;
+use crate::trace::Trace;
+
+/// Something to be written at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// When, on the trace's clock.
+    pub time: i64,
+    /// The order among items of one time: that of their events in the source (see `order_of`).
+    pub order: u64,
+    /// What.
+    pub what: What,
+    /// The row.
+    pub row: u32,
+    /// The track, counter track, CPU or thread that the row is of.
+    pub of: u32,
+    /// The slice, where it is of one. It is read with its neighbours of the row, which lie together: in the order of
+    /// time those of all rows alternate.
+    pub slice: SliceFacts,
+}
+
+/// What an item says of its slice: see [`Slices`](crate::trace::Slices).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceFacts {
+    /// First nanosecond after.
+    pub end: i64,
+    /// The event that began it.
+    pub begin: u32,
+    /// The event that ended it.
+    pub finish: u32,
+    /// Its label.
+    pub label: u32,
+}
+
+impl SliceFacts {
+    fn of(trace: &Trace, index: usize) -> SliceFacts {
+        let slices = &trace.slices;
+        SliceFacts {
+            end: slices.end(index),
+            begin: slices.begins[index],
+            finish: slices.finish(index),
+            label: slices.label_ids[index],
+        }
+    }
+}
+
+impl Item {
+    /// An item that is not of a slice.
+    pub fn new(what: What, (time, order): (i64, u64), row: u32, of: u32) -> Item {
+        Item {
+            time,
+            order,
+            what,
+            row,
+            of,
+            slice: SliceFacts::default(),
+        }
+    }
+
+    /// An item of a slice.
+    pub fn of_slice(
+        trace: &Trace,
+        what: What,
+        (time, order): (i64, u64),
+        slice: usize,
+        of: u32,
+    ) -> Item {
+        Item {
+            slice: SliceFacts::of(trace, slice),
+            ..Item::new(what, (time, order), slice as u32, of)
+        }
+    }
+
+    /// Sorts as time and order do; of equal ones the one with the lower `number` comes first.
+    pub(super) fn key(&self, number: usize) -> u128 {
+        let time = (self.time as u64) ^ (1 << 63);
+        u128::from(time) << 64 | u128::from(self.order) << NUMBER_BITS | number as u128 & NUMBER
+    }
+}
+
+/// The bits of a key that are an item's number; an order has the rest of the lower half.
+const NUMBER_BITS: u32 = 28;
+pub(super) const NUMBER: u128 = (1 << NUMBER_BITS) - 1;
+/// The order behind all others.
+pub(super) const LAST_ORDER: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
+/// The orders below are those of losses (0) and whole slices, by their depth.
+const WHOLE_ORDERS: u64 = 1024;
+/// The orders of an event: its end, its begin, the end of what it also began, what is whole and begins with it.
+pub(super) const END_ORDER: u64 = 0;
+const BEGIN_ORDER: u64 = 1;
+const END_AT_ONCE_ORDER: u64 = 2;
+const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
+/// The same of a short key, which has the time since the window's start above it.
+const SHORT_NUMBER_BITS: u32 = 22;
+
+/// The items of a window in their order, and the room to gather and sort the next one's.
+#[derive(Debug, Default)]
+pub struct Window {
+    pub(super) gathered: Vec<Item>,
+    keys: Vec<u128>,
+    short_keys: Vec<u64>,
+    /// What it holds, in order.
+    pub items: Vec<Item>,
+}
+
+impl Window {
+    pub(super) fn sort(&mut self) {
+        self.items.clear();
+        if self.sort_by_short_keys().is_some() {
+            return;
+        }
+        let keys = self.gathered.iter().enumerate();
+        self.keys.clear();
+        self.keys
+            .extend(keys.map(|(number, item)| item.key(number)));
+        self.keys.sort_unstable();
+        // They lie all over the caches: fetched one after the other in a tight loop they come quicker than one by
+        // one while encoding.
+        let in_order = self.keys.iter().map(|key| (key & NUMBER) as usize);
+        self.items
+            .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
+    }
+
+    /// By time first, as few items have the same. `None`: times lie too far apart, or items are too many.
+    fn sort_by_short_keys(&mut self) -> Option<()> {
+        let times = || self.gathered.iter().map(|item| item.time);
+        let (first, last) = (times().min()?, times().max()?);
+        let range = (last as u64).wrapping_sub(first as u64);
+        if range >> (u64::BITS - SHORT_NUMBER_BITS) != 0
+            || self.gathered.len() >> SHORT_NUMBER_BITS != 0
+        {
+            return None;
+        }
+        let after_first = |item: &Item| (item.time as u64).wrapping_sub(first as u64);
+        let keys = self.gathered.iter().zip(0_u64..);
+        self.short_keys.clear();
+        self.short_keys
+            .extend(keys.map(|(item, number)| after_first(item) << SHORT_NUMBER_BITS | number));
+        self.short_keys.sort_unstable();
+        let number = |key: u64| (key & ((1 << SHORT_NUMBER_BITS) - 1)) as usize;
+        let in_order = self.short_keys.iter().map(|&key| number(key));
+        self.items
+            .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
+        for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {
+            // Stable: of equal ones the one that was gathered first stays first.
+            if of_one_time.len() > 1 {
+                of_one_time.sort_by_key(|item| item.order);
+            }
+        }
+        Some(())
+    }
+}
+
+/// The place of what an event does: one event may end a slice and begin the next.
+pub(super) fn order_of(event: u32) -> u64 {
+    order_among(event, BEGIN_ORDER)
+}
+
+pub(super) fn order_among(event: u32, which: u64) -> u64 {
+    ((u64::from(event) << 4 | which) + WHOLE_ORDERS).min(LAST_ORDER)
+}
+
+/// The place of a whole slice, and of an unfinished one among such: before all else of its time, and those around
+/// it first. So they nest when read back by [`Ties::First`](crate::event::Ties); whether they nest in time does not
+/// matter.
+pub(super) fn order_of_whole(depth: u32) -> u64 {
+    (u64::from(depth) + 1).min(WHOLE_ORDERS - 1)
+}
+
+/// The same of one that may lie in slices that begin at its time by a begin of their own: it comes behind that.
+pub(super) fn order_of_whole_in(
+    trace: &Trace,
+    begins: &BeginsAround,
+    slice: usize,
+    depth: u32,
+) -> u64 {
+    match begins.of(trace, slice) {
+        Some((begin, distance)) => {
+            let inside = (INSIDE_ORDERS.start() - 1).saturating_add(distance);
+            order_among(begin, inside.min(*INSIDE_ORDERS.end()))
+        }
+        None => order_of_whole(depth),
+    }
+}
+
+/// The place of a slice's end: before what else its event does, but after the slice's begin.
+pub(super) fn order_of_end(trace: &Trace, slice: usize) -> u64 {
+    let slices = &trace.slices;
+    let is_at_once =
+        slices.starts[slice] == slices.end(slice) && slices.begins[slice] == slices.finish(slice);
+    let which = if is_at_once {
+        END_AT_ONCE_ORDER
+    } else {
+        END_ORDER
+    };
+    order_among(slices.finish(slice), which)
+}
+
+/// What a row becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A slice, whole.
+    Whole,
+    /// A slice's begin.
+    Begin,
+    /// A slice's end.
+    End,
+    /// An asynchronous slice's begin.
+    AsyncBegin,
+    /// Its end.
+    AsyncEnd,
+    /// A point (`row` is the event).
+    Instant,
+    /// A counter's sample.
+    Sample,
+    /// A counter event that is no counter's sample (`row` is the event).
+    CounterWithoutNumber,
+    /// A CPU's switch to a run (`row`), from the run before it or from idle.
+    SwitchTo,
+    /// A CPU's switch from a run to idle.
+    SwitchToIdle,
+    /// A CPU's switch to idle where the range ends, from a run (`row`) that lasts until there or longer.
+    SwitchAtEnd,
+    /// A CPU's switch to idle from a thread of which no run is known: its state (`row`) says what it does then.
+    SwitchOff,
+    /// A thread was woken: its state (`row`) says by whom.
+    Wakeup,
+    /// A wakeup (`row` is the event) of a thread that was up already.
+    WakeupOfReady,
+    /// A log message.
+    Log,
+    /// A mark of the list of flow marks.
+    Flow,
+    /// Events were lost before it.
+    Loss,
+    /// A userspace object (`row` is the event) that is no point of the selection.
+    Object,
+}
