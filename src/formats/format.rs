@@ -186,6 +186,16 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// The same of the file that an event is from, where several share an axis.
+    fn fxt_source_of(&self, _event: EventRef) -> Option<FxtSource<'_>> {
+        self.fxt_source()
+    }
+
+    /// The same of all files.
+    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
+        self.fxt_source().into_iter().collect()
+    }
+
     /// The bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).
     fn payload(&self, _event: EventRef) -> Option<Cow<'_, [u8]>> {
         None

@@ -21,6 +21,7 @@ use crate::event::{
 };
 use crate::formats::Reader;
 use crate::formats::format::EventRef;
+use crate::formats::fxt::FxtSource;
 use crate::index::Index;
 use crate::probes::ProbeSet;
 use crate::trace::sources::PlacedBy;
@@ -335,6 +336,16 @@ impl Reader for JoinedReader {
         if let Some((file, own)) = self.file_of(event) {
             file.reader.fields_into(own, fields);
         }
+    }
+
+    fn fxt_source_of(&self, event: EventRef) -> Option<FxtSource<'_>> {
+        let (file, own) = self.file_of(event)?;
+        file.reader.fxt_source_of(own)
+    }
+
+    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
+        let sources = self.files.iter().map(|file| file.reader.fxt_sources());
+        sources.flatten().collect()
     }
 
     fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {

@@ -77,7 +77,7 @@ pub struct Encoder<'a, 't> {
     /// The event at hand as its own FXT file has it, instead of `fields`.
     pub(super) own: Option<SourceEvent<'a>>,
     /// The arguments of the event at hand one by one, instead of both.
-    listed: Option<Vec<Arg<'a>>>,
+    pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
     pub(super) last_counter: u32,
     /// What that file's string indices are here.

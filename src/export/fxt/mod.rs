@@ -64,8 +64,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId};
-use crate::formats::EventRef;
-use crate::formats::fxt::FxtSource;
+use crate::formats::{EventRef, Reader};
 use crate::load::LoadedTrace;
 use crate::trace::{CounterTrackId, EventId, ThreadId, Trace, TrackId, TrackKind};
 use asyncs::AsyncIds;
@@ -113,8 +112,7 @@ fn write_with(
         chosen.span.end = chosen.span.start;
     }
     let fxt = loaded.reader.fxt_source();
-    let providers = fxt.map_or_else(FxHashSet::default, |fxt| providers(trace, &fxt));
-    let koids = Koids::of(trace, providers);
+    let koids = Koids::of(trace, providers(trace, loaded.reader.as_ref()));
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
@@ -198,8 +196,14 @@ fn write_with(
     let named = write_names(&mut encoder, &met);
     written.take(encoder, out)?;
     let mut encoder = Encoder::new(&source, &tables);
-    for (koid, object_type, name) in fxt.map_or_else(Vec::new, |fxt| fxt.kernel_objects()) {
-        encoder.kernel_object((object_type, koid), koid, name, &[]);
+    let mut told = FxHashSet::default();
+    for fxt in loaded.reader.fxt_sources() {
+        for (koid, object_type, name) in fxt.kernel_objects() {
+            // Of several files the first names it.
+            if told.insert(koid) {
+                encoder.kernel_object(Some(fxt), (object_type, koid), koid, name, &[]);
+            }
+        }
     }
     for item in &at_start {
         encoder.item(item);
@@ -452,9 +456,13 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
 
 /// What stands for providers in the trace of an FXT file: threads without a number that have nothing but what says
 /// neither time nor thread.
-fn providers(trace: &Trace, fxt: &FxtSource<'_>) -> FxHashSet<ThreadId> {
+fn providers(trace: &Trace, reader: &dyn Reader) -> FxHashSet<ThreadId> {
     let is_of_provider = |event: u32| {
-        let place = trace.events.get(EventId(event)).row.place;
+        let event = trace.events.get(EventId(event));
+        let place = event.row.place;
+        let Some(fxt) = reader.fxt_source_of(event.into()) else {
+            return false;
+        };
         let object = fxt.object(place);
         fxt.is_blob(place) || object.is_some_and(|object| object.process.is_some())
     };

@@ -9,8 +9,10 @@ use super::flows::FlowMark;
 use super::item::{Item, What};
 use super::koids::Koids;
 use super::records::{Arg, ArgValue, PROCESS, THREAD};
+use super::source_args::SourceNames;
 use crate::base::Timestamp;
 use crate::export::Chosen;
+use crate::formats::fxt::FxtSource;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
@@ -129,7 +131,8 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
         let (process, koid) = koids.thread(id);
         let process = Arg::new("process", ArgValue::Koid(process));
         let name = trace.strings.bytes(thread.name);
-        encoder.kernel_object((THREAD, koid), thread.tid, name, &[process]);
+        let fxt = encoder.source.fxt;
+        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &[process]);
     };
     let met_processes: FxHashSet<ProcessId> = met
         .iter()
@@ -144,7 +147,8 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
         if is_met || wanted[index] && is_alive(process.start, process.end) {
             let koid = koids.process(ProcessId(index as u32));
             let name = trace.strings.bytes(process.name);
-            encoder.kernel_object((PROCESS, koid), process.pid, name, &[]);
+            let fxt = encoder.source.fxt;
+            encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &[]);
             processes += 1;
         }
     }
@@ -182,20 +186,20 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
 }
 
 impl Encoder<'_, '_> {
-    /// The name of a kernel object, with `args` and those that its record has in the source, where it is known as
-    /// `number`.
+    /// The name of a kernel object, with `args` and those that its record has in its file, where it is known as `number`.
     pub(super) fn kernel_object(
         &mut self,
+        fxt: Option<FxtSource<'_>>,
         (object_type, koid): (u64, u64),
         number: u64,
         name: &[u8],
         args: &[Arg<'_>],
     ) {
         let mut args = args.to_vec();
-        if let Some(fxt) = self.source.fxt
+        if let Some(fxt) = fxt
             && let Some(own) = fxt.object_with_arguments(number, object_type)
         {
-            let own = self.source_names.list(&fxt, &own, &self.records);
+            let own = SourceNames::default().list(&fxt, &own, &self.records);
             let is_told = |name: &[u8]| args.iter().any(|arg| *arg.name == *name);
             let others: Vec<_> = own.into_iter().filter(|arg| !is_told(&arg.name)).collect();
             args.extend(others);

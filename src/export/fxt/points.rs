@@ -4,11 +4,13 @@ use super::args::{self, MOST_ARG_WORDS};
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::{EventType, Head, ThreadKoids};
+use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
+use crate::formats::fxt::FxtSource;
 use crate::trace::{EventId, ThreadId, TrackKind};
 
-impl Encoder<'_, '_> {
+impl<'a> Encoder<'a, '_> {
     pub(super) fn instant(&mut self, item: &Item) {
         let source = self.source;
         let id = EventId(item.row);
@@ -33,9 +35,14 @@ impl Encoder<'_, '_> {
             None => EventType::Instant,
         };
         self.read(event.into());
-        if let Some(object) = source.fxt.and_then(|fxt| fxt.object(event.row.place)) {
+        let fxt = source
+            .fxt
+            .or_else(|| source.reader.fxt_source_of(event.into()));
+        if let Some(fxt) = fxt
+            && let Some(object) = fxt.object(event.row.place)
+        {
             let owner = object.process.map_or(Ok(thread), Err);
-            return self.object(event.row.place, object.pointer, owner, name);
+            return self.object((fxt, event.row.place), object.pointer, owner, name);
         }
         let attached = args::blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
@@ -68,13 +75,21 @@ impl Encoder<'_, '_> {
 
     fn object(
         &mut self,
-        place: u64,
+        (fxt, place): (FxtSource<'a>, u64),
         pointer: u64,
         owner: Result<ThreadKoids, u64>,
         name: StringId,
     ) {
         self.read_nothing();
-        self.own = self.source.fxt.and_then(|fxt| fxt.with_arguments(place));
+        let own = fxt.with_arguments(place);
+        match self.source.fxt {
+            Some(_) => self.own = own,
+            // One of several files: what its indices mean is not remembered.
+            None => {
+                let list = |own| SourceNames::default().list(&fxt, &own, &self.records);
+                self.listed = own.map(list);
+            }
+        }
         self.prepare(&[], MOST_ARG_WORDS);
         let name = self.records.exact_name(self.name_bytes(name));
         self.records.userspace_object(pointer, owner, name);
@@ -84,14 +99,14 @@ impl Encoder<'_, '_> {
     pub(super) fn object_of_others(&mut self, item: &Item) {
         let id = EventId(item.row);
         let event = self.events.get(id);
-        let fxt = self.source.fxt;
-        let Some(object) = fxt.and_then(|fxt| fxt.object(event.row.place)) else {
+        let Some(fxt) = self.source.fxt else { return };
+        let Some(object) = fxt.object(event.row.place) else {
             return;
         };
         let (process, _) = self.source.koids.thread(self.events.thread(id));
         let (_, name) = self.names_of(event.row.kind);
         let owner = Err(object.process.unwrap_or(process));
-        self.object(event.row.place, object.pointer, owner, name);
+        self.object((fxt, event.row.place), object.pointer, owner, name);
     }
 
     /// The word for a scope of the point at hand that is not the thread's.

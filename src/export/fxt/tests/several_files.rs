@@ -80,3 +80,57 @@ fn each_file_keeps_its_cpus() {
     pids.dedup();
     assert_eq!(pids.len(), 4);
 }
+
+#[test]
+fn objects_of_each_file_stay_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = |name: &str, process: u64| {
+        file(folder.path(), name, |out| {
+            out.object((1, process), b"game", &[]);
+            let peer = Arg::new("peer", ArgValue::Koid(process));
+            out.object(
+                (4, process + 5),
+                format!("channel {name}").as_bytes(),
+                &[peer],
+            );
+            let color = Arg::new(format!("color of {name}"), ArgValue::Int32(3));
+            out.prepare(&[color]);
+            let text = format!("thing {name}");
+            let thing = out.name(&text);
+            out.userspace_object(0x10, Err(process), thing);
+            let base = head(EventType::Instant, 5, process + 1);
+            let thread = (process, process + 1);
+            let pointer = Arg::new("of", ArgValue::Pointer(0x10));
+            out.event(Head { thread, ..base }, &[pointer], None);
+        })
+    };
+    let paths = [objects("first.fxt", 10), objects("second.fxt", 20)];
+    let both = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let (again, summary) = cut(folder.path(), &both, &Selection::all());
+    assert_eq!(summary.notes, Vec::<String>::new());
+    let fxt = again.reader.fxt_source().unwrap();
+    let names: Vec<_> = fxt.kernel_objects().iter().map(|row| row.2).collect();
+    assert_eq!(names, [&b"channel first.fxt"[..], b"channel second.fxt"]);
+    assert!(fxt.object_with_arguments(25, 4).is_some());
+    let trace = &again.trace;
+    assert_eq!(
+        trace
+            .processes
+            .iter()
+            .filter(|process| process.pid > 0)
+            .count(),
+        2
+    );
+    let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)));
+    let mut said: Vec<String> = events
+        .map(|event| again.reader.describe(event.into()).text)
+        .collect();
+    said.sort();
+    let expected = [
+        "of=0x10 (thing first.fxt)",
+        "of=0x10 (thing second.fxt)",
+        "pointer=0x10, process=10 (process game), color of first.fxt=3",
+        "pointer=0x10, process=20 (process game), color of second.fxt=3",
+    ];
+    assert_eq!(said, expected);
+}
