@@ -215,3 +215,32 @@ fn a_stream_that_is_no_trace_is_told_at_its_end() {
             .contains("no trace that Threadline can read")
     );
 }
+
+#[test]
+fn a_binary_trace_that_comes_in_a_stream_is_whole_at_its_end() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let mut window = empty_window();
+    let ctx = window.ctx.clone();
+    let spool = Spool::of(reader, || ()).unwrap();
+    window
+        .state_mut()
+        .follow_stream(&ctx, spool, Reading::default());
+    let bytes = std::fs::read(hackbench()).unwrap();
+    let whole = threadline::load::open(&hackbench(), &threadline::base::Job::default()).unwrap();
+    let (first, rest) = bytes.split_at(bytes.len() / 3);
+    writer.write_all(first).unwrap();
+    for _ in 0..10 {
+        window.step();
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    writer.write_all(rest).unwrap();
+    drop(writer);
+    wait_for(&mut window, whole.trace.events.len());
+    let shown = window.state().loaded().unwrap().trace.clone();
+    assert_eq!(shown.slices.len(), whole.trace.slices.len());
+    let codes = |trace: &threadline::trace::Trace| {
+        let rows = trace.diagnostics.rows().iter();
+        rows.map(|row| row.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&shown), codes(&whole.trace));
+}

@@ -243,7 +243,10 @@ impl App {
 
     /// Once a frame: does the next thing, once what was opened is there.
     pub(super) fn poll_todo(&mut self, ctx: &egui::Context) {
-        let is_loading = self.loading.is_some()
+        // Only once it was drawn is it known how many tracks are seen.
+        let is_drawn = self.loaded.is_none() || self.state.page_height > 0.0;
+        let is_loading = !is_drawn
+            || self.loading.is_some()
             || self.lacks_plots()
             || self
                 .loaded
@@ -251,6 +254,9 @@ impl App {
                 .is_some_and(|loaded| !loaded.is_complete)
             || (self.follow.is_some() && self.loaded.is_none());
         if is_loading {
+            if !is_drawn && !self.todo.is_empty() {
+                ctx.request_repaint();
+            }
             return;
         }
         let Some(next) = self.todo.pop_front() else {
