@@ -38,6 +38,7 @@ impl Timeline {
         self.kept.begin(TraceKey::of(draw.scene.loaded), width);
         self.strips.begin(ui.ctx(), rect);
         self.labels.clear();
+        self.ranges.clear();
         self.told.clear();
         self.edge = None;
         self.has_nodes = ui
@@ -55,6 +56,9 @@ impl Timeline {
             hit = None;
         }
         self.sources_ui(ui, draw, actions);
+        for range in &self.ranges {
+            range.paint(&painter, palette);
+        }
         let with_labels = self.labels_ui(ui, &painter, &response, actions);
         paint_emptiness(&painter, rect, draw.scene);
         paint_highlight(&painter, draw);

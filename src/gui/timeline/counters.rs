@@ -4,25 +4,45 @@ use super::{Draw, Hit};
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
+use crate::gui::theme::Palette;
 use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
 use crate::trace::CounterTrackId;
 use crate::view::Scale;
 use crate::view::rows::LaneKind;
-use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2};
+use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2, vec2};
 
+/// The range of a counter, written over its lane.
+pub(super) struct RangeLabel {
+    at: Pos2,
+    clip: Rect,
+    text: String,
+}
+
+impl RangeLabel {
+    /// Writes it, with what it lies on shining through.
+    pub(super) fn paint(&self, painter: &egui::Painter, palette: &Palette) {
+        let font = FontId::proportional(10.0);
+        let galley = painter.layout_no_wrap(self.text.clone(), font, palette.weak);
+        let place = Align2::LEFT_CENTER.anchor_size(self.at, galley.size());
+        let painter = painter.with_clip_rect(self.clip);
+        let behind = place.expand2(vec2(2.0, 0.0));
+        painter.rect_filled(behind, 2, palette.canvas.gamma_multiply(0.8));
+        painter.galley(place.min, galley, palette.weak);
+    }
+}
+
+/// Draws a counter; its range comes back, to be written over it.
 pub(super) fn paint_counter(
     mesh: &mut Mesh,
-    painter: &egui::Painter,
+    clip: Rect,
     area: Rect,
     scale: &Scale,
     scene: &Scene<'_>,
     id: CounterTrackId,
     steps: &[CounterStep],
-) {
-    let Some(track) = scene.loaded.trace.counters.tracks.get(id.0 as usize) else {
-        return;
-    };
+) -> Option<RangeLabel> {
+    let track = scene.loaded.trace.counters.tracks.get(id.0 as usize)?;
     let (low, high) = (track.range.0.min(0.0), track.range.1.max(0.0));
     let span = if high > low { high - low } else { 1.0 };
     let y =
@@ -59,19 +79,16 @@ pub(super) fn paint_counter(
             );
         }
     }
-    let font = FontId::proportional(10.0);
-    let range = format!(
+    let text = format!(
         "{} … {}",
         number_text(track.range.0),
         number_text(track.range.1)
     );
-    painter.text(
-        pos2(area.left() + 4.0, area.top() + 5.0),
-        Align2::LEFT_CENTER,
-        range,
-        font,
-        scene.palette.weak,
-    );
+    Some(RangeLabel {
+        at: pos2(area.left() + 4.0, area.top() + 5.0),
+        clip,
+        text,
+    })
 }
 
 /// The sample in force where the pointer is.

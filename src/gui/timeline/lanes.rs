@@ -56,7 +56,9 @@ impl Timeline {
             visible::counter(trace, index, counter, span, pixels, &mut self.steps);
             let hit = counter_hit(draw, counter, area, pointer);
             let steps = &self.steps;
-            paint_counter(mesh, painter, area, scale, scene, counter, steps);
+            let clip = painter.clip_rect();
+            let label = paint_counter(mesh, clip, area, scale, scene, counter, steps);
+            self.ranges.extend(label);
             return hit;
         }
         let list = |span, pixels, blocks: &mut Vec<Block>| match kind {

@@ -72,6 +72,8 @@ pub struct Timeline {
     moving: Option<sources::Moving>,
     /// Labels and nodes of the frame being drawn.
     labels: Vec<Label>,
+    /// The ranges of counters of the frame being drawn.
+    ranges: Vec<counters::RangeLabel>,
     /// Where gaps tell in words how much is missing.
     told: Vec<Rect>,
     /// Whether anybody reads the nodes.
