@@ -55,6 +55,7 @@ pub struct Head<'a> {
 
 impl Head<'_> {
     /// The words that are left for arguments: header, time and a last word are there as well.
+    #[inline]
     pub fn room(&self) -> usize {
         MOST_RECORD_WORDS - 3 - self.category.words() - self.name.words()
     }

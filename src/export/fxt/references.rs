@@ -49,6 +49,7 @@ impl<'a> TextRef<'a> {
 
 impl TextRef<'_> {
     /// The words that it takes of its record.
+    #[inline]
     pub(super) fn words(self) -> usize {
         self.inline.len().div_ceil(8)
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::args::MOST_ARG_WORDS;
 use super::records::{Arg, ArgValue, MOST_ARGS, Records, TextRef};
-use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceEvent, SourceText};
+use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceArgs, SourceEvent, SourceText};
 
 /// As many arguments a scheduling record of ours has room for beside its own.
 const MOST_OWN_ARGS: u64 = MOST_ARGS as u64 - 6;
@@ -173,8 +173,23 @@ impl<'a> SourceNames<'a> {
         but: &[&str],
         records: &mut Records<'_>,
     ) -> Option<()> {
+        // Each byte order has its own loop.
+        match event.args() {
+            SourceArgs::Little(args) => self.prepare_each(args, (source, event), but, records),
+            SourceArgs::Big(args) => self.prepare_each(args, (source, event), but, records),
+        }
+    }
+
+    #[inline]
+    fn prepare_each(
+        &mut self,
+        args: impl Iterator<Item = fxt::Arg<'a>>,
+        (source, event): (&FxtSource<'a>, &SourceEvent<'a>),
+        but: &[&str],
+        records: &mut Records<'_>,
+    ) -> Option<()> {
         let provider = self.provider(source, event);
-        for arg in event.args() {
+        for arg in args {
             let name = match arg.name {
                 fxt::TextRef::Index(0) => TextRef::EMPTY,
                 fxt::TextRef::Index(index) => {
