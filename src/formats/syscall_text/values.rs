@@ -222,15 +222,34 @@ pub fn fraction_ns(text: &[u8]) -> (i64, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0);
     }
-    let mut ns = 0;
-    let mut scale = 100_000_000;
+    const SCALES: [i64; 10] = [
+        1_000_000_000,
+        100_000_000,
+        10_000_000,
+        1_000_000,
+        100_000,
+        10_000,
+        1_000,
+        100,
+        10,
+        1,
+    ];
+    let mut value = 0_i64;
+    let mut count = 0;
     let mut at = 1;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        ns += i64::from(digit - b'0') * scale;
-        scale /= 10;
+    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+    {
+        if count < 9 {
+            value = value * 10 + i64::from(digit);
+            count += 1;
+        }
         at += 1;
     }
-    if at == 1 { (0, 0) } else { (ns, at) }
+    match SCALES.get(count) {
+        Some(scale) if count > 0 => (value * scale, at),
+        _ => (0, 0),
+    }
 }
 
 /// Reads a clock time `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, bytes, has a fraction.
