@@ -77,6 +77,15 @@ fn an_event_in_two_instances_makes_one_run_and_one_slice() {
 }
 
 #[test]
+fn files_of_two_machines_are_no_instances() {
+    let text = "     a.dat: cpus=2\n     b.dat: cpus=2\n".to_owned()
+        + "     a.dat:           <idle>-0     [001]    69.000000234: softirq_raise:         vec=1 [action=TIMER]\n"
+        + "     b.dat:           <idle>-0     [001]    69.000000534: softirq_raise:         vec=1 [action=TIMER]\n";
+    let files = Files::new(&[("a.txt", &text)]);
+    assert_eq!(rows(&files, "instants", &["a.txt"], &["name"]).len(), 2);
+}
+
+#[test]
 fn instances_are_told_apart_across_blocks() {
     // Blocks are cut at four megabytes: one of the cuts falls between the two lines of an event.
     for shift in 0..3 {

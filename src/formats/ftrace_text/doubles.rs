@@ -2,7 +2,7 @@
 //!
 //! trace-cmd prints the buffers of several instances by time, so that such lines stand together, with the instance's
 //! name in front. What happened once is told once: the first line makes runs and slices, the others are only events.
-//! Instances whose clocks differ cannot be told apart so.
+//! Instances whose clocks differ cannot be told apart so; files of several machines are no instances.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};

@@ -48,6 +48,8 @@ pub struct Facts {
     pub low_addresses: LowAddresses,
     /// How many digits times have that are glued to flags; 0 if there are none.
     pub time_digits: usize,
+    /// Whether the names in front of lines are files', each of a machine of its own: `host.dat: cpus=4`.
+    pub is_of_several_files: bool,
     /// The wall clock when the trace's clock was zero, in ns since 1970, where the text says it.
     pub wall_clock_zero_ns: Option<i64>,
 }
@@ -70,6 +72,7 @@ impl Facts {
                 false => LowAddresses::Programs,
             },
             time_digits: time_digits(head),
+            is_of_several_files: is_of_several_files(head),
             wall_clock_zero_ns: wall_clock_zero_ns(near),
         }
     }
@@ -166,6 +169,18 @@ fn has_shared_low_probe(near: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// trace-cmd says of each of several files how many CPUs it has.
+fn is_of_several_files(head: &[u8]) -> bool {
+    lines(head, 1, 0).any(|line| {
+        let mut text = line.bytes.trim_ascii_end();
+        while let [rest @ .., b'0'..=b'9'] = text {
+            text = rest;
+        }
+        let name = text.strip_suffix(b": cpus=");
+        name.is_some_and(|name| !name.trim_ascii().is_empty())
+    })
 }
 
 /// From a mark that recorders write.

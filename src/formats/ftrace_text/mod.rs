@@ -336,7 +336,7 @@ impl FtraceReader {
         };
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
         let mut emitter = Emitter::new(&self.kinds, &self.cpus, block.last, &self.facts);
-        if self.shape.instance_width > 0 {
+        if self.shape.instance_width > 0 && !self.facts.is_of_several_files {
             emitter.look_for_doubles(self.before(block));
         }
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
