@@ -376,6 +376,7 @@ fn a_picture_shows_what_is_selected_and_what_is_found() {
     }
 }
 
+#[cfg(feature = "gui")]
 #[test]
 fn render_draws_what_a_session_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,6 +402,7 @@ fn render_draws_what_a_session_names() {
     assert!(plain.starts_with(b"\x89PNG") && plain != plotted);
 }
 
+#[cfg(feature = "gui")]
 #[test]
 fn render_does_commands_and_opens_links() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,6 +430,7 @@ fn render_does_commands_and_opens_links() {
     assert!(code == Some(0) && linked != plain);
 }
 
+#[cfg(feature = "gui")]
 #[test]
 fn render_writes_svg_with_text_as_text() {
     let folder = tempfile::tempdir().unwrap();
