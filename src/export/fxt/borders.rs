@@ -70,6 +70,7 @@ impl<'a> Items<'a> {
             if !found.is_empty()
                 && trace.states.starts[index] < span.start.0
                 && trace.states.states[index] == ThreadState::Runnable
+                && self.leads_to_chosen_cpu(index, thread as u32)
             {
                 items.push(at_start(What::Wakeup, index, thread as u32));
             }

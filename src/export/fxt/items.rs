@@ -393,7 +393,7 @@ impl<'a> Items<'a> {
         let states = &self.trace.states;
         let from = states.of_thread[thread as usize].start as usize;
         for index in stretch.starts_from(from) {
-            if self.is_wakeup(index, from) {
+            if self.is_wakeup(index, from) && self.leads_to_chosen_cpu(index, thread) {
                 let order = order_of(known_event(states.events[index]));
                 let at = (states.starts[index], order);
                 list.push(Item::new(What::Wakeup, at, index as u32, thread));
@@ -445,6 +445,24 @@ impl<'a> Items<'a> {
         lone_states.filter_map(item_of).collect()
     }
 
+    /// Whether readiness ends on a chosen CPU: a thread that went on elsewhere would seem to wait for ever. Of the last one
+    /// the event says where it was.
+    pub(super) fn leads_to_chosen_cpu(&self, index: usize, thread: u32) -> bool {
+        if !self.chosen.limits_cpus() {
+            return true;
+        }
+        let of_thread = self.trace.states.of(ThreadId(thread));
+        let next = index as u32 + 1;
+        let next = of_thread.contains(&next).then(|| StateId(next));
+        let state = self.trace.states.get(StateId(index as u32));
+        match next.and_then(|next| self.trace.states.get(next).cpu) {
+            Some(cpu) => self.chosen.has_runs_of(CpuId(cpu)),
+            None => state.event.is_none_or(|event| {
+                (self.cpu_of)(event).is_none_or(|cpu| self.chosen.has_runs_of(CpuId(cpu)))
+            }),
+        }
+    }
+
     /// Whether a state came by a wakeup: readiness that is not left over from running.
     fn is_wakeup(&self, index: usize, first_of_thread: usize) -> bool {
         let states = &self.trace.states;
@@ -486,6 +504,11 @@ impl<'a> Items<'a> {
             let thread = *threads.get(&fxt.woken(row.place)?)?;
             let is_chosen =
                 self.chosen.span.contains(row.time) && self.chosen.has_states_of(ThreadId(thread));
+            let is_here = || {
+                let cpu = (self.cpu_of)(EventId(id)).map(CpuId);
+                cpu.is_none_or(|cpu| self.chosen.has_runs_of(cpu))
+            };
+            let is_chosen = is_chosen && (!self.chosen.limits_cpus() || is_here());
             let at = (row.time.0, order_of(id));
             is_chosen.then(|| Item::new(What::WakeupOfReady, at, id, thread))
         };

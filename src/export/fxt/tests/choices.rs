@@ -176,3 +176,32 @@ fn a_cpu_comes_with_what_ran_there() {
     let early = on(1, range(0, 250).span);
     assert_eq!(counts(&cut(folder.path(), &source, &early).0)[3], 0);
 }
+
+#[test]
+fn wakeups_for_runs_on_other_cpus_are_not_of_a_cpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let side = Side::Thread {
+            koid: 11,
+            weight: 5,
+        };
+        out.thread_object((10, 11), b"t");
+        for (cpu, start) in [(0, 100), (1, 300)] {
+            out.wakeup(start - 50, cpu, 11, None);
+            out.context_switch((start, cpu), Side::Idle, (1, ""), side, None);
+            out.context_switch((start + 100, cpu), side, (3, ""), Side::Idle, None);
+        }
+    });
+    let selection = Selection {
+        cpus: vec![CpuId(1)],
+        ..Selection::all()
+    };
+    let (one, summary) = cut(folder.path(), &source, &selection);
+    assert_eq!(summary.count_of("wakeups"), 1);
+    let expected = [
+        (11, ThreadState::Runnable, 250, 300),
+        (11, ThreadState::Running, 300, 400),
+        (11, ThreadState::Sleeping, 400, i64::MAX),
+    ];
+    assert_eq!(states(&one), expected);
+}
