@@ -91,7 +91,12 @@ fn a_process_whose_fork_was_lost_begins_with_its_first_line() {
     assert_eq!(start_ms(trace, 1000), None);
     let times = ProcessTimes::new(trace);
     let total = programs(trace, &times);
-    let of = |name: &str| total.iter().find(|it| trace.text(it.name) == name).unwrap();
+    let of = |name: &str| {
+        total
+            .iter()
+            .find(|it| program_of(trace, it.longest_process) == name)
+            .unwrap()
+    };
     assert!(of("late").total.0 < 10_000_000);
     assert!(of("true").total.0 < 1_000_000_000);
 }

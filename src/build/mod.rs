@@ -44,6 +44,7 @@ mod pairing;
 mod points;
 pub mod preview;
 mod process_life;
+mod reused_pids;
 mod scheduling;
 mod slice_table;
 

@@ -264,17 +264,19 @@ pub fn build_programs(
 }
 
 impl Writer<'_> {
-    /// What is still open lasts to the trace's end.
+    /// What is still open lasts to the end of its thread, or of the trace.
     fn finish(mut self, trace: &mut Trace) -> (Vec<(u32, Draft)>, Vec<StringId>) {
         let mut unfinished = 0;
         for (thread, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
-                unfinished += 1;
+                // Of a thread whose pid somebody else has later the end is known without an event.
+                let end = trace.threads.get(thread).and_then(|thread| thread.end);
+                unfinished += u64::from(end.is_none());
                 self.drafts.push((
                     thread as u32,
                     Draft {
                         start: open.start.0,
-                        end: i64::MAX,
+                        end: end.map_or(i64::MAX, |end| end.0.max(open.start.0)),
                         label: open.label,
                         begin: open.begin.0,
                         finish: u32::MAX,

@@ -8,7 +8,7 @@ use crate::event::FileOp;
 use crate::load::LoadedTrace;
 use crate::query::build_chain::{Because, critical_chain};
 use crate::query::files::FileList;
-use crate::query::process_times::{ProcessTimes, alive, parallelism, program_of};
+use crate::query::process_times::{ProcessTimes, alive, parallelism, program_bytes, program_of};
 use crate::query::programs;
 use crate::trace::file_history::word_of;
 use crate::trace::{FileHistory, FileId, ProcessId, Trace};
@@ -139,14 +139,10 @@ fn pid_of(trace: &Trace, id: ProcessId) -> Cell {
 }
 
 fn name_of(trace: &Trace, id: ProcessId) -> Cell {
-    trace
-        .processes
-        .get(id.0 as usize)
-        .filter(|process| process.name != crate::base::StringId::EMPTY)
-        .map_or_else(
-            || program_of(trace, id).into(),
-            |process| Cell::of_string(trace, process.name),
-        )
+    match program_bytes(trace, id) {
+        [] => program_of(trace, id).into(),
+        name => Cell::of_bytes(name),
+    }
 }
 
 /// The arguments of the last program of a process.
@@ -300,7 +296,7 @@ fn program_rows(
     let trace = &loaded.trace;
     for total in programs::programs(trace, &ProcessTimes::new(trace)) {
         rows.row(&[
-            Cell::of_string(trace, total.name),
+            name_of(trace, total.longest_process),
             total.count.into(),
             total.own.0.into(),
             total.total.0.into(),

@@ -31,7 +31,8 @@ pub const EXPORTER: Exporter = Exporter {
 };
 
 const SOURCE_ENDINGS: &[&str] = &[
-    "c", "cc", "cpp", "cxx", "c++", "C", "CPP", "m", "mm", "i", "ii", "s", "S", "cu",
+    "c", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "m", "mm", "M", "mi", "mii", "i", "ii", "s",
+    "S", "sx", "cu", "cppm", "ccm", "cxxm", "c++m", "ixx",
 ];
 /// Options whose value is the next argument and may look like a source file.
 const OPTIONS_WITH_VALUE: &[&str] = &[
@@ -61,6 +62,12 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
     "-arch",
     "-target",
     "-Xlinker",
+    "-z",
+    "--sysroot",
+    "-e",
+    "-G",
+    "-wrapper",
+    "-specs",
     "-Xassembler",
     "-Xpreprocessor",
     "-Xclang",
@@ -76,6 +83,8 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
     "-resource-dir",
     "-internal-isystem",
 ];
+/// Languages of `-x` whose files are made by compilers.
+const NO_SOURCES: &[&str] = &["lto", "ir", "ast"];
 /// With one of these nothing is compiled.
 const OTHER_WORK: &[&str] = &[
     "-E",
@@ -277,14 +286,19 @@ fn compile_of<'a>(
     let by_name = |at: usize| compiler_named(arguments.get(at)?);
     let (mut compiler, first) = match is_cache(&program) {
         // Called as a compiler, or with one.
-        true => match (by_name(0), by_name(1)) {
+        true => match (by_name(0), behind_caches(&arguments)) {
             (Some(_), _) => (Compiler::Cache, 0),
-            (None, Some(_)) => (Compiler::Cache, 1),
-            (None, None) => return None,
+            (None, at) => {
+                by_name(at)?;
+                (Compiler::Cache, at)
+            }
         },
         false => (by_name(0).or_else(|| compiler_named(&program))?, 0),
     };
-    if arguments.get(1).is_some_and(|first| first == "-cc1") {
+    if arguments
+        .get(1)
+        .is_some_and(|first| ["-cc1", "-cc1as"].contains(&first.as_str()))
+    {
         compiler = Compiler::Inner;
     }
     let works_otherwise = arguments.iter().any(|it| OTHER_WORK.contains(&it.as_str()));
@@ -307,6 +321,18 @@ fn compile_of<'a>(
 fn is_cache(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     ["ccache", "distcc", "sccache"].contains(&name)
+}
+
+/// Where the compiler stands behind caches (`ccache distcc gcc`) and their settings (`CCACHE_DIR=/x gcc`).
+fn behind_caches(arguments: &[String]) -> usize {
+    let words = arguments.iter().skip(1);
+    let more = words.take_while(|word| {
+        let is_setting = word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && !name.starts_with('-') && !name.contains('/')
+        });
+        is_setting || is_cache(word)
+    });
+    1 + more.count()
 }
 
 /// Marks those for which another one is told: one around them, or one that they started.
@@ -401,7 +427,10 @@ fn sources(arguments: &[String], first: usize) -> Vec<usize> {
         }
         let ending = argument.rsplit_once('.').map(|(_, ending)| ending);
         let is_source = match &language {
-            Some(language) => !language.ends_with("-header"),
+            // Behind `-x lto` stand objects.
+            Some(language) => {
+                !language.ends_with("-header") && !NO_SOURCES.contains(&language.as_str())
+            }
             None => ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)),
         };
         if is_source {
@@ -459,6 +488,22 @@ mod tests {
             "noext a.c"
         );
         assert_eq!(of("gcc -x c -c - -o stdin.o"), "");
+        assert_eq!(of("gcc @/tmp/ccLTO -xlto -fltrans x.o"), "");
+        assert_eq!(of("g++ --sysroot sr.c -z z.c -c a.cp"), "a.cp");
         assert_eq!(of("gcc -B dir.c --param x.c -c -- -dash.c"), "-dash.c");
+    }
+
+    #[test]
+    fn compilers_are_found_behind_caches_and_their_settings() {
+        for (line, at) in [
+            ("ccache gcc -c a.c", 1),
+            ("ccache distcc gcc -c a.c", 2),
+            ("ccache CCACHE_X=1 /opt/bin/gcc -c a.c", 2),
+            ("ccache gcc -DX=1", 1),
+            ("ccache --max-size=1", 1),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(behind_caches(&words), at, "{line}");
+        }
     }
 }

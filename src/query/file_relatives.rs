@@ -146,7 +146,7 @@ impl FileList {
                 Kinship::WentInto if row.op == FileOp::Open && access.writes => {
                     found.push((process, self.end_of(trace, index, process)));
                 }
-                Kinship::MadeFrom if row.op == FileOp::Open && access.reads => {
+                Kinship::MadeFrom if row.op == FileOp::Open && access.takes => {
                     found.push((process, row.time));
                 }
                 _ => {}
@@ -184,7 +184,7 @@ impl FileList {
             let access = Access::of_flags(row.flags);
             row.op == FileOp::Open
                 && match kinship {
-                    Kinship::WentInto => access.reads && row.time <= time,
+                    Kinship::WentInto => access.takes && row.time <= time,
                     // What was open for writing already takes what is read later, too.
                     Kinship::MadeFrom => {
                         access.writes && self.end_of(trace, index, process) >= time

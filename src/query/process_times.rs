@@ -9,7 +9,8 @@
 //! A process's own time is that in which none of its children lived: the rest it (mostly) spent waiting for them.
 
 use super::process_tree::ProcessTree;
-use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::base::strings::text_of;
+use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
 /// The processes with what they took.
@@ -142,13 +143,30 @@ fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
     sum
 }
 
-/// A process's program: the last one it ran, else its name.
+/// A process's program: the last one it ran, without its folder, else its name. Empty if neither is known.
+///
+/// Not its name first: the kernel cuts that after 15 bytes, and threads call themselves what they like.
+#[must_use]
+pub fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return &[];
+    };
+    let image = process.images.last().map(|image| image.program);
+    let path = image.map_or(&[][..], |program| trace.strings.bytes(program));
+    let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+    match path.get(start..) {
+        Some(name) if !name.is_empty() => name,
+        _ => trace.strings.bytes(process.name),
+    }
+}
+
+/// The same as text; its pid where it is not known.
 #[must_use]
 pub fn program_of(trace: &Trace, id: ProcessId) -> String {
+    let name = program_bytes(trace, id);
     match trace.processes.get(id.0 as usize) {
-        Some(process) if process.name != StringId::EMPTY => trace.text(process.name).into_owned(),
-        Some(process) => format!("pid {}", process.pid),
-        None => String::new(),
+        Some(process) if name.is_empty() => format!("pid {}", process.pid),
+        _ => text_of(name).into_owned(),
     }
 }
 
@@ -318,6 +336,7 @@ pub fn curve(steps: &[(Timestamp, u32)], span: TimeSpan, most: usize) -> Vec<(Ti
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::base::StringId;
     use crate::trace::Process;
 
     /// Processes from (parent, start, end).

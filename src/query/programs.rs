@@ -2,15 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::process_times::ProcessTimes;
-use crate::base::{Nanos, StringId};
+use super::process_times::{ProcessTimes, program_bytes};
+use crate::base::Nanos;
 use crate::trace::{ProcessId, Trace};
 
-/// One program over all its processes.
+/// One program over all its processes, of which `longest_process` is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramTotal {
-    /// Its name without the folder.
-    pub name: StringId,
     /// How many processes ran it (last).
     pub count: u32,
     /// The sum of their lives.
@@ -28,7 +26,7 @@ pub struct ProgramTotal {
 /// All programs, the one with the most own time first. Processes that were there before the trace are left out.
 #[must_use]
 pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
-    let mut totals: FxHashMap<StringId, ProgramTotal> = FxHashMap::default();
+    let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();
     for (index, process) in trace.processes.iter().enumerate() {
         if process.start.is_none() {
             continue;
@@ -36,15 +34,16 @@ pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
         let id = ProcessId(index as u32);
         let time = times.of(id);
         let life = time.span.duration();
-        let entry = totals.entry(process.name).or_insert(ProgramTotal {
-            name: process.name,
-            count: 0,
-            total: Nanos(0),
-            own: Nanos(0),
-            longest: Nanos(-1),
-            longest_process: id,
-            failed: 0,
-        });
+        let entry = totals
+            .entry(program_bytes(trace, id))
+            .or_insert(ProgramTotal {
+                count: 0,
+                total: Nanos(0),
+                own: Nanos(0),
+                longest: Nanos(-1),
+                longest_process: id,
+                failed: 0,
+            });
         entry.count += 1;
         entry.total = Nanos(entry.total.0.saturating_add(life.0));
         entry.own = Nanos(entry.own.0.saturating_add(time.own.0));

@@ -93,8 +93,10 @@ pub struct Cuts {
 /// What an open asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// To read what is there.
+    /// To read.
     pub reads: bool,
+    /// To read what was there before: it is not emptied first.
+    pub takes: bool,
     /// To change it.
     pub writes: bool,
 }
@@ -112,18 +114,20 @@ const MOST_WRITERS: usize = 1024;
 const MOST_DEPENDENCIES: usize = 1 << 22;
 
 impl Access {
-    /// What open flags (as the kernel counts them) ask for.
+    /// What open flags (as the kernel counts them) ask for, whatever else they do.
     #[must_use]
     pub fn of_flags(flags: u32) -> Access {
         let mode = flags & ACCESS_MODE;
         if flags & PATH_ONLY != 0 {
             return Access {
                 reads: false,
+                takes: false,
                 writes: false,
             };
         }
         Access {
-            reads: mode == 0 || (mode == 2 && flags & TRUNCATE == 0),
+            reads: mode == 0 || mode == 2,
+            takes: mode == 0 || (mode == 2 && flags & TRUNCATE == 0),
             writes: mode == 1 || mode == 2,
         }
     }
@@ -409,7 +413,7 @@ impl Walk<'_> {
         let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) else {
             return file;
         };
-        if access.reads {
+        if access.takes {
             self.depend(file, index, row, process);
         }
         if access.writes {

@@ -12,6 +12,7 @@ mod seen;
 
 use super::lost_forks::date_lost_forks;
 use super::merge::Merged;
+use super::reused_pids::end_reused;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
@@ -125,10 +126,11 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
         })
         .collect();
     people.join_processes(&born, &lives);
-    people.tell_lives(merged, &lives);
+    people.tell_lives(merged, directory.derive, &lives);
     people.name_processes(directory, merged);
     people.furnish(merged, directory);
     date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
+    end_reused(&mut people.threads, &mut people.processes);
     if directory.derive == Derive::Programs {
         people.acts = acts(&people.map, &lives);
     }
@@ -181,6 +183,16 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
         end: None,
         seen: (span.start, span.end),
     }
+}
+
+/// Whether two paths end in the same name.
+fn have_one_name(merged: &Merged, a: StringId, b: StringId) -> bool {
+    let name = |path: StringId| {
+        let bytes = merged.strings.bytes(path);
+        let start = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
+        bytes.get(start..).unwrap_or(bytes)
+    };
+    a == b || name(a) == name(b)
 }
 
 fn directory_name(merged: &Merged, id: StringId) -> StringId {
@@ -409,7 +421,7 @@ impl People {
     }
 
     /// Names, programs and ends.
-    fn tell_lives(&mut self, _merged: &Merged, lives: &[Told<'_>]) {
+    fn tell_lives(&mut self, merged: &Merged, derive: Derive, lives: &[Told<'_>]) {
         for told in lives {
             let at = |people: &People, key: ThreadKey| people.map.at(key, told.time).0 as usize;
             match told.life {
@@ -458,10 +470,18 @@ impl People {
                     if let Some(process) =
                         process.and_then(|id| self.processes.get_mut(id.0 as usize))
                     {
-                        // Two kinds of events may tell of one exec: the one that knows more is kept.
+                        // Two kinds of events may tell of one exec: the one that knows more is kept. (Where programs are
+                        // derived, one without a program is another exec, of which the rest was lost.)
+                        let name = told.part.string(*program);
+                        let is_same = |last: &ProgramImage| match (last.program, name) {
+                            (_, StringId::EMPTY) => derive != Derive::Programs,
+                            (StringId::EMPTY, _) => true,
+                            (last, name) => have_one_name(merged, last, name),
+                        };
                         let is_told = process.images.last().is_some_and(|last| {
                             last.arguments.is_empty() != arguments.is_empty()
                                 && told.time - last.start <= SAME_FORK
+                                && is_same(last)
                         });
                         if is_told && arguments.is_empty() {
                             continue;

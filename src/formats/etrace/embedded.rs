@@ -171,6 +171,7 @@ impl Found {
             line_counts: LineCounts::new(1),
             environments: AtomicU64::new(u64::MAX),
             pieces: None,
+            is_copy: true,
         })
     }
 }

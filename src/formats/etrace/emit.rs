@@ -26,6 +26,7 @@ use super::values::Key;
 use super::words;
 
 const CHECK_BYTES: usize = 1 << 20;
+const CHECK_LINES: usize = 1 << 14;
 const RECENT: usize = 64;
 /// No upid: they are not negative.
 const NOBODY: i64 = -1;
@@ -44,10 +45,32 @@ pub fn emit(
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
     let text = file.text();
-    let mut emitter = Emitter::new(file, start);
-    let size = end.saturating_sub(start);
-    emitter.out.events.reserve(size / BYTES_AN_EVENT);
-    emitter.out.files.reserve(size / BYTES_A_FILE_ROW);
+    let mut emitter = Emitter::new(file, (start, end));
+    let order = in_file_order(&mut emitter, part, (start, end), job)?;
+    if order == Order::GoesBack {
+        emitter = Emitter::new(file, (start, end));
+        in_time_order(&mut emitter, part, (start, end), job)?;
+    }
+    around::read_on(&mut emitter, text, end);
+    Ok(emitter.finish())
+}
+
+/// Whether the lines of each task stand in the order of their times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Rises,
+    GoesBack,
+}
+
+/// Reads lines as they come; stops where a task's line is earlier than the one before of the same task: calls and
+/// their texts must then be put in order first.
+fn in_file_order(
+    emitter: &mut Emitter<'_>,
+    part: usize,
+    (start, end): (usize, usize),
+    job: &Job,
+) -> Result<Order, ReadError> {
+    let text = emitter.file.text();
     let mut outliers = Outliers::new(text, start);
     let mut at = start;
     let mut checked = start;
@@ -69,16 +92,66 @@ pub fn emit(
                     payload.time = time;
                 }
                 emitter.lines(payload, at);
+                if emitter.order == Order::GoesBack {
+                    // What is left is read again, but not counted again.
+                    job.advance(end.saturating_sub(checked) as u64);
+                    return Ok(Order::GoesBack);
+                }
             }
             None => emitter.other_line(line, at as u64),
         }
         at = next;
         line_count += 1;
     }
-    file.line_counts.set(part, line_count);
+    emitter.file.line_counts.set(part, line_count);
     job.advance(end.saturating_sub(checked) as u64);
-    around::read_on(&mut emitter, text, end);
-    Ok(emitter.finish())
+    Ok(Order::Rises)
+}
+
+/// Reads lines by their times, those of equal times as they come. A line without a time stays behind the one before.
+fn in_time_order(
+    emitter: &mut Emitter<'_>,
+    part: usize,
+    (start, end): (usize, usize),
+    job: &Job,
+) -> Result<(), ReadError> {
+    let text = emitter.file.text();
+    let mut outliers = Outliers::new(text, start);
+    let mut lines: Vec<(i64, usize)> = Vec::new();
+    let mut at = start;
+    let mut last = i64::MIN;
+    while at < end {
+        let Some((line, next)) = line_at(text, at) else {
+            break;
+        };
+        if let Some(payload) = parse_line(line) {
+            last = outliers.corrected(payload.time, next);
+            if last != payload.time {
+                emitter.outlier(&payload, at as u64);
+            }
+        }
+        lines.push((last, at));
+        at = next;
+    }
+    job.check()?;
+    emitter.file.line_counts.set(part, lines.len() as u64);
+    lines.sort_by_key(|line| line.0);
+    for (count, (time, at)) in lines.into_iter().enumerate() {
+        if count % CHECK_LINES == 0 {
+            job.check()?;
+        }
+        let Some((line, _)) = line_at(text, at) else {
+            continue;
+        };
+        match parse_line(line) {
+            Some(mut payload) => {
+                payload.time = time;
+                emitter.lines(payload, at);
+            }
+            None => emitter.other_line(line, at as u64),
+        }
+    }
+    Ok(())
 }
 
 /// Where a call's texts go.
@@ -104,6 +177,8 @@ pub(super) struct Task<'a> {
     pub(super) first: StringId,
     /// Whether its call started in this part.
     pub(super) is_ours: bool,
+    /// The time of its last line.
+    pub(super) last: i64,
 }
 
 pub(super) struct Emitter<'a> {
@@ -116,19 +191,25 @@ pub(super) struct Emitter<'a> {
     recent: Vec<(i64, u32)>,
     tags: FxHashMap<&'a [u8], KindId>,
     look_back_bytes: usize,
+    order: Order,
 }
 
 impl<'a> Emitter<'a> {
-    fn new(file: &'a File, start: usize) -> Emitter<'a> {
+    fn new(file: &'a File, (start, end): (usize, usize)) -> Emitter<'a> {
+        let mut out = LaneColumns::new(0);
+        let size = end.saturating_sub(start);
+        out.events.reserve(size / BYTES_AN_EVENT);
+        out.files.reserve(size / BYTES_A_FILE_ROW);
         Emitter {
             file,
             start,
-            out: LaneColumns::new(0),
+            out,
             tasks: Vec::new(),
             slots: FxHashMap::default(),
             recent: vec![(NOBODY, 0); RECENT],
             tags: FxHashMap::default(),
             look_back_bytes: 4 * around::MOST_BACK_BYTES,
+            order: Order::Rises,
         }
     }
 
@@ -177,6 +258,7 @@ impl<'a> Emitter<'a> {
             target: Target::Nothing,
             first: StringId::EMPTY,
             is_ours: false,
+            last: line.time,
         };
         if around::needs_context(line) && self.start > 0 {
             around::look_back(
@@ -246,6 +328,10 @@ impl<'a> Emitter<'a> {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return;
         };
+        if line.time < task.last {
+            self.order = Order::GoesBack;
+        }
+        task.last = line.time;
         let starts = match line.word {
             Word::Call(sort) if !goes_on(&task.call, line) => Some(sort),
             Word::Unknown if !goes_on(&task.call, line) => Some(Sort::Unknown),
@@ -356,6 +442,14 @@ impl<'a> Emitter<'a> {
             Sort::LinkTo => Some([Sort::LinkFrom, Sort::LinkatFrom]),
             _ => None,
         };
+        let is_half = match before.sort {
+            Sort::RenameFrom | Sort::Rename2From => {
+                !matches!(sort, Sort::RenameTo | Sort::RenameFailed)
+            }
+            Sort::LinkFrom | Sort::LinkatFrom => !matches!(sort, Sort::LinkTo | Sort::LinkFailed),
+            _ => false,
+        };
+        let half_at = task.call.place;
         let has_start = start.is_none_or(|start| start.contains(&before.sort));
         task.call.start(sort, line, place);
         task.first = StringId::EMPTY;
@@ -364,6 +458,14 @@ impl<'a> Emitter<'a> {
         let event = self.push(line, place, kind, key);
         if sort == Sort::Upid {
             self.file.environments.fetch_min(place, Ordering::Relaxed);
+        }
+        if is_half {
+            let name = before.sort.name();
+            self.note("call_without_end", Severity::Error, half_at, || {
+                format!(
+                    "{name} comes without the line that says to where, or that it failed: it is no use of a file"
+                )
+            });
         }
         if !has_start {
             let name = sort.name();
@@ -412,7 +514,24 @@ impl<'a> Emitter<'a> {
             && let Some(flaw) = task.call.flaw()
         {
             let (sort, place) = (task.call.sort, task.call.place);
+            if flaw == Flaw::Incomplete
+                && let Target::File(row) = target
+            {
+                self.path_as_said(row);
+            }
             self.flaw(sort, place, flaw);
+        }
+    }
+
+    /// A row whose path was lost has the one that the program said, where that needs no folder.
+    #[cold]
+    fn path_as_said(&mut self, row: u32) {
+        let strings = &self.out.strings;
+        if let Some(row) = self.out.files.get_mut(row as usize)
+            && row.path == StringId::EMPTY
+            && strings.bytes(row.other_path).starts_with(b"/")
+        {
+            row.path = row.other_path;
         }
     }
 

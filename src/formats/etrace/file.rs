@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::head::Head;
 use super::kinds::Kinds;
-use super::line::{Payload, parse_line};
+use super::line::{Payload, Word, parse_line};
 use super::parts::Pieces;
 use super::upids::Upids;
 use crate::base::Location;
@@ -32,6 +32,8 @@ pub struct File {
     pub environments: AtomicU64,
     /// Where the text came from, if it was merged from several files.
     pub pieces: Option<Pieces>,
+    /// Whether the text is in memory of its own, not that of a mapped file.
+    pub is_copy: bool,
 }
 
 impl File {
@@ -99,6 +101,45 @@ impl LineCounts {
             slot.store(count, Ordering::Relaxed);
         }
     }
+}
+
+/// So many lines tell how the lines of a text end.
+const LINES_OF_ENDS: usize = 64;
+
+/// The text with lines that end in a newline alone, if all of its first ones end in CR LF, also those of numbers: a
+/// name may end in CR itself. Lines keep their numbers.
+#[must_use]
+pub fn with_plain_ends(input: Input) -> Input {
+    let text = input.bytes();
+    let mut calls = 0;
+    for line in text
+        .split_inclusive(|&byte| byte == b'\n')
+        .take(LINES_OF_ENDS)
+    {
+        if line.last() != Some(&b'\n') {
+            // The last one was cut off.
+            break;
+        }
+        let Some(line) = line.strip_suffix(b"\r\n") else {
+            return input;
+        };
+        let payload = parse_line(line);
+        calls += usize::from(payload.is_some_and(|it| matches!(it.word, Word::Call(_))));
+    }
+    if calls == 0 {
+        return input;
+    }
+    let mut plain = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => {
+                plain.extend_from_slice(line);
+                plain.push(b'\n');
+            }
+            None => plain.extend_from_slice(line),
+        }
+    }
+    Input::from_vec(plain, &input.file_name)
 }
 
 /// The line at `at` without its end, and where the next one starts.

@@ -46,6 +46,7 @@ use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
 use head::{HEAD_BYTES, Head};
+use parts::Pieces;
 use upids::{Form, Upids};
 
 pub use embedded::{Found, Lines, with_etrace};
@@ -79,6 +80,7 @@ fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Box<dyn Reader>, ReadE
         reader.info.facts.push(fact);
     }
     reader.file.pieces = Some(pieces);
+    reader.file.is_copy = true;
     Ok(Box::new(reader))
 }
 
@@ -94,6 +96,9 @@ struct EtraceReader {
 
 impl EtraceReader {
     fn open(input: Input, part_bytes: usize) -> EtraceReader {
+        let mapped = input.bytes().as_ptr();
+        let input = file::with_plain_ends(input);
+        let is_copy = input.bytes().as_ptr() != mapped;
         let text = input.bytes();
         let cuts = file::cut(text, part_bytes);
         let head = Head::of(text);
@@ -140,6 +145,7 @@ impl EtraceReader {
                 line_counts: file::LineCounts::new(parts.len()),
                 environments: AtomicU64::new(u64::MAX),
                 pieces: None,
+                is_copy,
             },
             info,
             lanes: vec![Lane {
@@ -229,10 +235,10 @@ impl Reader for EtraceReader {
 
     fn memory_bytes(&self) -> u64 {
         let pieces = self.file.pieces.as_ref();
-        // A merged text is ours; a file's own is mapped.
-        self.file.upids.memory_bytes()
-            + pieces.map_or(0, |pieces| {
-                pieces.memory_bytes() + self.file.text().len() as u64
-            })
+        let copied = match self.file.is_copy {
+            true => self.file.text().len() as u64,
+            false => 0,
+        };
+        self.file.upids.memory_bytes() + pieces.map_or(0, Pieces::memory_bytes) + copied
     }
 }
