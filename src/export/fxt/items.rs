@@ -453,7 +453,7 @@ impl<'a> Items<'a> {
         }
         let of_thread = self.trace.states.of(ThreadId(thread));
         let next = index as u32 + 1;
-        let next = of_thread.contains(&next).then(|| StateId(next));
+        let next = of_thread.contains(&next).then_some(StateId(next));
         let state = self.trace.states.get(StateId(index as u32));
         match next.and_then(|next| self.trace.states.get(next).cpu) {
             Some(cpu) => self.chosen.has_runs_of(CpuId(cpu)),
