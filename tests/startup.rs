@@ -103,7 +103,6 @@ fn a_link_opens_the_same_view_elsewhere() {
             .query_by_label_contains("Open what the link shows")
             .is_some()
     );
-    window.snapshot("link");
     key(&mut window, Modifiers::NONE, Key::Enter);
     settle(&mut window);
     shows_the_same(&window);
