@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use threadline::base::{Job, StringId, Timestamp};
-use threadline::event::{EventDetail, FileOp};
+use threadline::event::{EventDetail, FieldRef, FileOp};
 use threadline::formats::EventRef;
 use threadline::load::{self, LoadedTrace};
 use threadline::trace::{EventId, ThreadId, TrackKind};
@@ -781,4 +781,22 @@ fn lines_among_the_print_events_of_a_trace_dat_are_read() {
         assert!(detail.text.contains("path=/"), "{}", detail.text);
     }
     assert!(loaded.reader.report().is_some(), "it prints as it did");
+}
+
+#[test]
+fn exporters_are_told_the_fields_that_details_show() {
+    let mut count = 0;
+    for (path, _, _) in recordings() {
+        let loaded = open(&path);
+        for at in 0..loaded.trace.events.len() as u32 {
+            let event = loaded.trace.events.get(EventId(at));
+            let mut told = Vec::new();
+            loaded.reader.fields_into(event.into(), &mut told);
+            let shown = loaded.reader.describe(event.into()).into_told_fields();
+            let shown: Vec<FieldRef<'_>> = shown.into_iter().map(FieldRef::from).collect();
+            assert_eq!(told, shown, "event {at} of {}", path.display());
+            count += told.len();
+        }
+    }
+    assert!(count > 0 || recordings().is_empty());
 }

@@ -1,7 +1,10 @@
 //! One event in full: the lines of a call, found again from the first.
 
+use std::borrow::Cow;
+
 use crate::base::signals::exit_text;
-use crate::event::{EventDetail, Field, Value};
+use crate::base::strings::text_of;
+use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 
 use super::calls::{Call, Fit};
@@ -20,18 +23,70 @@ const MOST_NUMBERS: usize = 32;
 /// The event whose first line is at `event.place`.
 #[must_use]
 pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
-    let place = usize::try_from(event.place).unwrap_or(usize::MAX);
-    let line = line_at(text, place).and_then(|(line, next)| Some((parse_line(line)?, next)));
-    let Some((line, next)) = line else {
-        return EventDetail {
+    let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
+    let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
+    match read(text, event, &mut keep) {
+        Some((line, call)) => detail(&line, &call, &texts, upids),
+        None => EventDetail {
             time: event.time,
             text: "this line cannot be read any more".to_owned(),
             ..EventDetail::default()
-        };
+        },
+    }
+}
+
+/// The fields of [`describe`] alone, without words for them; none if the line cannot be read any more.
+pub fn fields_into<'a>(text: &'a [u8], event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+    let first = fields.len();
+    let mut arguments: Vec<Value> = Vec::new();
+    let mut keep = |slot: Slot, bytes: &[u8]| {
+        let text = words::text(bytes);
+        match slot {
+            Slot::Argument => arguments.push(Value::Text(text)),
+            slot => {
+                let text = ValueRef::Text(Cow::Owned(text));
+                fields.push(field_ref(slot.word(), "text", text));
+            }
+        }
     };
-    let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
+    let Some((line, call)) = read(text, event, &mut keep) else {
+        return;
+    };
+    fields.insert(first, field_ref("upid", "upid", ValueRef::Int(line.upid)));
+    if !arguments.is_empty() {
+        fields.push(field_ref("arguments", "text", ValueRef::List(arguments)));
+    }
+    for (key, value) in numbers(&line, &call) {
+        fields.push(FieldRef {
+            name: text_of(key),
+            type_name: Cow::Borrowed(type_of(key)),
+            value: ValueRef::Int(value),
+        });
+    }
+    if call.sort == Sort::Upid {
+        let id = ValueRef::Text(text_of(line.text));
+        fields.push(field_ref("id", "upid", id));
+    }
+}
+
+fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a>) -> FieldRef<'a> {
+    FieldRef {
+        name: Cow::Borrowed(name),
+        type_name: Cow::Borrowed(type_name),
+        value,
+    }
+}
+
+/// The first line of a call and all of it; its texts are put into `keep`.
+fn read<'a>(
+    text: &'a [u8],
+    event: EventRef,
+    keep: &mut impl FnMut(Slot, &[u8]),
+) -> Option<(Payload<'a>, Call<'a>)> {
+    let place = usize::try_from(event.place).unwrap_or(usize::MAX);
+    let (line, next) = line_at(text, place)?;
+    let line = parse_line(line)?;
     let mut call = Call::none();
-    let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
     match line.word {
         Word::Call(sort) => call.start(sort, &line, event.place),
         Word::Text(slot) => call.start_lone(slot, &line, event.place),
@@ -46,13 +101,29 @@ pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
                 Word::Call(_) | Word::Unknown => more.number.is_some_and(|number| number > 0),
                 _ => true,
             };
-            if !goes_on || call.read(&more, &mut keep) != Fit::Belongs || call.is_settled() {
+            if !goes_on || call.read(&more, keep) != Fit::Belongs || call.is_settled() {
                 break;
             }
         }
     }
-    call.finish_text(&mut keep);
-    detail(&line, &call, &texts, upids)
+    call.finish_text(keep);
+    Some((line, call))
+}
+
+/// The numbers behind a call's tag.
+fn numbers<'a>(line: &Payload<'a>, call: &Call<'_>) -> impl Iterator<Item = (&'a [u8], i64)> {
+    let text: &'a [u8] = match call.sort.has_values() {
+        true => line.text,
+        false => &[],
+    };
+    pairs(text).take(MOST_NUMBERS)
+}
+
+fn type_of(key: &[u8]) -> &'static str {
+    match key.ends_with(b"size") {
+        true => "bytes",
+        false => "int",
+    }
 }
 
 fn has_text(sort: Sort) -> bool {
@@ -107,16 +178,11 @@ fn detail(
             .fields
             .push(field("arguments", "text", Value::List(list), ""));
     }
-    let numbers = if call.sort.has_values() {
-        line.text
-    } else {
-        &[]
-    };
-    for (key, value) in pairs(numbers).take(MOST_NUMBERS) {
+    for (key, value) in numbers(line, call) {
+        let type_name = type_of(key);
         let key = words::text(key);
         let word = word_of(call.sort, &key, value, call);
-        let is_size = key.ends_with("size");
-        if !is_size {
+        if type_name != "bytes" {
             let value = if word.is_empty() {
                 value.to_string()
             } else {
@@ -124,7 +190,6 @@ fn detail(
             };
             shown.push(format!("{key}={value}"));
         }
-        let type_name = if is_size { "bytes" } else { "int" };
         detail
             .fields
             .push(field(&key, type_name, Value::Int(value), &word));

@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, Unseen};
-use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
+use crate::event::{Coarse, Directory, EventDetail, FieldRef, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::format::Together;
 use crate::formats::{EventRef, Format, Input, Reader};
 
@@ -231,6 +231,15 @@ impl Reader for EtraceReader {
 
     fn describe(&self, event: EventRef) -> EventDetail {
         describe::describe(self.file.text(), &self.file.upids, event)
+    }
+
+    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        let first = fields.len();
+        describe::fields_into(self.file.text(), event, fields);
+        if fields.len() == first {
+            let told = self.describe(event).into_told_fields();
+            fields.extend(told.into_iter().map(FieldRef::from));
+        }
     }
 
     fn memory_bytes(&self) -> u64 {
