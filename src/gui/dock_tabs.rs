@@ -6,6 +6,7 @@ use super::view_menu::command;
 use crate::view::action::PaneFocus;
 use crate::view::dock::{Beside, Docking};
 use crate::view::{Action, Dock};
+use egui::style::ScrollAnimation;
 use egui::{Align2, CursorIcon, Frame, Id, Margin, Response, RichText, Sense, Stroke, Ui};
 use egui::{UiBuilder, Visuals, WidgetInfo, WidgetText, vec2};
 use egui_tiles::{SimplificationOptions, TabState, TileId, Tiles, UiResponse};
@@ -221,12 +222,12 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
             WidgetInfo::selected(egui::Role::Button, true, state.active, galley.text())
         });
         if state.active && self.brings_front {
-            response.scroll_to_me(None);
+            response.scroll_to_me_animation(None, ScrollAnimation::none());
         }
         if state.active && self.focused.as_deref() == Some(galley.text()) {
             self.focused = None;
             response.request_focus();
-            response.scroll_to_me(None);
+            response.scroll_to_me_animation(None, ScrollAnimation::none());
         }
         if ui.is_rect_visible(rect) && !state.is_being_dragged {
             let painter = ui.painter();

@@ -223,7 +223,7 @@ fn settled(
     let mut soft = Soft::default();
     app.hold_still();
     let began = Instant::now();
-    let mut settled = 0;
+    let (mut settled, mut quiet) = (0_u32, 0);
     loop {
         let points = egui::vec2(width as f32 / scale, height as f32 / scale);
         let mut input = egui::RawInput {
@@ -240,11 +240,14 @@ fn settled(
         let mut output = ctx.run_ui(input, |ui| app.ui(ui));
         soft.take_textures(&mut output.textures_delta);
         if app.is_busy() && began.elapsed() < PATIENCE {
+            // An answer may have led to the next question.
+            quiet = 0;
             std::thread::sleep(Duration::from_millis(2));
             continue;
         }
         settled += 1;
-        if settled >= 4 {
+        quiet += 1;
+        if quiet >= 4 {
             return Ok(Frame {
                 soft,
                 shapes: output.shapes,

@@ -104,15 +104,17 @@ pub fn show(window: &mut Window, path: &Path) {
 /// Runs frames until loads and panes have their answers.
 pub fn settle(window: &mut Window) {
     let began = Instant::now();
-    loop {
+    let mut quiet = 0;
+    // An answer that is taken may lead to the next question.
+    while quiet < 5 {
         window.step();
-        if !window.state().is_busy() {
-            break;
+        quiet += 1;
+        if window.state().is_busy() {
+            quiet = 0;
+            assert!(began.elapsed() < Duration::from_secs(30), "still at work");
+            std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(began.elapsed() < Duration::from_secs(30), "still at work");
-        std::thread::sleep(Duration::from_millis(5));
     }
-    window.run_steps(4);
 }
 
 pub fn act(window: &mut Window, action: Action) {
