@@ -41,7 +41,8 @@ mod tracers;
 mod with_etrace;
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -98,6 +99,8 @@ struct Block {
     first_time: Option<i64>,
     /// What was read of it for lanes that did not ask yet.
     waiting: Mutex<Vec<Option<LaneColumns>>>,
+    /// Whether it was read, or is; set while `waiting` is held.
+    is_begun: AtomicBool,
 }
 
 /// An opened text.
@@ -247,6 +250,7 @@ impl FtraceReader {
                 last,
                 first_time: summary.first.map(|first| first.time),
                 waiting: Mutex::new(Vec::new()),
+                is_begun: AtomicBool::new(false),
             });
             last = summary.last.unwrap_or(last);
             first_line += summary.lines;
@@ -327,6 +331,28 @@ impl FtraceReader {
             false => 0,
         };
         text.get(start..).unwrap_or(&[])
+    }
+
+    /// Reads the next block behind `number` that nobody reads, for whoever asks for it later. Whether there was one.
+    fn read_another(&self, number: usize, job: &Job) -> Result<bool, ReadError> {
+        for (at, block) in self.blocks.iter().enumerate().skip(number + 1) {
+            if block.is_begun.load(Ordering::Relaxed) {
+                continue;
+            }
+            let Ok(mut waiting) = block.waiting.try_lock() else {
+                continue;
+            };
+            if !block.is_begun.swap(true, Ordering::Relaxed) {
+                *waiting = self.columns_of(at, job)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn columns_of(&self, number: usize, job: &Job) -> Result<Vec<Option<LaneColumns>>, ReadError> {
+        let columns = self.read_block(number, job)?;
+        Ok(columns.into_iter().map(Some).collect())
     }
 
     /// Reads a block for all lanes.
@@ -449,18 +475,25 @@ impl Reader for FtraceReader {
             return Ok(LaneColumns::new(0));
         };
         job.check()?;
-        // Whoever comes first reads the block for all; the others take what waits for them.
-        let mut waiting = block.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever comes first reads the block for all; the others take what waits for them. Parts are asked for CPU by
+        // CPU, so that all threads come to the same block at once: who finds it being read reads another meanwhile.
+        let mut waiting = loop {
+            match block.waiting.try_lock() {
+                Ok(waiting) => break waiting,
+                Err(TryLockError::Poisoned(error)) => break error.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    if !self.read_another(number, job)? {
+                        break block.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                    }
+                }
+            }
+        };
         let columns = match waiting.get_mut(lane).and_then(Option::take) {
             Some(columns) => columns,
             None => {
-                let mut all: Vec<Option<LaneColumns>> = self
-                    .read_block(number, job)?
-                    .into_iter()
-                    .map(Some)
-                    .collect();
-                let own = all.get_mut(lane).and_then(Option::take);
-                *waiting = all;
+                block.is_begun.store(true, Ordering::Relaxed);
+                *waiting = self.columns_of(number, job)?;
+                let own = waiting.get_mut(lane).and_then(Option::take);
                 own.unwrap_or_default()
             }
         };
