@@ -57,6 +57,13 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
     (hasher.finish() >> 20) as u32
 }
 
+/// The last part of a path; empty if it ends in a slash.
+#[must_use]
+pub fn base_name(path: &[u8]) -> &[u8] {
+    let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+    path.get(start..).unwrap_or_default()
+}
+
 /// Bytes as text to show: those that are not UTF-8 become `\xNN`.
 #[must_use]
 pub fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {

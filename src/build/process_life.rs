@@ -17,6 +17,7 @@ use super::identities::{Act, Born};
 use super::merge::Merged;
 use super::nesting::{Draft, Nested, nest};
 use super::track_number;
+use crate::base::strings::base_name;
 use crate::base::{Severity, StringId, Timestamp};
 use crate::event::Directory;
 use crate::event::pairs::PROGRAMS;
@@ -143,9 +144,7 @@ impl Writer<'_> {
         if let Some(&name) = self.names.get(&path) {
             return name;
         }
-        let bytes = self.merged.strings.bytes(path);
-        let start = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
-        let name = bytes[start..].to_vec();
+        let name = base_name(self.merged.strings.bytes(path)).to_vec();
         let name = self.merged.strings.intern(&name);
         self.names.insert(path, name);
         name

@@ -44,9 +44,12 @@ pub(super) struct Follow {
 impl Follow {
     /// Whether there is something to read or to show.
     pub(super) fn is_busy(&self) -> bool {
-        let bytes = self.watch.bytes();
-        let has_more = bytes > 0 && self.read_bytes != Some(bytes);
-        self.loading.is_some() || self.arrived.is_some() || has_more
+        self.loading.is_some() || self.arrived.is_some() || self.has_more(self.watch.bytes())
+    }
+
+    /// Whether so many bytes are others than those that were read.
+    fn has_more(&self, bytes: u64) -> bool {
+        bytes > 0 && self.read_bytes != Some(bytes)
     }
 
     fn name(&self) -> String {
@@ -172,7 +175,7 @@ impl App {
         let has_ended = follow.spool.as_ref().is_some_and(|spool| spool.has_ended());
         let is_idle = follow.loading.is_none() && follow.arrived.is_none();
         let bytes = follow.watch.bytes();
-        let has_more = bytes > 0 && follow.read_bytes != Some(bytes);
+        let has_more = follow.has_more(bytes);
         if is_idle && has_ended && follow.is_last {
             if let Some(problem) = follow.problem.take() {
                 self.notices.say(Mood::Wrong, problem);

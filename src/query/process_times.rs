@@ -9,7 +9,7 @@
 //! A process's own time is that in which none of its children lived: the rest it (mostly) spent waiting for them.
 
 use super::process_tree::ProcessTree;
-use crate::base::strings::text_of;
+use crate::base::strings::{base_name, text_of};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
@@ -153,10 +153,9 @@ pub fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
     };
     let image = process.images.last().map(|image| image.program);
     let path = image.map_or(&[][..], |program| trace.strings.bytes(program));
-    let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
-    match path.get(start..) {
-        Some(name) if !name.is_empty() => name,
-        _ => trace.strings.bytes(process.name),
+    match base_name(path) {
+        [] => trace.strings.bytes(process.name),
+        name => name,
     }
 }
 
@@ -345,20 +344,10 @@ pub(super) mod tests {
             .iter()
             .enumerate()
             .map(|(pid, &(parent, start, end))| Process {
-                pid: pid as u64,
-                key: pid as u64,
                 parent: parent.map(ProcessId),
-                main_thread: None,
-                name: StringId::EMPTY,
                 start: Some(Timestamp(start)),
-                made: None,
                 end: Some(Timestamp(end)),
-                exit_event: None,
-                exit_status: None,
-                exit_signal: None,
-                images: Vec::new(),
-                opens: 0,
-                environment: Vec::new(),
+                ..Process::new(pid as u64, pid as u64)
             })
             .collect::<Vec<_>>()
             .into();

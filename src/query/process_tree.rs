@@ -90,25 +90,12 @@ impl ProcessTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::StringId;
     use crate::trace::Process;
 
     fn process(parent: Option<u32>) -> Process {
         Process {
-            pid: 0,
-            key: 0,
             parent: parent.map(ProcessId),
-            main_thread: None,
-            name: StringId::EMPTY,
-            start: None,
-            made: None,
-            end: None,
-            exit_event: None,
-            exit_status: None,
-            exit_signal: None,
-            images: Vec::new(),
-            opens: 0,
-            environment: Vec::new(),
+            ..Process::new(0, 0)
         }
     }
 

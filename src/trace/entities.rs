@@ -99,6 +99,27 @@ pub struct Process {
 }
 
 impl Process {
+    /// One of which nothing but its numbers is known.
+    #[must_use]
+    pub fn new(pid: u64, key: u64) -> Process {
+        Process {
+            pid,
+            key,
+            parent: None,
+            main_thread: None,
+            name: StringId::EMPTY,
+            start: None,
+            made: None,
+            end: None,
+            exit_event: None,
+            exit_status: None,
+            exit_signal: None,
+            images: Vec::new(),
+            opens: 0,
+            environment: Vec::new(),
+        }
+    }
+
     /// Whether it may be a thread of its parent: it never ran a program, and the file does not say how it was made.
     #[must_use]
     pub fn may_be_thread(&self) -> bool {

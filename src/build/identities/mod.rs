@@ -13,6 +13,7 @@ mod seen;
 use super::lost_forks::date_lost_forks;
 use super::merge::Merged;
 use super::reused_pids::end_reused;
+use crate::base::strings::base_name;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey};
@@ -187,11 +188,7 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
 
 /// Whether two paths end in the same name.
 fn have_one_name(merged: &Merged, a: StringId, b: StringId) -> bool {
-    let name = |path: StringId| {
-        let bytes = merged.strings.bytes(path);
-        let start = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
-        bytes.get(start..).unwrap_or(bytes)
-    };
+    let name = |path: StringId| base_name(merged.strings.bytes(path));
     a == b || name(a) == name(b)
 }
 
@@ -216,22 +213,7 @@ impl People {
     }
 
     fn new_process(&mut self, pid: u64, key: u64) -> ProcessId {
-        self.processes.push(Process {
-            pid,
-            key,
-            parent: None,
-            main_thread: None,
-            name: StringId::EMPTY,
-            start: None,
-            made: None,
-            end: None,
-            exit_event: None,
-            exit_status: None,
-            exit_signal: None,
-            images: Vec::new(),
-            opens: 0,
-            environment: Vec::new(),
-        });
+        self.processes.push(Process::new(pid, key));
         ProcessId(self.processes.len() as u32 - 1)
     }
 

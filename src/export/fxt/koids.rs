@@ -304,22 +304,7 @@ mod tests {
     fn reused_numbers_get_artificial_koids() {
         let mut trace = Trace::default();
         for pid in [7, 7] {
-            trace.processes.push(Process {
-                pid,
-                key: pid,
-                parent: None,
-                main_thread: None,
-                name: StringId::EMPTY,
-                start: None,
-                made: None,
-                end: None,
-                exit_event: None,
-                exit_status: None,
-                exit_signal: None,
-                images: Vec::new(),
-                opens: 0,
-                environment: Vec::new(),
-            });
+            trace.processes.push(Process::new(pid, pid));
         }
         for (tid, process) in [
             (0, None),

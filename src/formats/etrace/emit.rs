@@ -87,10 +87,7 @@ fn in_file_order(
         match parse_line(line) {
             Some(mut payload) => {
                 let time = outliers.corrected(payload.time, next);
-                if time != payload.time {
-                    emitter.outlier(&payload, at as u64);
-                    payload.time = time;
-                }
+                emitter.put_right(&mut payload, at, time);
                 emitter.lines(payload, at);
                 if emitter.order == Order::GoesBack {
                     // What is left is read again, but not counted again.
@@ -124,11 +121,9 @@ fn in_time_order(
         let Some((line, next)) = line_at(text, at) else {
             break;
         };
-        if let Some(payload) = parse_line(line) {
+        if let Some(mut payload) = parse_line(line) {
             last = outliers.corrected(payload.time, next);
-            if last != payload.time {
-                emitter.outlier(&payload, at as u64);
-            }
+            emitter.put_right(&mut payload, at, last);
         }
         lines.push((last, at));
         at = next;
@@ -290,6 +285,15 @@ impl<'a> Emitter<'a> {
         self.out
             .diagnostics
             .note_many(code, severity, at, 1, message);
+    }
+
+    /// Gives the line at `place` another time, and says so, if its own cannot be.
+    #[inline]
+    fn put_right(&mut self, line: &mut Payload<'a>, place: usize, time: i64) {
+        if time != line.time {
+            self.outlier(line, place as u64);
+            line.time = time;
+        }
     }
 
     #[cold]

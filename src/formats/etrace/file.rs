@@ -106,10 +106,10 @@ impl LineCounts {
 /// So many lines tell how the lines of a text end.
 const LINES_OF_ENDS: usize = 64;
 
-/// The text with lines that end in a newline alone, if all of its first ones end in CR LF, also those of numbers: a
-/// name may end in CR itself. Lines keep their numbers.
+/// A copy of the text with lines that end in a newline alone, if all of its first ones end in CR LF, also those of
+/// numbers: a name may end in CR itself. Lines keep their numbers.
 #[must_use]
-pub fn with_plain_ends(input: Input) -> Input {
+pub fn with_plain_ends(input: &Input) -> Option<Input> {
     let text = input.bytes();
     let mut calls = 0;
     for line in text
@@ -120,14 +120,11 @@ pub fn with_plain_ends(input: Input) -> Input {
             // The last one was cut off.
             break;
         }
-        let Some(line) = line.strip_suffix(b"\r\n") else {
-            return input;
-        };
-        let payload = parse_line(line);
+        let payload = parse_line(line.strip_suffix(b"\r\n")?);
         calls += usize::from(payload.is_some_and(|it| matches!(it.word, Word::Call(_))));
     }
     if calls == 0 {
-        return input;
+        return None;
     }
     let mut plain = Vec::with_capacity(text.len());
     for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -139,7 +136,7 @@ pub fn with_plain_ends(input: Input) -> Input {
             None => plain.extend_from_slice(line),
         }
     }
-    Input::from_vec(plain, &input.file_name)
+    Some(Input::from_vec(plain, &input.file_name))
 }
 
 /// The line at `at` without its end, and where the next one starts.

@@ -96,9 +96,9 @@ struct EtraceReader {
 
 impl EtraceReader {
     fn open(input: Input, part_bytes: usize) -> EtraceReader {
-        let mapped = input.bytes().as_ptr();
-        let input = file::with_plain_ends(input);
-        let is_copy = input.bytes().as_ptr() != mapped;
+        let copy = file::with_plain_ends(&input);
+        let is_copy = copy.is_some();
+        let input = copy.unwrap_or(input);
         let text = input.bytes();
         let cuts = file::cut(text, part_bytes);
         let head = Head::of(text);
