@@ -16,17 +16,15 @@ use crate::event::{Gap, KindId, LaneColumns, ThreadKey};
 
 use super::around;
 use super::calls::{Call, Fit, Flaw};
-use super::file::{File, line_at};
+use super::file::File;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
-use super::outliers::Outliers;
+use super::order::{Order, in_file_order, in_time_order};
 use super::rows::{Before, deliver};
 use super::sorts::Sort;
 use super::values::Key;
 use super::words;
 
-const CHECK_BYTES: usize = 1 << 20;
-const CHECK_LINES: usize = 1 << 14;
 const RECENT: usize = 64;
 /// No upid: they are not negative.
 const NOBODY: i64 = -1;
@@ -55,100 +53,6 @@ pub fn emit(
     Ok(emitter.finish())
 }
 
-/// Whether the lines of each task stand in the order of their times.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Rises,
-    GoesBack,
-}
-
-/// Reads lines as they come; stops where a task's line is earlier than the one before of the same task: calls and
-/// their texts must then be put in order first.
-fn in_file_order(
-    emitter: &mut Emitter<'_>,
-    part: usize,
-    (start, end): (usize, usize),
-    job: &Job,
-) -> Result<Order, ReadError> {
-    let text = emitter.file.text();
-    let mut outliers = Outliers::new(text, start);
-    let mut at = start;
-    let mut checked = start;
-    let mut line_count = 0;
-    while at < end {
-        if at - checked >= CHECK_BYTES {
-            job.check()?;
-            job.advance((at - checked) as u64);
-            checked = at;
-        }
-        let Some((line, next)) = line_at(text, at) else {
-            break;
-        };
-        match parse_line(line) {
-            Some(mut payload) => {
-                let time = outliers.corrected(payload.time, next);
-                emitter.put_right(&mut payload, at, time);
-                emitter.lines(payload, at);
-                if emitter.order == Order::GoesBack {
-                    // What is left is read again, but not counted again.
-                    job.advance(end.saturating_sub(checked) as u64);
-                    return Ok(Order::GoesBack);
-                }
-            }
-            None => emitter.other_line(line, at as u64),
-        }
-        at = next;
-        line_count += 1;
-    }
-    emitter.file.line_counts.set(part, line_count);
-    job.advance(end.saturating_sub(checked) as u64);
-    Ok(Order::Rises)
-}
-
-/// Reads lines by their times, those of equal times as they come. A line without a time stays behind the one before.
-fn in_time_order(
-    emitter: &mut Emitter<'_>,
-    part: usize,
-    (start, end): (usize, usize),
-    job: &Job,
-) -> Result<(), ReadError> {
-    let text = emitter.file.text();
-    let mut outliers = Outliers::new(text, start);
-    let mut lines: Vec<(i64, usize)> = Vec::new();
-    let mut at = start;
-    let mut last = i64::MIN;
-    while at < end {
-        let Some((line, next)) = line_at(text, at) else {
-            break;
-        };
-        if let Some(mut payload) = parse_line(line) {
-            last = outliers.corrected(payload.time, next);
-            emitter.put_right(&mut payload, at, last);
-        }
-        lines.push((last, at));
-        at = next;
-    }
-    job.check()?;
-    emitter.file.line_counts.set(part, lines.len() as u64);
-    lines.sort_by_key(|line| line.0);
-    for (count, (time, at)) in lines.into_iter().enumerate() {
-        if count % CHECK_LINES == 0 {
-            job.check()?;
-        }
-        let Some((line, _)) = line_at(text, at) else {
-            continue;
-        };
-        match parse_line(line) {
-            Some(mut payload) => {
-                payload.time = time;
-                emitter.lines(payload, at);
-            }
-            None => emitter.other_line(line, at as u64),
-        }
-    }
-    Ok(())
-}
-
 /// Where a call's texts go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -172,8 +76,12 @@ pub(super) struct Task<'a> {
     pub(super) first: StringId,
     /// Whether its call started in this part.
     pub(super) is_ours: bool,
-    /// The time of its last line.
-    pub(super) last: i64,
+    /// Whether one of its lines was taken in.
+    is_met: bool,
+    /// The latest time among its lines that were read.
+    heard: i64,
+    /// The time of the last line that was taken in.
+    last: i64,
 }
 
 pub(super) struct Emitter<'a> {
@@ -186,7 +94,7 @@ pub(super) struct Emitter<'a> {
     recent: Vec<(i64, u32)>,
     tags: FxHashMap<&'a [u8], KindId>,
     look_back_bytes: usize,
-    order: Order,
+    pub(super) order: Order,
 }
 
 impl<'a> Emitter<'a> {
@@ -223,52 +131,67 @@ impl<'a> Emitter<'a> {
         self.slots.get(&upid).copied()
     }
 
+    /// The task of a line that was read, and whether it is earlier than one that was read of the same task.
     #[inline]
-    fn slot(&mut self, line: &Payload<'a>) -> u32 {
-        let place = (line.upid ^ (line.upid >> 22)) as usize % RECENT;
-        if let Some(&(upid, slot)) = self.recent.get(place)
-            && upid == line.upid
+    pub(super) fn hear(&mut self, line: &Payload<'a>) -> (u32, bool) {
+        let slot = self.slot(line.upid);
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return (slot, false);
+        };
+        let goes_back = line.time < task.heard;
+        task.heard = task.heard.max(line.time);
+        (slot, goes_back)
+    }
+
+    #[inline]
+    fn slot(&mut self, upid: i64) -> u32 {
+        let place = (upid ^ (upid >> 22)) as usize % RECENT;
+        if let Some(&(known, slot)) = self.recent.get(place)
+            && known == upid
         {
             return slot;
         }
-        let slot = match self.slots.get(&line.upid) {
-            Some(&slot) => slot,
-            None => self.meet(line),
-        };
+        let next = self.tasks.len() as u32;
+        let slot = *self.slots.entry(upid).or_insert(next);
+        if slot == next {
+            self.tasks.push(Task {
+                // What the tracer says of all is nobody's, not idle's.
+                key: match upid {
+                    0 => ThreadKey::UNKNOWN,
+                    upid => self.file.upids.key(upid),
+                },
+                call: Call::none(),
+                target: Target::Nothing,
+                first: StringId::EMPTY,
+                is_ours: false,
+                is_met: false,
+                heard: i64::MIN,
+                last: i64::MIN,
+            });
+        }
         if let Some(recent) = self.recent.get_mut(place) {
-            *recent = (line.upid, slot);
+            *recent = (upid, slot);
         }
         slot
     }
 
-    /// A task that the part has not met yet.
-    fn meet(&mut self, line: &Payload<'a>) -> u32 {
-        let mut task = Task {
-            // What the tracer says of all is nobody's, not idle's.
-            key: match line.upid {
-                0 => ThreadKey::UNKNOWN,
-                upid => self.file.upids.key(upid),
-            },
-            call: Call::none(),
-            target: Target::Nothing,
-            first: StringId::EMPTY,
-            is_ours: false,
-            last: line.time,
+    /// The first line of a task in this part is taken in.
+    #[cold]
+    fn meet(&mut self, slot: u32, line: &Payload<'a>) {
+        let Some(task) = self.tasks.get_mut(slot as usize) else {
+            return;
         };
+        task.is_met = true;
         if around::needs_context(line) && self.start > 0 {
             around::look_back(
                 self.file.text(),
                 self.start,
                 line.upid,
                 &mut self.look_back_bytes,
-                &mut task,
+                task,
                 &mut self.out.strings,
             );
         }
-        let slot = self.tasks.len() as u32;
-        self.tasks.push(task);
-        self.slots.insert(line.upid, slot);
-        slot
     }
 
     /// Notes that something of the line at `place` is wrong.
@@ -289,7 +212,7 @@ impl<'a> Emitter<'a> {
 
     /// Gives the line at `place` another time, and says so, if its own cannot be.
     #[inline]
-    fn put_right(&mut self, line: &mut Payload<'a>, place: usize, time: i64) {
+    pub(super) fn put_right(&mut self, line: &mut Payload<'a>, place: usize, time: i64) {
         if time != line.time {
             self.outlier(line, place as u64);
             line.time = time;
@@ -307,12 +230,12 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// The event of a line; more than one where the tracer forgot the end of a line.
+    /// The event of a line of the task in `slot`; more than one where the tracer forgot the end of a line.
     #[inline]
-    fn lines(&mut self, mut line: Payload<'a>, at: usize) {
+    pub(super) fn lines(&mut self, mut line: Payload<'a>, mut slot: u32, at: usize) {
         let mut place = at;
         loop {
-            self.line(&line, place as u64);
+            self.line(&line, slot, place as u64);
             if line.word != Word::ContEnd || line.text.is_empty() {
                 return;
             }
@@ -322,13 +245,20 @@ impl<'a> Emitter<'a> {
                 return;
             };
             line = next;
+            slot = self.hear(&line).0;
         }
     }
 
     /// One event.
     #[inline]
-    fn line(&mut self, line: &Payload<'a>, place: u64) {
-        let slot = self.slot(line);
+    fn line(&mut self, line: &Payload<'a>, slot: u32, place: u64) {
+        if self
+            .tasks
+            .get(slot as usize)
+            .is_some_and(|task| !task.is_met)
+        {
+            self.meet(slot, line);
+        }
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return;
         };
@@ -385,7 +315,7 @@ impl<'a> Emitter<'a> {
 
     /// A line that is no event: a hole, the first line, a comment, or garbage.
     #[cold]
-    fn other_line(&mut self, line: &[u8], place: u64) {
+    pub(super) fn other_line(&mut self, line: &[u8], place: u64) {
         if let Some((cpu, lost)) = parse_lost(line) {
             let (start, end) = around::hole(self.file.text(), place, cpu);
             self.out.gaps.push(Gap {

@@ -25,6 +25,7 @@ mod file;
 mod head;
 mod kinds;
 mod line;
+mod order;
 mod outliers;
 mod parts;
 mod rows;
