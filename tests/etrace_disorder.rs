@@ -1,6 +1,5 @@
 //! Recordings of builds whose lines are out of order, cut, lost, or end as another system ends lines.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(dead_code, reason = "the recorder writes more than is asked here")]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -309,7 +309,8 @@ impl Replay<'_> {
         self.arrive(process, act.event);
         let is_exit = act.program.is_none();
         let cause = if is_exit { Cause::Exit } else { Cause::Close };
-        if is_exit && self.trace.processes[process.0 as usize].main_thread != Some(act.thread) {
+        if is_exit && self.trace.processes[process.0 as usize].exit_event != Some(act.event) {
+            // Another of its threads goes on.
             return;
         }
         let now = Now {

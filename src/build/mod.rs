@@ -4,6 +4,7 @@
 //! merge         strings, labels and kinds of all parts become common ones; parts become event segments
 //! identities    keys become threads and processes, reused keys become several
 //! scheduling    switches and wakeups become runs per CPU and states per thread
+//! process_ends  processes end with the last of their threads
 //! pairing       begins and ends of a track become slices; what finds no partner is counted
 //! nesting       slices of a track get parents, and rows in which nothing overlaps
 //! free_rows     the topmost free row, for `nesting` and `async_tracks`
@@ -43,6 +44,7 @@ mod open_asyncs;
 mod pairing;
 mod points;
 pub mod preview;
+mod process_ends;
 mod process_life;
 mod reused_pids;
 mod scheduling;
@@ -98,7 +100,7 @@ pub fn build(
     let (runs, states) = scheduling::build_scheduling(&mut merged, &mut trace);
     trace.runs = runs.into();
     trace.states = states.into();
-    scheduling::end_lives(&mut trace);
+    process_ends::end_lives(&mut trace);
 
     let (files, paths) =
         file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);

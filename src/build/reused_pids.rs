@@ -6,7 +6,7 @@
 //! ```
 
 use crate::base::Timestamp;
-use crate::trace::{Process, Thread, ThreadId};
+use crate::trace::{Process, ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Ends such threads and processes with the last that was seen of them.
@@ -19,6 +19,8 @@ pub fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         .collect();
     by_tid.sort_unstable();
     let mut ended: Vec<ThreadId> = Vec::new();
+    // A leader's number is free when all threads of its process are gone.
+    let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
     for pair in by_tid.windows(2) {
         let [(tid, _, earlier), (next_tid, since, later)] = *pair else {
             continue;
@@ -29,36 +31,37 @@ pub fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         ) else {
             continue;
         };
-        if tid == next_tid && thread.end.is_none() && next.start.is_some() && thread.seen.1 <= since
-        {
+        if tid != next_tid || next.start.is_none() || thread.seen.1 > since {
+            continue;
+        }
+        if thread.end.is_none() {
             ended.push(earlier);
         }
+        let of = thread.process.filter(|of| {
+            let process = processes.get(of.0 as usize);
+            process.is_some_and(|process| process.main_thread == Some(earlier))
+        });
+        if let Some(of) = of {
+            gone.insert(of, None);
+        }
     }
-    if ended.is_empty() {
-        return;
-    }
-    for &id in &ended {
+    for id in ended {
         if let Some(thread) = threads.get_mut(id.0 as usize) {
             thread.end = Some(thread.seen.1);
         }
     }
-    // A main thread's number is free when all threads of its process are gone.
-    let mut last_seen: FxHashMap<u32, Timestamp> = FxHashMap::default();
-    for thread in threads.iter() {
-        if let Some(process) = thread.process {
-            let last = last_seen.entry(process.0).or_insert(thread.seen.1);
-            *last = (*last).max(thread.seen.1);
+    if gone.is_empty() {
+        return;
+    }
+    for thread in threads.iter_mut() {
+        if let Some(last) = thread.process.and_then(|of| gone.get_mut(&of)) {
+            let end = *thread.end.get_or_insert(thread.seen.1);
+            *last = (*last).max(Some(end));
         }
     }
-    for id in ended {
-        let Some(of) = threads.get(id.0 as usize).and_then(|thread| thread.process) else {
-            continue;
-        };
-        if let Some(process) = processes.get_mut(of.0 as usize)
-            && process.main_thread == Some(id)
-            && process.end.is_none()
-        {
-            process.end = last_seen.get(&of.0).copied();
+    for (of, last) in gone {
+        if let Some(process) = processes.get_mut(of.0 as usize) {
+            process.end = process.end.or(last);
         }
     }
 }

@@ -123,32 +123,6 @@ pub fn build_scheduling(merged: &mut Merged, trace: &mut Trace) -> (Runs, States
     (runs, states)
 }
 
-/// Threads whose last switch says that they exited have ended there, even if no exit event says so.
-pub fn end_lives(trace: &mut Trace) {
-    for (id, thread) in trace.threads.iter_mut().enumerate() {
-        let Some(last) = trace.states.of(ThreadId(id as u32)).next_back() else {
-            continue;
-        };
-        let has_died = matches!(
-            trace.states.states[last as usize],
-            ThreadState::Zombie | ThreadState::Dead
-        );
-        if thread.end.is_some() || !has_died {
-            continue;
-        }
-        let end = Timestamp(trace.states.starts[last as usize]);
-        thread.end = Some(end);
-        let process = thread
-            .process
-            .and_then(|process| trace.processes.get_mut(process.0 as usize));
-        if let Some(process) =
-            process.filter(|process| process.main_thread == Some(ThreadId(id as u32)))
-        {
-            process.end = process.end.or(Some(end));
-        }
-    }
-}
-
 /// The switches of a part by CPU, and what they and its wakeups change, by thread and in order of time (a
 /// switch before a wakeup at its time). `room` is room to work in.
 fn collect(

@@ -1,4 +1,5 @@
 //! Writes recordings of etrace line by line, so that a test shows in words what was recorded.
+#![allow(dead_code, reason = "each test writes some of it")]
 
 /// A recording that grows; a millisecond passes between two calls.
 pub struct Recorder {
@@ -54,6 +55,14 @@ impl Recorder {
     pub fn fork(&mut self, parent: i64, pid: i64) -> i64 {
         let child = self.task(pid);
         self.call(parent, "SysClone|flags=18874385");
+        self.call(parent, &format!("SchedFork|pid={child}"));
+        child
+    }
+
+    /// A thread of `parent`'s process (as the clone call of old C libraries makes it).
+    pub fn thread(&mut self, parent: i64, pid: i64) -> i64 {
+        let child = self.task(pid);
+        self.call(parent, "SysClone|flags=8195840");
         self.call(parent, &format!("SchedFork|pid={child}"));
         child
     }

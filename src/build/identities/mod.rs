@@ -428,12 +428,11 @@ impl People {
                         // That was the birth of the next one with this key.
                         thread.seen.1 = told.time;
                     }
-                    let id = ThreadId(index as u32);
-                    if let Some(process) = thread
-                        .process
-                        .and_then(|id| self.processes.get_mut(id.0 as usize))
-                        && process.main_thread == Some(id)
+                    let (id, of) = (ThreadId(index as u32), thread.process);
+                    if let Some(process) = of.and_then(|of| self.processes.get_mut(of.0 as usize))
+                        && (process.main_thread == Some(id) || process.end.is_some())
                     {
+                        // Of a thread behind the leader, too: it went on, and the process with it.
                         process.end = Some(told.time);
                         process.exit_event = Some(told.event);
                         process.exit_status = status.or(process.exit_status);

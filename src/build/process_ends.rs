@@ -1,0 +1,68 @@
+//! Processes end with the last of their threads.
+//!
+//! ```text
+//! thread 7 (leads)   |------ exit
+//! thread 8               |------------- exit        process 7 ends here
+//! thread 9               |----- ...                 said nothing after the leader's exit: ended with it
+//! ```
+//!
+//! A process of which a thread goes on behind its leader's exit, and that has no exit itself, has not ended.
+
+use crate::base::Timestamp;
+use crate::trace::{Thread, ThreadId, ThreadState, Trace};
+
+/// Threads whose last switch says that they exited have ended there, even if no exit event says so; and processes
+/// whose leader has ended end with the last of their threads.
+pub fn end_lives(trace: &mut Trace) {
+    for (id, thread) in trace.threads.iter_mut().enumerate() {
+        let Some(last) = trace.states.of(ThreadId(id as u32)).next_back() else {
+            continue;
+        };
+        let has_died = matches!(
+            trace.states.states[last as usize],
+            ThreadState::Zombie | ThreadState::Dead
+        );
+        if thread.end.is_some() || !has_died {
+            continue;
+        }
+        let end = Timestamp(trace.states.starts[last as usize]);
+        thread.end = Some(end);
+        let process = thread
+            .process
+            .and_then(|process| trace.processes.get_mut(process.0 as usize));
+        if let Some(process) =
+            process.filter(|process| process.main_thread == Some(ThreadId(id as u32)))
+        {
+            process.end = process.end.or(Some(end));
+        }
+    }
+    let mut unended = Vec::new();
+    for (thread, id) in trace.threads.iter().zip(0_u32..).skip(1) {
+        let Some(of) = thread.process else { continue };
+        let Some(process) = trace.processes.get_mut(of.0 as usize) else {
+            continue;
+        };
+        let leader = process.main_thread.filter(|leader| leader.0 != id);
+        let leader: Option<&Thread> =
+            leader.and_then(|leader| trace.threads.get(leader.0 as usize));
+        let Some(leader_end) = leader.and_then(|leader| leader.end) else {
+            continue;
+        };
+        match thread.end {
+            Some(end) if process.end.is_some_and(|of_process| of_process < end) => {
+                process.end = Some(end);
+                process.exit_event = None;
+            }
+            None if thread.seen.1 > leader_end => unended.push(of),
+            _ => {}
+        }
+    }
+    for of in unended {
+        if let Some(process) = trace.processes.get_mut(of.0 as usize) {
+            process.end = None;
+            process.exit_event = None;
+            process.exit_status = None;
+            process.exit_signal = None;
+        }
+    }
+}

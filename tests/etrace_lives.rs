@@ -1,0 +1,148 @@
+//! Who lived when and as what, where lines of a recording do not say it plainly: threads that outlive their leader,
+//! forks that were lost, names from before an exec.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/recorder.rs"]
+mod recorder;
+
+use recorder::Recorder;
+use threadline::base::{Job, Timestamp};
+use threadline::load::{self, LoadedTrace};
+use threadline::trace::{Process, SliceId, Trace, TrackKind};
+
+fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    load::open(&path, &Job::default()).unwrap()
+}
+
+fn load(recorder: &Recorder) -> LoadedTrace {
+    load_as("made.etrace", &recorder.text)
+}
+
+fn process(trace: &Trace, pid: u64) -> &Process {
+    trace.processes.iter().find(|it| it.pid == pid).unwrap()
+}
+
+fn end_of_thread(trace: &Trace, tid: u64) -> Option<Timestamp> {
+    trace.threads.iter().find(|it| it.tid == tid).unwrap().end
+}
+
+/// When the open file of this name was closed; `None`: not in the trace.
+fn closed(trace: &Trace, path: &str) -> Option<i64> {
+    let slices = &trace.slices;
+    for track in trace.tracks.iter() {
+        if !matches!(track.kind, TrackKind::Async(_)) {
+            continue;
+        }
+        for row in &slices.rows[track.rows.start as usize..track.rows.end as usize] {
+            for id in row.slices.clone() {
+                if trace.text(slices.label(SliceId(id)).name) == path {
+                    return Some(slices.end(id as usize)).filter(|&end| end < trace.span.end.0);
+                }
+            }
+        }
+    }
+    panic!("no open file {path}");
+}
+
+#[test]
+fn a_process_lives_as_long_as_its_last_thread() {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let main = r.fork(shell, 1001);
+    r.exec(main, "/b/server", &["server"]);
+    r.open(main, b"/w/held", 0, 7);
+    let first = r.thread(main, 1002);
+    let worker = r.thread(main, 1003);
+    r.exit(first, 0);
+    r.exit(main, 0);
+    // The leader called pthread_exit; a worker goes on.
+    r.wait_ms(500);
+    r.write(worker, "/w/late");
+    r.exit(worker, 3);
+    r.wait_ms(10);
+    r.exit(shell, 0);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let server = process(trace, 1001);
+    assert_eq!(server.end, end_of_thread(trace, 1003));
+    assert!(server.end > end_of_thread(trace, 1001));
+    assert_eq!(server.exit_status, Some(3));
+    assert_eq!(
+        server.exit_event.map(|it| trace.events.time(it)),
+        server.end
+    );
+    // What it had open stays open until then.
+    assert_eq!(closed(trace, "/w/held"), server.end.map(|end| end.0));
+}
+
+#[test]
+fn who_goes_on_without_a_leader_has_not_ended() {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let main = r.fork(shell, 1001);
+    r.exec(main, "/b/server", &["server"]);
+    r.open(main, b"/w/held", 0, 7);
+    let worker = r.thread(main, 1002);
+    r.exit(main, 0);
+    r.read(worker, "/w/late");
+    let loaded = load(&r);
+    let server = process(&loaded.trace, 1001);
+    assert_eq!((server.end, server.exit_status), (None, None));
+    assert_eq!(closed(&loaded.trace, "/w/held"), None);
+    // A thread whose exit was lost, and that said nothing after the leader's, ended with it.
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let main = r.fork(shell, 1001);
+    r.exec(main, "/b/server", &["server"]);
+    let worker = r.thread(main, 1002);
+    r.read(worker, "/w/early");
+    r.exit(main, 0);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    assert_eq!(process(trace, 1001).end, end_of_thread(trace, 1001));
+    assert!(process(trace, 1001).end.is_some());
+}
+
+#[test]
+fn who_lost_a_pid_to_another_has_no_threads_left() {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let main = r.fork(shell, 1001);
+    r.exec(main, "/b/old", &["old"]);
+    let worker = r.thread(main, 1002);
+    r.exit(main, 0);
+    r.read(worker, "/w/late");
+    let last = process(&load(&r).trace, 1001).end;
+    assert_eq!(last, None);
+    // The worker's exit was lost, but its process's number is free again.
+    r.wait_ms(1000);
+    let next = r.fork(shell, 1001);
+    r.exec(next, "/b/new", &["new"]);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let old = process(trace, 1001);
+    assert_eq!(trace.text(old.images[0].program), "/b/old");
+    assert_eq!(old.end, end_of_thread(trace, 1002));
+    assert!(old.end > end_of_thread(trace, 1001));
+}
+
+#[test]
+fn threads_of_kernel_traces_outlive_their_leaders_too() {
+    let text = "# tracer: nop\n#\n\
+        #           TASK-PID    TGID     CPU#  |||||  TIMESTAMP  FUNCTION\n\
+        #              | |        |        |   |||||     |         |\n\
+        \x20         app-7     (      7) [000] ..... 1.000000: sched_waking: comm=app pid=8 prio=120 target_cpu=001\n\
+        \x20      worker-8     (      7) [001] ..... 1.100000: sched_waking: comm=app pid=7 prio=120 target_cpu=000\n\
+        \x20         app-7     (      7) [000] ..... 1.200000: sched_process_exit: comm=app pid=7 prio=120\n\
+        \x20      worker-8     (      7) [001] ..... 1.700000: sched_waking: comm=x pid=9 prio=120 target_cpu=000\n\
+        \x20      worker-8     (      7) [001] ..... 1.800000: sched_process_exit: comm=worker pid=8 prio=120\n\
+        \x20           x-9     (      9) [001] ..... 1.900000: sched_waking: comm=y pid=10 prio=120 target_cpu=000\n";
+    let loaded = load_as("threads.txt", text.as_bytes());
+    let trace = &loaded.trace;
+    let app = process(trace, 7);
+    assert_eq!(app.end, Some(Timestamp(1_800_000_000)));
+    assert_eq!(app.end, end_of_thread(trace, 8));
+}
