@@ -7,6 +7,7 @@ mod recorder;
 
 use recorder::Recorder;
 use threadline::base::{Job, Timestamp};
+use threadline::event::ForkSort;
 use threadline::load::{self, LoadedTrace};
 use threadline::trace::{Process, SliceId, Trace, TrackKind};
 
@@ -145,4 +146,37 @@ fn threads_of_kernel_traces_outlive_their_leaders_too() {
     let app = process(trace, 7);
     assert_eq!(app.end, Some(Timestamp(1_800_000_000)));
     assert_eq!(app.end, end_of_thread(trace, 8));
+}
+
+/// What a recording says of a child that was made behind a clone call of a thread, with this line between.
+fn made_behind(between: &[u8]) -> (Option<u64>, Option<ForkSort>, usize) {
+    let mut r = Recorder::new();
+    let shell = r.shell;
+    let make = r.fork(shell, 1001);
+    r.exec(make, "/b/make", &["make"]);
+    r.call(make, "SysClone|flags=8195840");
+    r.text.extend_from_slice(between);
+    r.wait_ms(300);
+    let child = r.task(1003);
+    r.call(make, &format!("SchedFork|pid={child}"));
+    r.exec(child, "/b/gcc", &["gcc"]);
+    r.exit(child, 0);
+    r.exit(make, 0);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let thread = trace.threads.iter().find(|it| it.tid == 1003).unwrap();
+    let of = &trace.processes[thread.process.unwrap().0 as usize];
+    (Some(of.pid), of.made, process(trace, 1001).images.len())
+}
+
+#[test]
+fn a_clone_call_before_lost_events_says_nothing_of_later_forks() {
+    // The thread's own fork was lost; the next one is a vfork, which has no line of its own.
+    let lost = made_behind(b"CPU:0 [LOST 45 EVENTS]\n");
+    assert_eq!(lost, (Some(1003), Some(ForkSort::Unknown), 1));
+    // What another CPU lost does not part them, nor does nothing.
+    for between in [b"CPU:3 [LOST 45 EVENTS]\n".as_slice(), b""] {
+        let whole = made_behind(between);
+        assert_eq!(whole, (Some(1001), Some(ForkSort::Process), 2));
+    }
 }

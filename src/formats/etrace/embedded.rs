@@ -18,6 +18,8 @@ use super::file::{File, LineCounts};
 use super::head::Head;
 use super::kinds::Kinds;
 use super::line::parse_line;
+use super::lost_clones;
+use super::sorts::Sort;
 use super::upids::{Form, Upids};
 use crate::base::{Diagnostics, Job, ReadError, Strings, Timestamp};
 use crate::event::keys::Derive;
@@ -195,6 +197,17 @@ impl Lines {
         self.0.kinds.list(strings)
     }
 
+    /// Puts right what holes say of forks: lines are in the parts from `first` on, where `kind` gives a kind of
+    /// [`Lines::kinds`] its number.
+    pub fn settle(
+        parts: &mut [&mut LaneColumns],
+        first: usize,
+        kind: &dyn Fn(KindId) -> KindId,
+    ) -> Diagnostics {
+        let clone = kind(Kinds::of_sort(Sort::SysClone));
+        lost_clones::doubt_forks(parts, first, clone)
+    }
+
     /// One call in full.
     #[must_use]
     pub fn describe(&self, event: EventRef) -> EventDetail {
@@ -237,6 +250,17 @@ impl Reader for WithEtrace {
             columns.events.set_kind(index, KindId(kind));
         }
         Ok(columns)
+    }
+
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        let own = self.inner.parts().len();
+        let mut diagnostics = match parts.get_mut(..own) {
+            Some(parts) => self.inner.settle(parts),
+            None => Diagnostics::default(),
+        };
+        let kind = |kind: KindId| KindId(self.first_kind.saturating_add(kind.0));
+        diagnostics.merge(Lines::settle(parts, own, &kind));
+        diagnostics
     }
 
     fn directory(&self) -> Directory {

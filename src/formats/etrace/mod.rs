@@ -10,7 +10,7 @@
 //! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
 //! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
 //! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
-//! in `around`. Keys of tasks come from `upids`, any call again in full from `describe`.
+//! in `around`; forks whose clone call may be another's in `lost_clones`. Keys of tasks come from `upids`, any call again in full from `describe`.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
 //! known only where the old clone call made it), signals, failed execs, and what happens between lines.
@@ -25,6 +25,7 @@ mod file;
 mod head;
 mod kinds;
 mod line;
+mod lost_clones;
 mod order;
 mod outliers;
 mod parts;
@@ -47,7 +48,9 @@ use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
 use head::{HEAD_BYTES, Head};
+use kinds::Kinds;
 use parts::Pieces;
+use sorts::Sort;
 use upids::{Form, Upids};
 
 pub use embedded::{Found, Lines, with_etrace};
@@ -141,7 +144,7 @@ impl EtraceReader {
                 input,
                 head,
                 upids: Upids::new(head.form, head.root),
-                kinds: kinds::Kinds::default(),
+                kinds: Kinds::default(),
                 cuts,
                 line_counts: file::LineCounts::new(parts.len()),
                 environments: AtomicU64::new(u64::MAX),
@@ -206,6 +209,10 @@ impl Reader for EtraceReader {
             return Ok(LaneColumns::new(0));
         };
         emit::emit(&self.file, index, (start, end), job)
+    }
+
+    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        lost_clones::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone))
     }
 
     fn directory(&self) -> Directory {

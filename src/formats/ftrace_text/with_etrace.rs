@@ -13,7 +13,8 @@ use crate::base::lines::lines;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{
-    Coarse, Directory, EventDetail, KindId, Lane, LaneColumns, Part, ThreadKey, TraceInfo, Value,
+    Coarse, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Part, ThreadKey,
+    TraceInfo, Value,
 };
 use crate::formats::etrace::{Found, Lines, parse_line};
 use crate::formats::format::BoxedReader;
@@ -99,6 +100,18 @@ impl WithEtrace {
         found
     }
 
+    /// Kinds of the text are found while it is read: calls get theirs among them.
+    fn kinds_of(&self, lines: &Lines) -> Vec<KindId> {
+        let mut strings = crate::base::Strings::default();
+        let kinds = lines.kinds(&mut strings);
+        let number = |kind: &EventKind| {
+            let category = strings.text(kind.category);
+            let name = strings.bytes(kind.name);
+            self.inner.kinds.intern(&category, name, kind.role)
+        };
+        kinds.iter().map(number).collect()
+    }
+
     fn own(&self, event: EventRef) -> Option<&Lines> {
         self.found.get().filter(|_| event.part == self.own_part())
     }
@@ -128,17 +141,7 @@ impl Reader for WithEtrace {
         let read = self.collect(job)?;
         let lines = self.found.get_or_init(|| read);
         let mut columns = lines.columns()?;
-        // Kinds of the text are found while it is read: calls get theirs among them.
-        let mut strings = crate::base::Strings::default();
-        let kinds: Vec<KindId> = lines
-            .kinds(&mut strings)
-            .iter()
-            .map(|kind| {
-                let category = strings.text(kind.category);
-                let name = strings.bytes(kind.name);
-                self.inner.kinds.intern(&category, name, kind.role)
-            })
-            .collect();
+        let kinds = self.kinds_of(lines);
         for index in 0..columns.events.len() as u32 {
             let kind = kinds.get(usize::from(columns.events.kind(index).0));
             columns
@@ -150,10 +153,16 @@ impl Reader for WithEtrace {
 
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
         let own = self.inner.parts.len().min(parts.len());
-        match parts.get_mut(..own) {
+        let mut diagnostics = match parts.get_mut(..own) {
             Some(parts) => self.inner.settle(parts),
             None => Diagnostics::default(),
+        };
+        if let Some(lines) = self.found.get() {
+            let kinds = self.kinds_of(lines);
+            let kind = |kind: KindId| kinds.get(usize::from(kind.0)).copied().unwrap_or(KindId(0));
+            diagnostics.merge(Lines::settle(parts, own, &kind));
         }
+        diagnostics
     }
 
     fn directory(&self) -> Directory {
