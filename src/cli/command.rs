@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,9 +193,11 @@ pub fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
     )
 }
 
-/// Loads the FILE arguments whole, with progress on a terminal, and says on stderr what could not be read.
-pub fn load(matches: &ArgMatches) -> Result<LoadedTrace, CliError> {
-    load_files(matches, &files(matches), Vec::new(), reading(matches))
+/// Loads the FILE arguments whole, with progress on a terminal, and says on stderr what could not be read. What they
+/// hold is not given back piece by piece: a verb ends with its process.
+pub fn load(matches: &ArgMatches) -> Result<ManuallyDrop<LoadedTrace>, CliError> {
+    let loaded = load_files(matches, &files(matches), Vec::new(), reading(matches))?;
+    Ok(ManuallyDrop::new(loaded))
 }
 
 /// The FILE arguments.

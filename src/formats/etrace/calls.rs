@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
     pub fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
         self.sort = sort;
         match sort.has_values() {
-            true => self.values.read(line.text),
+            true => self.values.read(line.text, sort.usual_values()),
             false => self.values.clear(),
         }
         self.texts = sort.texts();

@@ -76,11 +76,7 @@ pub(super) struct Task<'a> {
     pub(super) first: StringId,
     /// Whether its call started in this part.
     pub(super) is_ours: bool,
-    /// Whether one of its lines was taken in.
-    is_met: bool,
-    /// The latest time among its lines that were read.
-    heard: i64,
-    /// The time of the last line that was taken in.
+    /// The time of its last line.
     last: i64,
 }
 
@@ -131,67 +127,52 @@ impl<'a> Emitter<'a> {
         self.slots.get(&upid).copied()
     }
 
-    /// The task of a line that was read, and whether it is earlier than one that was read of the same task.
     #[inline]
-    pub(super) fn hear(&mut self, line: &Payload<'a>) -> (u32, bool) {
-        let slot = self.slot(line.upid);
-        let Some(task) = self.tasks.get_mut(slot as usize) else {
-            return (slot, false);
-        };
-        let goes_back = line.time < task.heard;
-        task.heard = task.heard.max(line.time);
-        (slot, goes_back)
-    }
-
-    #[inline]
-    fn slot(&mut self, upid: i64) -> u32 {
-        let place = (upid ^ (upid >> 22)) as usize % RECENT;
-        if let Some(&(known, slot)) = self.recent.get(place)
-            && known == upid
+    fn slot(&mut self, line: &Payload<'a>) -> u32 {
+        let place = (line.upid ^ (line.upid >> 22)) as usize % RECENT;
+        if let Some(&(upid, slot)) = self.recent.get(place)
+            && upid == line.upid
         {
             return slot;
         }
-        let next = self.tasks.len() as u32;
-        let slot = *self.slots.entry(upid).or_insert(next);
-        if slot == next {
-            self.tasks.push(Task {
-                // What the tracer says of all is nobody's, not idle's.
-                key: match upid {
-                    0 => ThreadKey::UNKNOWN,
-                    upid => self.file.upids.key(upid),
-                },
-                call: Call::none(),
-                target: Target::Nothing,
-                first: StringId::EMPTY,
-                is_ours: false,
-                is_met: false,
-                heard: i64::MIN,
-                last: i64::MIN,
-            });
-        }
+        let slot = match self.slots.get(&line.upid) {
+            Some(&slot) => slot,
+            None => self.meet(line),
+        };
         if let Some(recent) = self.recent.get_mut(place) {
-            *recent = (upid, slot);
+            *recent = (line.upid, slot);
         }
         slot
     }
 
-    /// The first line of a task in this part is taken in.
-    #[cold]
-    fn meet(&mut self, slot: u32, line: &Payload<'a>) {
-        let Some(task) = self.tasks.get_mut(slot as usize) else {
-            return;
+    /// A task that the part has not met yet.
+    fn meet(&mut self, line: &Payload<'a>) -> u32 {
+        let mut task = Task {
+            // What the tracer says of all is nobody's, not idle's.
+            key: match line.upid {
+                0 => ThreadKey::UNKNOWN,
+                upid => self.file.upids.key(upid),
+            },
+            call: Call::none(),
+            target: Target::Nothing,
+            first: StringId::EMPTY,
+            is_ours: false,
+            last: line.time,
         };
-        task.is_met = true;
         if around::needs_context(line) && self.start > 0 {
             around::look_back(
                 self.file.text(),
                 self.start,
                 line.upid,
                 &mut self.look_back_bytes,
-                task,
+                &mut task,
                 &mut self.out.strings,
             );
         }
+        let slot = self.tasks.len() as u32;
+        self.tasks.push(task);
+        self.slots.insert(line.upid, slot);
+        slot
     }
 
     /// Notes that something of the line at `place` is wrong.
@@ -230,35 +211,33 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// The event of a line of the task in `slot`; more than one where the tracer forgot the end of a line.
+    /// The event of a line; more than one where the tracer forgot the end of a line.
     #[inline]
-    pub(super) fn lines(&mut self, mut line: Payload<'a>, mut slot: u32, at: usize) {
-        let mut place = at;
-        loop {
-            self.line(&line, slot, place as u64);
-            if line.word != Word::ContEnd || line.text.is_empty() {
-                return;
+    pub(super) fn lines(&mut self, line: &Payload<'a>, at: usize) {
+        self.line(line, at as u64);
+        if line.word == Word::ContEnd && !line.text.is_empty() {
+            self.glued(line.text);
+        }
+    }
+
+    /// The events in a line behind one whose end the tracer forgot.
+    #[cold]
+    fn glued(&mut self, mut text: &'a [u8]) {
+        let start = self.file.text().as_ptr() as usize;
+        while let Some(line) = parse_line(text) {
+            let place = (text.as_ptr() as usize).saturating_sub(start);
+            self.line(&line, place as u64);
+            if line.word != Word::ContEnd {
+                break;
             }
-            let text = self.file.text().as_ptr() as usize;
-            place = (line.text.as_ptr() as usize).saturating_sub(text);
-            let Some(next) = parse_line(line.text) else {
-                return;
-            };
-            line = next;
-            slot = self.hear(&line).0;
+            text = line.text;
         }
     }
 
     /// One event.
     #[inline]
-    fn line(&mut self, line: &Payload<'a>, slot: u32, place: u64) {
-        if self
-            .tasks
-            .get(slot as usize)
-            .is_some_and(|task| !task.is_met)
-        {
-            self.meet(slot, line);
-        }
+    fn line(&mut self, line: &Payload<'a>, place: u64) {
+        let slot = self.slot(line);
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return;
         };

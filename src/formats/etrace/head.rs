@@ -92,7 +92,7 @@ fn child_of(line: &Payload<'_>) -> Option<i64> {
         return None;
     }
     let mut values = Values::default();
-    values.read(line.text);
+    values.read(line.text, &[]);
     values.get(Key::Pid)
 }
 

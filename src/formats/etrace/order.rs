@@ -1,9 +1,8 @@
 //! The order of a part's lines: as they stand in the file in, each task's by their times out.
 //!
 //! A call and its texts are lines that follow each other in time, but the tracer writes those of several CPUs nearly,
-//! not quite, in order. So lines are held back in a window of two halves. Where a line of a task is earlier than the one
-//! before of the same task, the window is put in order before it goes on; what is out of order over more than that
-//! window is found when it is taken in, and then the part is read again with all its lines put in order.
+//! not quite, in order. So lines are held back in a window, and leave it by their times. Where a task's lines are out of
+//! order over more than the window, the part is read again with all its lines put in order.
 
 use crate::base::{Job, ReadError};
 
@@ -14,8 +13,8 @@ use super::outliers::Outliers;
 
 const CHECK_BYTES: usize = 1 << 20;
 const CHECK_LINES: usize = 1 << 14;
-/// How many lines one half of the window holds.
-const HALF_LINES: usize = 256;
+/// How many lines the window holds; when it is full, half of them leave.
+const WINDOW_LINES: usize = 512;
 
 /// Whether the lines of each task could be brought into the order of their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +29,6 @@ pub(super) enum Order {
 struct Held<'a> {
     time: i64,
     place: usize,
-    /// Whose it is, if it is an event.
-    slot: u32,
     said: Said<'a>,
 }
 
@@ -41,47 +38,73 @@ enum Said<'a> {
 }
 
 /// Lines that were read and not yet taken in.
-#[derive(Default)]
 struct Window<'a> {
-    older: Vec<Held<'a>>,
-    newer: Vec<Held<'a>>,
-    /// Whether some line is earlier than one before it of the same task.
-    is_mixed: bool,
+    /// In no order.
+    held: Vec<Held<'a>>,
+    /// Which of `held` come one after the other by time; those of equal times as they came.
+    order: Vec<u16>,
+    /// Which of `held` have been taken in.
+    free: Vec<u16>,
 }
 
 impl<'a> Window<'a> {
-    /// Takes in what may have no earlier line behind it any more.
-    fn pass_on(&mut self, emitter: &mut Emitter<'a>) {
-        if self.is_mixed {
-            self.put_in_order();
+    fn new() -> Window<'a> {
+        Window {
+            held: Vec::with_capacity(WINDOW_LINES),
+            order: Vec::with_capacity(WINDOW_LINES),
+            free: Vec::with_capacity(WINDOW_LINES),
         }
-        take_in(&mut self.older, emitter);
-        std::mem::swap(&mut self.older, &mut self.newer);
     }
 
-    fn finish(mut self, emitter: &mut Emitter<'a>) {
-        if self.is_mixed {
-            self.put_in_order();
+    #[inline]
+    fn push(&mut self, line: Held<'a>) {
+        let time = line.time;
+        let mut at = self.order.len();
+        while at > 0 && self.time_at(at - 1) > time {
+            at -= 1;
         }
-        take_in(&mut self.older, emitter);
-        take_in(&mut self.newer, emitter);
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.held.len() as u16,
+        };
+        match self.held.get_mut(usize::from(index)) {
+            Some(place) => *place = line,
+            None => self.held.push(line),
+        }
+        match at == self.order.len() {
+            true => self.order.push(index),
+            false => self.order.insert(at, index),
+        }
     }
 
-    #[cold]
-    fn put_in_order(&mut self) {
-        let count = self.older.len();
-        self.older.append(&mut self.newer);
-        self.older.sort_by_key(|line| line.time);
-        self.newer.extend(self.older.drain(count..));
-        self.is_mixed = false;
+    #[inline]
+    fn time_at(&self, at: usize) -> i64 {
+        let line = self.order.get(at).map(|&index| usize::from(index));
+        line.and_then(|index| self.held.get(index))
+            .map_or(i64::MIN, |line| line.time)
     }
-}
 
-fn take_in<'a>(lines: &mut Vec<Held<'a>>, emitter: &mut Emitter<'a>) {
-    for line in lines.drain(..) {
-        match line.said {
-            Said::Event(payload) => emitter.lines(payload, line.slot, line.place),
-            Said::Other(text) => emitter.other_line(text, line.place as u64),
+    fn is_full(&self) -> bool {
+        self.order.len() >= WINDOW_LINES
+    }
+
+    /// Takes in the earliest `count` lines.
+    fn pass_on(&mut self, count: usize, emitter: &mut Emitter<'a>) {
+        for index in self.order.drain(..count) {
+            match self.held.get(usize::from(index)) {
+                Some(Held {
+                    said: Said::Event(payload),
+                    place,
+                    ..
+                }) => emitter.lines(payload, *place),
+                Some(Held {
+                    said: Said::Other(text),
+                    place,
+                    ..
+                }) => emitter.other_line(text, *place as u64),
+                None => {}
+            }
+            self.free.push(index);
         }
     }
 }
@@ -98,7 +121,7 @@ pub(super) fn in_file_order(
 ) -> Result<Order, ReadError> {
     let text = emitter.file.text();
     let mut outliers = Outliers::new(text, start);
-    let mut window = Window::default();
+    let mut window = Window::new();
     let mut last = i64::MIN;
     let mut at = start;
     let mut checked = start;
@@ -112,34 +135,29 @@ pub(super) fn in_file_order(
         let Some((line, next)) = line_at(text, at) else {
             break;
         };
-        let mut slot = 0;
         let said = match parse_line(line) {
             Some(mut payload) => {
                 last = outliers.corrected(payload.time, next);
                 emitter.put_right(&mut payload, at, last);
-                let (found, goes_back) = emitter.hear(&payload);
-                slot = found;
-                window.is_mixed |= goes_back;
                 Said::Event(payload)
             }
             None => Said::Other(line),
         };
-        window.newer.push(Held {
+        window.push(Held {
             time: last,
             place: at,
-            slot,
             said,
         });
         at = next;
         line_count += 1;
-        if window.newer.len() == HALF_LINES {
-            window.pass_on(emitter);
+        if window.is_full() {
+            window.pass_on(WINDOW_LINES / 2, emitter);
             if emitter.order == Order::GoesBack {
                 break;
             }
         }
     }
-    window.finish(emitter);
+    window.pass_on(window.order.len(), emitter);
     if emitter.order == Order::Rises {
         emitter.file.line_counts.set(part, line_count);
     }
@@ -187,8 +205,7 @@ pub(super) fn in_time_order(
         match parse_line(line) {
             Some(mut payload) => {
                 payload.time = time;
-                let (slot, _) = emitter.hear(&payload);
-                emitter.lines(payload, slot, at);
+                emitter.lines(&payload, at);
             }
             None => emitter.other_line(line, at as u64),
         }

@@ -349,6 +349,23 @@ impl Sort {
         self.row().texts
     }
 
+    /// The names of its first numbers, as recordings mostly have them, where it is frequent.
+    #[inline]
+    #[must_use]
+    pub fn usual_values(self) -> &'static [(&'static [u8], Key)] {
+        match self {
+            Sort::Open => &[
+                (b"fnamesize=", Key::PathSize),
+                (b"forigsize=", Key::OriginalSize),
+                (b"flags=", Key::Flags),
+                (b"mode=", Key::Mode),
+                (b"fd=", Key::Fd),
+            ],
+            Sort::Close => &[(b"fd=", Key::Fd)],
+            _ => &[],
+        }
+    }
+
     /// Whether numbers follow its tag.
     #[inline]
     #[must_use]

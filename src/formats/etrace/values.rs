@@ -94,15 +94,35 @@ pub struct Values {
 impl Values {
     const MOST: usize = 6;
 
-    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. Numbers beyond
-    /// 63 bits keep their low 64 bits, so that the kernel's unsigned -1 is -1.
+    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. `usual` are the
+    /// names with which such texts mostly start, each with its `=`. Numbers beyond 63 bits keep their low 64 bits, so
+    /// that the kernel's unsigned -1 is -1.
     #[inline]
-    pub fn read(&mut self, text: &[u8]) {
+    pub fn read(&mut self, text: &[u8], usual: &[(&[u8], Key)]) {
         self.count = 0;
-        let slots = self.keys.iter_mut().zip(&mut self.numbers);
-        for ((key, number), (name, value)) in slots.zip(pairs(text)) {
-            *key = Key::of(name);
-            *number = value;
+        let mut rest = text;
+        for (name, key) in usual {
+            let Some((value, used)) = rest.strip_prefix(*name).and_then(parse_number) else {
+                break;
+            };
+            self.push(*key, value);
+            let used = name.len() + used;
+            let Some(more) = rest.get(used..).and_then(|rest| rest.strip_prefix(b",")) else {
+                return;
+            };
+            rest = more;
+        }
+        for (name, value) in pairs(rest).take(Values::MOST) {
+            self.push(Key::of(name), value);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, key: Key, value: i64) {
+        let at = usize::from(self.count);
+        if let (Some(key_place), Some(place)) = (self.keys.get_mut(at), self.numbers.get_mut(at)) {
+            *key_place = key;
+            *place = value;
             self.count += 1;
         }
     }
@@ -130,8 +150,7 @@ pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest.take()?;
-        let length = text.iter().position(|&byte| byte == b'=')?;
-        let (name, number) = text.split_at_checked(length)?;
+        let (name, number) = text.split_at_checked(text.iter().position(|&byte| byte == b'=')?)?;
         let number = number.get(1..)?;
         let (value, used) = parse_number(number)?;
         rest = number.get(used..)?.strip_prefix(b",");
@@ -181,12 +200,29 @@ mod tests {
     #[test]
     fn values_are_found_by_their_keys() {
         let mut values = Values::default();
-        values.read(b"a=1,b=2,c=3,d=4,e=5,f=6,flags=7");
-        values.read(b"fd=18446744073709551615,novel=7,mode=-1,x");
+        values.read(b"a=1,b=2,c=3,d=4,e=5,f=6,flags=7", &[]);
+        values.read(b"fd=18446744073709551615,novel=7,mode=-1,x", &[]);
         assert_eq!(values.get(Key::Fd), Some(-1));
         assert_eq!(values.get(Key::Mode), Some(-1));
         assert_eq!(values.get(Key::Flags), None);
         assert_eq!(values.get(Key::Other), Some(7));
+        let usual: [(&[u8], Key); 2] = [(b"fnamesize=", Key::PathSize), (b"fd=", Key::Fd)];
+        for (text, path, fd) in [
+            ("fnamesize=3,fd=4", Some(3), Some(4)),
+            ("fnamesize=3,fd=", Some(3), None),
+            ("fnamesize=3,mode=5,fd=4", Some(3), Some(4)),
+            ("fnamesize=3;fd=4", Some(3), None),
+            ("fd=4,fnamesize=3", Some(3), Some(4)),
+            ("fnamesize=-,fd=4", None, None),
+            ("", None, None),
+        ] {
+            values.read(text.as_bytes(), &usual);
+            assert_eq!(
+                (values.get(Key::PathSize), values.get(Key::Fd)),
+                (path, fd),
+                "{text}"
+            );
+        }
         let all: Vec<_> = pairs(b"oldfd=3,newfd=10,flags=0").collect();
         assert_eq!(all, [(&b"oldfd"[..], 3), (b"newfd", 10), (b"flags", 0)]);
     }
