@@ -98,5 +98,9 @@ pub fn build_files(
         [true, false] => Paths::SomeRelative,
         [false, false] => Paths::Whole,
     };
-    (Files { rows }, paths)
+    let files = Files {
+        rows,
+        ..Files::default()
+    };
+    (files, paths)
 }

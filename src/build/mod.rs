@@ -55,7 +55,7 @@ use crate::event::keys::Derive;
 use crate::event::pairs::SYSCALLS;
 use crate::event::{Directory, Lane, LaneColumns, TraceInfo};
 use crate::trace::file_history::FileSource;
-use crate::trace::{Cpu, CpuId, ThreadId, Trace, TrackKind};
+use crate::trace::{Cpu, CpuId, Files, ThreadId, Trace, TrackKind};
 
 /// The columns of one part, as its reader gave them.
 #[derive(Debug)]
@@ -104,7 +104,11 @@ pub fn build(
 
     let (files, paths) =
         file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
-    trace.files = files.into();
+    trace.files = Files {
+        opens: directory.opens,
+        ..files
+    }
+    .into();
     directories::resolve_paths(&mut merged, &people.births, &mut trace, paths);
     let mut paired = pairing::build_slices(&mut merged, &trace);
     trace.diagnostics.merge(paired.diagnostics);
@@ -173,6 +177,7 @@ fn files_of<'a>(merged: &'a merge::Merged, trace: &'a Trace) -> FileSource<'a> {
         strings: &merged.strings,
         events: &merged.events,
         rows: &trace.files.rows,
+        opens: trace.files.opens,
         threads: &trace.threads,
         processes: &trace.processes,
     }

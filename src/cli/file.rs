@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufWriter, Write};
 
 use clap::{Arg, ArgAction, ArgMatches};
+use rustc_hash::FxHashMap;
 
 use super::command::{CliError, Command, files_arguments, format_argument, load, row_format};
 use crate::base::strings::{exact_bytes, text_of};
 use crate::export::rows::{Cell, RowWriter};
-use crate::query::files::{FileList, Kinship, More};
+use crate::query::files::{FileList, Kinship, More, Relative};
 use crate::query::process_times::program_of;
-use crate::trace::{FileId, Trace};
+use crate::trace::FileId;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -86,16 +87,21 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         }
         Some(kinship) => {
             let (relatives, more) = list.relatives(trace, file, kinship);
+            let used: FxHashMap<FileId, &Relative> =
+                relatives.iter().map(|it| (it.file, it)).collect();
             let columns = ["steps", "path", "through_pid", "through", "towards"];
             let mut rows = RowWriter::new(&mut out, format, &columns)?;
             for relative in &relatives {
                 let pid = trace.processes.get(relative.through.0 as usize);
                 rows.row(&[
                     relative.steps.into(),
-                    name(trace, &list, relative.file),
+                    Cell::of_string(trace, relative.name(trace)),
                     pid.map(|it| it.pid).into(),
                     program_of(trace, relative.through).into(),
-                    name(trace, &list, relative.towards),
+                    match used.get(&relative.towards) {
+                        Some(nearer) => Cell::of_string(trace, nearer.name(trace)),
+                        None => Cell::of_string(trace, list.history.name(relative.towards)),
+                    },
                 ])?;
             }
             rows.finish()?;
@@ -107,8 +113,4 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     }
     out.flush()?;
     Ok(())
-}
-
-fn name(trace: &Trace, list: &FileList, file: FileId) -> Cell {
-    Cell::of_string(trace, list.history.name(file))
 }

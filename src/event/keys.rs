@@ -104,6 +104,8 @@ pub struct Directory {
     pub environments: Vec<Environment>,
     /// What `build` makes of lives and files beyond threads and processes.
     pub derive: Derive,
+    /// What the paths of opens are.
+    pub opens: OpenPaths,
     /// What is said of tasks whose birth is not in the file.
     pub unseen: Unseen,
     /// The strings that the above refer to.
@@ -129,6 +131,16 @@ pub enum Unseen {
     NumbersRise,
     /// The file begins with this task (its number in the file, 0 if it says nothing there): all others are new.
     NewButRoot(u64),
+}
+
+/// What the path of an open is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenPaths {
+    /// As the program said it: symbolic links may be in it.
+    #[default]
+    AsSaid,
+    /// Where it led to: no symbolic links are in it.
+    Resolved,
 }
 
 /// What `build` derives from lives and files for formats that have nothing else to draw.

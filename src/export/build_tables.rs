@@ -68,6 +68,7 @@ pub const FILE_LIST: Table = Table {
         "first",
         "last",
         "names",
+        "gone",
     ],
     write: file_list,
 };
@@ -246,7 +247,7 @@ fn file_list(
         if !is_chosen {
             continue;
         }
-        let names = &list.history.files[index as usize].names;
+        let file = &list.history.files[index as usize];
         rows.row(&[
             index.into(),
             Cell::of_string(trace, list.history.name(id)),
@@ -256,7 +257,8 @@ fn file_list(
             summary.processes.into(),
             summary.first.0.into(),
             summary.last.0.into(),
-            (names.len() as u32).into(),
+            (file.names.len() as u32).into(),
+            u32::from(file.is_gone).into(),
         ])?;
     }
     Ok(())

@@ -11,7 +11,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::files::FileList;
-use crate::base::Timestamp;
+use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
 use crate::trace::file_history::Access;
 use crate::trace::{FileId, ProcessId, Trace};
@@ -21,6 +21,8 @@ use crate::trace::{FileId, ProcessId, Trace};
 pub struct Relative {
     /// The file.
     pub file: FileId,
+    /// The row of `trace.files` that opened it: it says the name that it had then.
+    pub row: u32,
     /// How many steps away: 1 is what the writers read themselves.
     pub steps: u32,
     /// The process between it and the file one step nearer.
@@ -73,6 +75,15 @@ impl Asked {
     }
 }
 
+impl Relative {
+    /// What the file was called when it was used.
+    #[must_use]
+    pub fn name(&self, trace: &Trace) -> StringId {
+        let row = trace.files.rows.get(self.row as usize);
+        row.map_or(StringId::EMPTY, |row| row.path)
+    }
+}
+
 impl FileList {
     /// What went into a file, or was made from it: each file once, nearest first; and whether there would be more.
     #[must_use]
@@ -103,7 +114,7 @@ impl FileList {
                         Kinship::MadeFrom => self.piped_to.get(&through),
                     };
                     around.extend(pipes.into_iter().flatten().map(|&other| (other, time)));
-                    for file in self.touched(trace, through, time, kinship) {
+                    for (file, row) in self.touched(trace, through, time, kinship) {
                         if !met.insert(file) {
                             continue;
                         }
@@ -112,6 +123,7 @@ impl FileList {
                         }
                         out.push(Relative {
                             file,
+                            row,
                             steps,
                             through,
                             towards,
@@ -170,14 +182,14 @@ impl FileList {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// What a process read before `time`, or had open for writing after it.
+    /// What a process read before `time`, or had open for writing after it, and the rows that opened it.
     fn touched(
         &self,
         trace: &Trace,
         process: ProcessId,
         time: Timestamp,
         kinship: Kinship,
-    ) -> Vec<FileId> {
+    ) -> Vec<(FileId, u32)> {
         let rows = self.by_process.get(&process).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().copied().filter(|&index| {
             let row = &trace.files.rows[index as usize];
@@ -197,8 +209,8 @@ impl FileList {
             .filter_map(|&heir| self.history.heirs.get(heir as usize))
             .filter(|heir| heir.until.is_none_or(|until| until.0 >= time));
         own.chain(heirs.map(|heir| heir.row))
-            .filter_map(|row| self.history.of_row.get(row as usize).copied())
-            .filter(|file| {
+            .filter_map(|row| Some((*self.history.of_row.get(row as usize)?, row)))
+            .filter(|(file, _)| {
                 self.history
                     .files
                     .get(file.0 as usize)

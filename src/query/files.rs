@@ -7,7 +7,7 @@ pub use super::file_relatives::{Kinship, MOST_RELATIVES, More, Relative};
 use super::process_rows::Order;
 use crate::base::Timestamp;
 use crate::event::FileOp;
-use crate::trace::file_history::{Access, Heir, word_of};
+use crate::trace::file_history::{Access, File, Heir, word_of};
 use crate::trace::{FileHistory, FileId, ProcessId, Trace};
 
 /// All files, and what was done to each.
@@ -264,19 +264,18 @@ impl FileList {
     #[must_use]
     pub fn find(&self, trace: &Trace, path: &[u8]) -> Option<FileId> {
         let name = trace.strings.find(path);
-        let named = |is_it: &dyn Fn(&[crate::base::StringId]) -> bool| {
-            let at = self
-                .history
-                .files
-                .iter()
-                .rposition(|file| is_it(&file.names))?;
+        let named = |is_it: &dyn Fn(&File) -> bool| {
+            let at = self.history.files.iter().rposition(is_it)?;
             Some(FileId(at as u32))
         };
-        if let Some(name) = name
-            && let Some(file) = named(&|names| names.last() == Some(&name))
-                .or_else(|| named(&|names| names.contains(&name)))
-        {
-            return Some(file);
+        if let Some(name) = name {
+            let is_last = |file: &File| file.names.last() == Some(&name);
+            let found = named(&|file| is_last(file) && !file.is_gone)
+                .or_else(|| named(&is_last))
+                .or_else(|| named(&|file| file.names.contains(&name)));
+            if found.is_some() {
+                return found;
+            }
         }
         // The end of a path is enough, if no other file ends so.
         let tail = [b"/", path].concat();

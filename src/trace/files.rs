@@ -4,6 +4,7 @@ use super::entities::ThreadId;
 use super::events::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
+pub use crate::event::keys::OpenPaths;
 
 /// One thing done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,4 +34,6 @@ pub struct FileUse {
 pub struct Files {
     /// The rows.
     pub rows: Vec<FileUse>,
+    /// What the paths of opens are.
+    pub opens: OpenPaths,
 }

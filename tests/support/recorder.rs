@@ -143,6 +143,24 @@ impl Recorder {
         self.line(of, format!("{}|{to}", words[3]).as_bytes());
     }
 
+    /// A symbolic link to `target`, which is there.
+    pub fn symlink(&mut self, of: i64, target: &str, link: &str) {
+        let (length, link_length) = (target.len(), link.len());
+        self.call(
+            of,
+            &format!(
+                "Symlink|targetnamesize={length},resolvednamesize={length},linknamesize={link_length}"
+            ),
+        );
+        for line in [
+            format!("ST|{target}"),
+            format!("SR|{target}"),
+            format!("SL|{link}"),
+        ] {
+            self.line(of, line.as_bytes());
+        }
+    }
+
     pub fn exit(&mut self, of: i64, status: i32) {
         self.call(of, &format!("Exit|status={status}"));
     }

@@ -16,6 +16,7 @@ use crate::base::{Nanos, StringId};
 use crate::event::part::ClockUnit;
 use crate::event::{EventKind, FirstDay, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
+use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{
     CounterTrack, CpuId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment, SliceLabel,
@@ -315,6 +316,11 @@ impl<'a> Joined<'a> {
                 message: moves.string(log.message),
                 event: moves.event(log.event),
             }));
+        if self.trace.files.rows.is_empty() {
+            self.trace.files.opens = theirs.files.opens;
+        } else if !theirs.files.rows.is_empty() && theirs.files.opens != self.trace.files.opens {
+            self.trace.files.opens = OpenPaths::AsSaid;
+        }
         self.trace
             .files
             .rows

@@ -22,7 +22,7 @@ use super::lost_clones;
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
 use crate::base::{Diagnostics, Job, ReadError, Strings, Timestamp};
-use crate::event::keys::Derive;
+use crate::event::keys::{Derive, OpenPaths};
 use crate::event::{
     Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
     ThreadKey, TraceInfo, Value,
@@ -266,6 +266,7 @@ impl Reader for WithEtrace {
     fn directory(&self) -> Directory {
         let mut directory = self.inner.directory();
         directory.derive = Derive::Programs;
+        directory.opens = OpenPaths::Resolved;
         if let Some(lines) = self.text.get() {
             let kinds = lines.kinds(&mut directory.strings);
             directory.kinds.extend(kinds);

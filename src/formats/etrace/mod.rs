@@ -41,7 +41,7 @@ mod words;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
-use crate::event::keys::{Derive, Unseen};
+use crate::event::keys::{Derive, OpenPaths, Unseen};
 use crate::event::{Coarse, Directory, EventDetail, FieldRef, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::format::Together;
 use crate::formats::{EventRef, Format, Input, Reader};
@@ -218,6 +218,7 @@ impl Reader for EtraceReader {
     fn directory(&self) -> Directory {
         let mut directory = Directory {
             derive: Derive::Programs,
+            opens: OpenPaths::Resolved,
             unseen: match self.file.head.directory {
                 Some(_) => Unseen::NewButRoot(self.file.head.root.map_or(0, |root| root as u64)),
                 None => Unseen::NumbersRise,

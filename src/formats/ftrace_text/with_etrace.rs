@@ -11,7 +11,7 @@ use super::prefix::split_prefix;
 use super::{Block, FtraceReader};
 use crate::base::lines::lines;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
-use crate::event::keys::Derive;
+use crate::event::keys::{Derive, OpenPaths};
 use crate::event::{
     Coarse, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Part, ThreadKey,
     TraceInfo, Value,
@@ -168,6 +168,7 @@ impl Reader for WithEtrace {
     fn directory(&self) -> Directory {
         Directory {
             derive: Derive::Programs,
+            opens: OpenPaths::Resolved,
             ..self.inner.directory()
         }
     }

@@ -6,12 +6,13 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
+use crate::event::FileOp;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
 use crate::query::Item;
-use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, listed};
+use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, Use, listed};
 use crate::query::process_times::program_of;
-use crate::trace::{FileId, ProcessId};
+use crate::trace::{FileId, FileUse, ProcessId};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -139,7 +140,7 @@ impl Pane for FilesPane {
                             };
                             match self.kin.ask(ui.ctx(), of, work).filter(|kin| kin.of == of) {
                                 Some(kin) => {
-                                    let next = kin_ui(ui, scene, &list, kin, &mut actions);
+                                    let next = kin_ui(ui, scene, kin, &mut actions);
                                     self.chosen = next.or(self.chosen);
                                 }
                                 None => drop(ui.spinner()),
@@ -247,16 +248,16 @@ fn chosen_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId, aske
     let name = trace.text(list.history.name(file)).into_owned();
     ui.add(egui::Label::new(RichText::new(&name).strong()).truncate())
         .on_hover_text(&name);
-    if entry.names.len() > 1 {
-        let before: Vec<_> = entry
-            .names
-            .iter()
-            .rev()
-            .skip(1)
-            .take(8)
-            .map(|&name| trace.text(name))
-            .collect();
-        let words = format!("also: {}", before.join(", "));
+    let gone = entry
+        .is_gone
+        .then(|| "deleted, or another file's name later".to_owned());
+    let before: Vec<_> = (entry.names.iter().rev().skip(1).take(8))
+        .map(|&name| trace.text(name))
+        .collect();
+    let also = (!before.is_empty()).then(|| format!("also: {}", before.join(", ")));
+    let words: Vec<String> = gone.into_iter().chain(also).collect();
+    if !words.is_empty() {
+        let words = words.join("; ");
         ui.add(
             egui::Label::new(RichText::new(&words).size(12.0).color(scene.palette.weak)).truncate(),
         )
@@ -280,6 +281,20 @@ fn process_text(scene: &Scene<'_>, id: Option<ProcessId>) -> String {
     };
     let pid = trace.processes.get(id.0 as usize).map_or(0, |it| it.pid);
     format!("{} ({pid})", program_of(trace, id))
+}
+
+/// When a use was over, and under which name it was where that is not the file's present one; or the other name of
+/// a rename or link.
+fn until_text(scene: &Scene<'_>, list: &FileList, file: FileId, it: &Use, row: &FileUse) -> String {
+    let trace = &scene.loaded.trace;
+    if row.op != FileOp::Open {
+        return trace.text(row.other_path).into_owned();
+    }
+    let until = it.until.map(|time| time_text(scene, time));
+    let name = (row.path != list.history.name(file)).then(|| trace.text(row.path));
+    let name = name.map(|name| format!("as {name}"));
+    let words: Vec<String> = until.into_iter().chain(name).collect();
+    words.join("  ")
 }
 
 /// Who used the file, when, and for what.
@@ -325,14 +340,7 @@ fn uses_ui(
                 row.col(|ui| text_ui(ui, it.word));
                 row.col(|ui| text_ui(ui, process_text(scene, it.process)));
                 row.col(|ui| {
-                    let text = match it.until {
-                        Some(time) => time_text(scene, time),
-                        None if entry.op != crate::event::FileOp::Open => {
-                            trace.text(entry.other_path).into_owned()
-                        }
-                        None => String::new(),
-                    };
-                    text_ui(ui, text);
+                    text_ui(ui, until_text(scene, list, file, &it, entry));
                 });
                 let response = row.response();
                 if response.clicked() {
@@ -344,13 +352,7 @@ fn uses_ui(
 }
 
 /// The relatives of a file; the one that was clicked.
-fn kin_ui(
-    ui: &mut Ui,
-    scene: &Scene<'_>,
-    list: &FileList,
-    kin: &Kin,
-    actions: &mut Vec<Action>,
-) -> Option<FileId> {
+fn kin_ui(ui: &mut Ui, scene: &Scene<'_>, kin: &Kin, actions: &mut Vec<Action>) -> Option<FileId> {
     let trace = &scene.loaded.trace;
     if kin.relatives.is_empty() {
         let words = match kin.of.2 {
@@ -390,7 +392,7 @@ fn kin_ui(
                     return;
                 };
                 row.col(|ui| text_ui(ui, relative.steps.to_string()));
-                row.col(|ui| path_ui(ui, &trace.text(list.history.name(relative.file))));
+                row.col(|ui| path_ui(ui, &trace.text(relative.name(trace))));
                 row.col(|ui| {
                     let text = process_text(scene, Some(relative.through));
                     if ui.link(RichText::new(text).size(12.0)).clicked() {

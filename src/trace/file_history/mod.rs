@@ -8,10 +8,14 @@
 //! ```
 //!
 //! A path means the file that was last created, renamed or linked there (`file_names`). A file's writers are those since
-//! it was last emptied; children that inherited it as their output are among them (`file_holders`). Devices, `/proc`, `/sys` and directories are files, but nothing depends on them. Deleting is not
-//! recorded by any format here, so a path that is written again is the same file unless it was opened with `O_EXCL`.
+//! it was last emptied; children that inherited it as their output are among them (`file_holders`). Devices, `/proc`,
+//! `/sys` and directories are files, but nothing depends on them. What takes another's name, and which name a file is
+//! called by, is in `renames`. Build tracers do not tell what is deleted, so a path that is written again is the same
+//! file unless it was opened with `O_EXCL`, or was a symbolic link that opens do not go through any more.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+
+mod renames;
 
 use super::Trace;
 use super::entities::{Process, ProcessId, Thread};
@@ -19,9 +23,10 @@ use super::events::{EventId, Events};
 pub use super::file_holders::Heir;
 use super::file_holders::{Cause, Done, Holders};
 use super::file_names::{FileNames, NOTHING};
-use super::files::FileUse;
+use super::files::{FileUse, OpenPaths};
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::FileOp;
+use renames::Link;
 
 /// Row number of a file in [`FileHistory::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,8 +40,11 @@ impl FileId {
 /// One file under all its names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
-    /// Its names in the order in which they were met; the last is the present one, links stand before it.
+    /// Its names in the order in which they were met; the last is the present one, or the last that it had; links
+    /// and names that others have now stand before it.
     pub names: Vec<StringId>,
+    /// Whether it has no name any more: each is another file's now, or was deleted.
+    pub is_gone: bool,
     /// Whether others can depend on what is in it (it is no device and no directory).
     pub has_content: bool,
 }
@@ -178,6 +186,8 @@ pub struct FileSource<'a> {
     pub events: &'a Events,
     /// What was done to files, by time.
     pub rows: &'a [FileUse],
+    /// What the paths of opens are.
+    pub opens: OpenPaths,
     /// By whom.
     pub threads: &'a [Thread],
     /// Their processes.
@@ -188,18 +198,11 @@ struct Walk<'a> {
     trace: FileSource<'a>,
     names: FileNames<'a>,
     writers: Vec<Vec<Writer>>,
-    /// Who made a name of a file, where it is a link: its readers depend on them.
-    linkers: FxHashMap<StringId, Vec<Writer>>,
+    /// Names that are links.
+    links: FxHashMap<StringId, Link>,
     holders: Holders,
     told: FxHashSet<(u32, u32, u32)>,
     out: FileHistory,
-}
-
-/// What a rename does to the other name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Renaming {
-    Moves,
-    Exchanges,
 }
 
 /// Births and ends of processes, by time.
@@ -237,6 +240,7 @@ impl FileHistory {
             strings: &trace.strings,
             events: &trace.events,
             rows: &trace.files.rows,
+            opens: trace.files.opens,
             threads: &trace.threads,
             processes: &trace.processes,
         })
@@ -252,7 +256,7 @@ impl FileHistory {
             trace,
             names: FileNames::new(trace.strings),
             writers: Vec::new(),
-            linkers: FxHashMap::default(),
+            links: FxHashMap::default(),
             holders: Holders::default(),
             told: FxHashSet::default(),
             out: FileHistory::default(),
@@ -374,12 +378,7 @@ impl Walk<'_> {
             FileOp::Open => self.opened(index, row, process),
             FileOp::Rename => self.renamed(index, row, process),
             FileOp::Link | FileOp::Symlink => self.linked(index, row, process),
-            FileOp::Unlink => {
-                // Whatever is made there later is another file.
-                let file = self.at(row.path);
-                self.names.set(row.path, NOTHING);
-                file
-            }
+            FileOp::Unlink => self.deleted(row.path),
             _ => FileId::NONE,
         }
     }
@@ -401,9 +400,9 @@ impl Walk<'_> {
         }
         let access = Access::of_flags(row.flags);
         let is_new = row.flags & (CREATE | EXCLUSIVE) == CREATE | EXCLUSIVE;
-        let file = if is_new {
-            self.linkers.remove(&row.path);
-            self.create(row.path)
+        let file = if is_new || self.is_instead_of_link(row) {
+            self.links.remove(&row.path);
+            self.replace(row.path)
         } else {
             self.at(row.path)
         };
@@ -426,104 +425,14 @@ impl Walk<'_> {
         file
     }
 
-    /// A rename: `path` is now `other_path`.
-    fn renamed(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
-        let renaming = match row.flags & RENAME_EXCHANGE {
-            0 => Renaming::Moves,
-            _ => Renaming::Exchanges,
-        };
-        let moved = self.move_below(row.path, row.other_path, renaming);
-        if let Some(mut linkers) = self.linkers.remove(&row.path) {
-            // What moves is the link; the file stays where it is.
-            let file = self.at(row.path);
-            linkers.extend(process.map(|process| Writer::of(index, process)));
-            self.names.set(row.path, NOTHING);
-            self.add_link(row.other_path, file, linkers);
-            return file;
-        }
-        self.linkers.remove(&row.other_path);
-        let file = self.at(row.path);
-        if moved > 0 {
-            // A folder.
-            self.out.files[file.0 as usize].has_content = false;
-        }
-        if renaming == Renaming::Exchanges {
-            let other = self.at(row.other_path);
-            self.names.set(row.path, other.0);
-            self.out.files[other.0 as usize].names.push(row.path);
-        } else {
-            self.names.set(row.path, NOTHING);
-        }
-        self.names.set(row.other_path, file.0);
-        self.out.files[file.0 as usize].names.push(row.other_path);
-        if let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) {
-            self.depend(file, index, row, process);
-            self.add_writer(file, Writer::of(index, process));
-        }
-        file
-    }
-
-    /// A link or a symbolic link: `path` is also `other_path`.
-    fn linked(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
-        let file = self.at(row.path);
-        let linkers = process.map(|process| Writer::of(index, process));
-        self.add_link(row.other_path, file, linkers.into_iter().collect());
-        if let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) {
-            self.depend(file, index, row, process);
-        }
-        file
-    }
-
-    fn add_link(&mut self, path: StringId, file: FileId, linkers: Vec<Writer>) {
-        if path == StringId::EMPTY {
-            return;
-        }
-        self.names.set(path, file.0);
-        self.linkers.insert(path, linkers);
-        let names = &mut self.out.files[file.0 as usize].names;
-        let present = names.len().saturating_sub(1);
-        if !names.contains(&path) {
-            names.insert(present, path);
-        }
-    }
-
-    /// Files below a renamed folder go with it: how many.
-    fn move_below(&mut self, from: StringId, to: StringId, renaming: Renaming) -> usize {
-        // What was opened for writing is no folder, so that most renames need not look.
-        let is_file = |path: StringId| {
-            let writers = self.writers.get(self.names.at(path) as usize);
-            let is_open = |it: &Writer| self.trace.rows[it.row as usize].op == FileOp::Open;
-            writers.is_some_and(|writers| writers.iter().any(is_open))
-        };
-        if is_file(from) || (renaming == Renaming::Exchanges && is_file(to)) {
-            return 0;
-        }
-        let own = self.names.take_below(from);
-        let others = match renaming {
-            Renaming::Exchanges => self.names.take_below(to),
-            Renaming::Moves => Vec::new(),
-        };
-        let count = own.len();
-        let files = &mut self.out.files;
-        for (folder, below) in [(to, own), (from, others)] {
-            self.names.put_below(folder, below, &mut |name, file| {
-                if let Some(file) = files.get_mut(file as usize) {
-                    file.names.push(name);
-                }
-            });
-        }
-        count
-    }
-
     fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
-        let linkers = match self.linkers.is_empty() || row.op != FileOp::Open {
+        let linkers: Vec<Writer> = match self.links.is_empty() || row.op != FileOp::Open {
             true => Vec::new(),
             // An open knows the name that was said beside the one that it led to.
             false => [row.path, row.other_path]
                 .iter()
-                .filter_map(|path| self.linkers.get(path))
-                .flatten()
-                .copied()
+                .filter_map(|path| self.links.get(path))
+                .flat_map(|link| link.makers.iter().copied())
                 .collect(),
         };
         for writer in linkers {
@@ -615,6 +524,7 @@ impl Walk<'_> {
         let is_path = !bytes.ends_with(b"]") || bytes.contains(&b'/');
         self.out.files.push(File {
             names: vec![path],
+            is_gone: false,
             has_content: !is_special && is_path && bytes != b"/dev",
         });
         self.writers.push(Vec::new());

@@ -1,0 +1,189 @@
+//! Which file a name means in a traced build: links that are replaced, names that go over to other files, children that
+//! go on with an open file, and paths that are the same though they are not written so.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/recorder.rs"]
+mod recorder;
+
+use recorder::Recorder;
+use threadline::base::Job;
+use threadline::load::{self, LoadedTrace};
+use threadline::query::files::{FileList, Kinship};
+use threadline::query::process_times::program_of;
+use threadline::trace::{FileHistory, FileId, ProcessId, Trace};
+
+fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    load::open(&path, &Job::default()).unwrap()
+}
+
+fn load(recorder: &Recorder) -> LoadedTrace {
+    load_as("made.etrace", &recorder.text)
+}
+
+/// The file of each successful row that has one, with the path that the row says.
+fn files_of_rows(trace: &Trace) -> Vec<(String, FileId)> {
+    let history = FileHistory::new(trace);
+    let rows = trace.files.rows.iter().zip(&history.of_row);
+    rows.filter(|(_, file)| **file != FileId::NONE)
+        .map(|(row, file)| (trace.text(row.path).into_owned(), *file))
+        .collect()
+}
+
+/// (writer, reader) of each dependency.
+fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
+    let name = |id: ProcessId| program_of(trace, id);
+    let history = FileHistory::new(trace);
+    (history.dependencies.iter())
+        .map(|it| [name(it.writer), name(it.reader)])
+        .collect()
+}
+
+fn names(trace: &Trace) -> Vec<String> {
+    let history = FileHistory::new(trace);
+    let names = (0..history.files.len() as u32).map(|id| history.name(FileId(id)));
+    names.map(|name| trace.text(name).into_owned()).collect()
+}
+
+fn pairs(all: &[[&str; 2]]) -> Vec<[String; 2]> {
+    all.iter().map(|pair| pair.map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_file_in_place_of_a_symbolic_link_is_not_what_the_link_led_to() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/gen", &["gen"], |r, it| r.write(it, "/w/target"));
+    r.run(3, "/b/ln", &["ln"], |r, it| {
+        r.symlink(it, "/w/target", "/w/link");
+    });
+    r.run(4, "/b/through", &["through"], |r, it| {
+        r.open_as(it, b"/w/target", b"/w/link", 0, 3);
+    });
+    // Somebody deletes the link, which no line tells, and writes a file there.
+    r.run(5, "/b/cc", &["cc"], |r, it| r.write(it, "/w/link"));
+    r.run(6, "/b/ld", &["ld"], |r, it| r.read(it, "/w/link"));
+    r.run(7, "/b/cat", &["cat"], |r, it| r.read(it, "/w/target"));
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    assert_eq!(
+        dependencies(trace),
+        pairs(&[
+            ["gen", "ln"],
+            ["ln", "through"],
+            ["gen", "through"],
+            ["cc", "ld"],
+            ["gen", "cat"]
+        ])
+    );
+    let list = FileList::new(trace);
+    let [link, target] = [&b"/w/link"[..], b"/w/target"].map(|path| list.find(trace, path));
+    assert_ne!(link, target);
+    assert_eq!(list.summaries[target.unwrap().0 as usize].writes, 1);
+}
+
+#[test]
+fn a_link_that_is_renamed_or_replaced_leaves_its_name() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/gen", &["gen"], |r, it| r.write(it, "/w/target"));
+    r.run(3, "/b/ln", &["ln"], |r, it| {
+        r.symlink(it, "/w/target", "/w/link");
+        r.rename(it, "/w/link", "/w/moved");
+        r.symlink(it, "/w/target", "/w/other");
+        // A folder goes elsewhere with the link in it.
+        r.symlink(it, "/w/target", "/w/a/in");
+        r.rename(it, "/w/a", "/w/b");
+    });
+    r.run(4, "/b/cc", &["cc"], |r, it| {
+        r.write(it, "/w/link");
+        r.write(it, "/w/new");
+        r.rename(it, "/w/new", "/w/other");
+        r.write(it, "/w/b/in");
+        r.write(it, "/w/a/in");
+    });
+    let loaded = load(&r);
+    let rows = files_of_rows(&loaded.trace);
+    let of = |path: &str| rows.iter().rev().find(|row| row.0 == path).unwrap().1;
+    let all = ["/w/target", "/w/link", "/w/new", "/w/b/in", "/w/a/in"].map(of);
+    for (at, file) in all.iter().enumerate() {
+        assert!(!all[..at].contains(file), "{at}: {all:?}");
+    }
+}
+
+#[test]
+fn links_of_strace_lead_to_their_files_until_they_are_deleted() {
+    let text = "7 10:00:00.000001 openat(AT_FDCWD, \"/w/t\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3\n\
+        7 10:00:00.000002 symlink(\"/w/t\", \"/w/l\") = 0\n\
+        8 10:00:00.000003 openat(AT_FDCWD, \"/w/l\", O_RDONLY) = 3\n\
+        7 10:00:00.000004 unlink(\"/w/l\") = 0\n\
+        9 10:00:00.000005 openat(AT_FDCWD, \"/w/l\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3\n\
+        8 10:00:00.000006 openat(AT_FDCWD, \"/w/l\", O_RDONLY) = 4\n";
+    let loaded = load_as("links.strace", text.as_bytes());
+    let trace = &loaded.trace;
+    let files: Vec<u32> = (files_of_rows(trace).iter()).map(|row| row.1.0).collect();
+    assert_eq!(files, [0, 0, 0, 0, 1, 1]);
+    let history = FileHistory::new(trace);
+    let writers: Vec<u64> = (history.dependencies.iter())
+        .map(|it| trace.processes[it.writer.0 as usize].pid)
+        .collect();
+    // The link's maker is the target's writer, told once; of the file behind it there is another.
+    assert_eq!(writers, [7, 7, 9]);
+}
+
+#[test]
+fn files_are_called_by_the_names_that_they_have() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/cc", &["cc"], |r, it| {
+        r.write(it, "/w/a.o");
+        r.write(it, "/w/lib.so.1");
+        r.link(it, "/w/lib.so.1", "/w/lib.so");
+    });
+    r.run(3, "/b/cc", &["cc"], |r, it| {
+        r.write(it, "/w/tmp1");
+        r.rename(it, "/w/tmp1", "/w/a.o");
+        r.write(it, "/w/tmp2");
+        r.rename(it, "/w/tmp2", "/w/lib.so.1");
+    });
+    r.run(4, "/b/ld", &["ld"], |r, it| {
+        r.read(it, "/w/a.o");
+        r.write(it, "/w/prog");
+    });
+    r.run(5, "/b/mv", &["mv"], |r, it| {
+        r.rename(it, "/w/a.o", "/w/old.o");
+    });
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    // The first a.o is nowhere any more, and the first library only the link.
+    assert_eq!(
+        names(trace),
+        ["/w/a.o", "/w/lib.so", "/w/old.o", "/w/lib.so.1", "/w/prog"]
+    );
+    let list = FileList::new(trace);
+    let gone: Vec<bool> = list.history.files.iter().map(|file| file.is_gone).collect();
+    assert_eq!(gone, [true, false, false, false, false]);
+    assert_eq!(list.find(trace, b"/w/lib.so.1"), Some(FileId(3)));
+    assert_eq!(list.find(trace, b"/w/lib.so"), Some(FileId(1)));
+    // What went into the program was called a.o then.
+    let prog = list.find(trace, b"/w/prog").unwrap();
+    let (relatives, _) = list.relatives(trace, prog, Kinship::WentInto);
+    let used: Vec<_> = (relatives.iter())
+        .map(|it| (it.file, trace.text(it.name(trace)).into_owned()))
+        .collect();
+    assert_eq!(used, [(FileId(2), "/w/a.o".to_owned())]);
+}
+
+#[test]
+fn of_two_files_of_one_name_the_present_one_is_found() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/cc", &["cc"], |r, it| {
+        r.write(it, "/w/tmp");
+        r.read(it, "/w/a.o");
+        r.rename(it, "/w/tmp", "/w/a.o");
+    });
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let list = FileList::new(trace);
+    assert_eq!(names(trace), ["/w/a.o", "/w/a.o"]);
+    assert_eq!(list.find(trace, b"/w/a.o"), Some(FileId(0)));
+}
