@@ -180,3 +180,75 @@ fn a_clone_call_before_lost_events_says_nothing_of_later_forks() {
         assert_eq!(whole, (Some(1001), Some(ForkSort::Process), 2));
     }
 }
+
+/// The lines of an exec of `task` within an ftrace text, called so in its columns.
+fn exec_in_text(task: i64, pid: i64, comm: &str, time: &str, program: &str) -> String {
+    let length = program.len();
+    let mut text = String::new();
+    for body in [
+        &format!("New_proc|argsize=2,prognameisize={length},prognamepsize={length},cwdsize=2"),
+        &format!("PI|{program}"),
+        &format!("PP|{program}"),
+        "CW|/w",
+        "A[0]p",
+        "End_of_args|",
+    ] {
+        text.push_str(&format!(
+            "  {comm}-{pid} [001] ..... {time}: 0: {task},1,77,4!{body}\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn a_name_from_before_an_exec_is_not_the_programs() {
+    let upid = |serial: i64, pid: i64| serial << 22 | pid;
+    let mut text = String::from("# tracer: nop\n");
+    for at in 0..20 {
+        text.push_str(&format!(
+            "   x-7 [000] d..2. 5.0000{at:02}: sched_waking: comm=x pid=7 prio=120 target_cpu=000\n"
+        ));
+    }
+    // A fork and a wakeup say what the child is called before it runs another program.
+    for (serial, pid) in [(2, 101), (3, 102), (4, 103)] {
+        text.push_str(&format!(
+            "  make-100 [000] ..... 5.001{pid}: sched_process_fork: comm=make pid=100 child_comm=make child_pid={pid}\n\
+               make-100 [000] ..... 5.001{pid}: sched_wakeup_new: comm=make pid={pid} prio=120 target_cpu=001\n\
+               make-100 [000] ..... 5.001{pid}: 0: {},0,77,2!SchedFork|pid={}\n",
+            upid(1, 100),
+            upid(serial, pid)
+        ));
+    }
+    text.push_str(&exec_in_text(
+        upid(2, 101),
+        101,
+        "<...>",
+        "5.002000",
+        "/bin/gcc",
+    ));
+    // The kernel's list of names was not brought up to date.
+    text.push_str(&exec_in_text(
+        upid(3, 102),
+        102,
+        "make",
+        "5.003000",
+        "/bin/ld",
+    ));
+    // By its name in the line after it is the script that it was called as.
+    text.push_str(&exec_in_text(
+        upid(4, 103),
+        103,
+        "<...>",
+        "5.004000",
+        "/bin/dash",
+    ));
+    text.push_str(
+        "  x-7 [000] d..2. 5.005000: sched_waking: comm=sh pid=103 prio=120 target_cpu=000\n",
+    );
+    let loaded = load_as("names.txt", text.as_bytes());
+    let trace = &loaded.trace;
+    let names = [100, 101, 102, 103].map(|pid| trace.text(process(trace, pid).name).into_owned());
+    assert_eq!(names, ["make", "gcc", "ld", "sh"]);
+    let thread = trace.threads.iter().find(|it| it.tid == 101).unwrap();
+    assert_eq!(trace.text(thread.name), "gcc");
+}

@@ -310,7 +310,13 @@ fn name_people(trace: &mut Trace, running: &[StringId]) {
             .main_thread
             .and_then(|id| trace.threads.get(id.0 as usize));
         if let (false, Some(thread)) = (is_named, main) {
-            process.name = thread.name;
+            let program = process
+                .main_thread
+                .and_then(|id| running.get(id.0 as usize));
+            process.name = match (path, program) {
+                (Some(path), Some(&program)) if path != StringId::EMPTY => program,
+                _ => thread.name,
+            };
         }
     }
 }

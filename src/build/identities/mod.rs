@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 mod births;
+mod names;
 mod seen;
 
 use super::lost_forks::date_lost_forks;
@@ -20,6 +21,7 @@ use crate::event::{Directory, ForkSort, Life, ProcessKey, ThreadEntry, ThreadKey
 use crate::trace::{EventId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
 use births::{Birth, SAME_FORK, births};
 pub use births::{Told, sorted_lives};
+use names::Naming;
 use seen::{Seen, seen_keys};
 
 /// The process that a reader's key means.
@@ -113,7 +115,7 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
             continue;
         }
         let was_seen = seen.get(&key).copied();
-        people.add_lives(key, was_seen, of_key, entry, merged, &mut born, span);
+        people.add_lives(key, was_seen, of_key, entry, &mut born, span);
     }
     born.sort_by_key(|(time, _, _)| *time);
     people.births = born
@@ -127,8 +129,8 @@ pub fn build_identities(merged: &Merged, directory: &Directory, span: TimeSpan) 
         })
         .collect();
     people.join_processes(&born, &lives);
-    people.tell_lives(merged, directory.derive, &lives);
-    people.name_processes(directory, merged);
+    let naming = people.tell_lives(merged, directory.derive, &lives);
+    people.name_all(directory, merged, &naming);
     people.furnish(merged, directory);
     date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
     end_reused(&mut people.threads, &mut people.processes);
@@ -218,17 +220,12 @@ impl People {
     }
 
     /// Adds a thread for each life of `key`; notes births in `born`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one row of the keys' table, spelled out"
-    )]
     fn add_lives(
         &mut self,
         key: u32,
         seen: Option<(Timestamp, Timestamp)>,
         births: &[(u32, Birth)],
         entry: Option<&ThreadEntry>,
-        merged: &Merged,
         born: &mut Vec<(Timestamp, ThreadId, Birth)>,
         span: TimeSpan,
     ) {
@@ -265,13 +262,6 @@ impl People {
             let id = self.push_thread(key, birth.time, thread.clone());
             born.push((birth.time, id, *birth));
             thread.seen.1 = seen.map_or(birth.time, |(_, last)| last);
-        }
-        // The directory's name is the last that is known: it belongs to the last life.
-        if let (Some(name), Some(last)) =
-            (entry.and_then(|entry| entry.name), self.threads.last_mut())
-            && last.name == StringId::EMPTY
-        {
-            last.name = directory_name(merged, name);
         }
     }
 
@@ -403,14 +393,17 @@ impl People {
     }
 
     /// Names, programs and ends.
-    fn tell_lives(&mut self, merged: &Merged, derive: Derive, lives: &[Told<'_>]) {
+    fn tell_lives(&mut self, merged: &Merged, derive: Derive, lives: &[Told<'_>]) -> Naming {
+        let mut naming = Naming::new(derive, self.threads.len());
         for told in lives {
+            let lane = || merged.events.segments()[told.part.segment as usize].lane;
             let at = |people: &People, key: ThreadKey| people.map.at(key, told.time).0 as usize;
             match told.life {
                 Life::Name { thread, name } => {
                     let index = at(self, *thread);
                     if let Some(thread) = self.threads.get_mut(index) {
                         thread.name = told.part.string(*name);
+                        naming.tell(index, lane());
                     }
                 }
                 Life::Exit {
@@ -447,6 +440,9 @@ impl People {
                     interpreter,
                 } => {
                     let index = at(self, *thread);
+                    if let Some(thread) = self.threads.get_mut(index) {
+                        naming.exec(index, thread, told.part.string(*program), lane(), merged);
+                    }
                     let process = self.threads.get(index).and_then(|thread| thread.process);
                     if let Some(process) =
                         process.and_then(|id| self.processes.get_mut(id.0 as usize))
@@ -489,6 +485,7 @@ impl People {
                 | Life::Directory { .. } => {}
             }
         }
+        naming
     }
 
     /// Gives processes their environments.
@@ -500,38 +497,6 @@ impl People {
             if let Some(process) = process.and_then(|id| self.processes.get_mut(id.0 as usize)) {
                 let variables = environment.variables.iter();
                 process.environment = variables.map(|&id| directory_name(merged, id)).collect();
-            }
-        }
-    }
-
-    /// Processes without a name of their own are called as their main thread; a first process of an image
-    /// list without names keeps its program's path for the panes to shorten.
-    fn name_processes(&mut self, directory: &Directory, merged: &Merged) {
-        let named: FxHashMap<u32, ()> = directory
-            .processes
-            .iter()
-            .filter(|entry| {
-                entry
-                    .name
-                    .is_some_and(|name| directory_name(merged, name) != StringId::EMPTY)
-            })
-            .filter_map(|entry| self.process_of_key.get(&entry.key))
-            .map(|id| (id.0, ()))
-            .collect();
-        for (index, process) in self.processes.iter_mut().enumerate() {
-            if named.contains_key(&(index as u32)) {
-                continue;
-            }
-            if let Some(thread) = process
-                .main_thread
-                .and_then(|id| self.threads.get(id.0 as usize))
-            {
-                process.name = thread.name;
-            }
-            if process.name == StringId::EMPTY
-                && let Some(image) = process.images.last()
-            {
-                process.name = image.program;
             }
         }
     }
