@@ -601,3 +601,42 @@ fn pipes_lead_from_their_writers_to_their_readers() {
     let loaded = load_bytes(text.as_bytes());
     assert_eq!(arrows(&loaded), [("pipe".to_owned(), 101, 102)]);
 }
+
+#[test]
+fn losses_among_other_events_of_a_text_are_counted_and_told() {
+    let (shell, child) = (upid(1, 100), upid(2, 101));
+    let mut text = String::from("# tracer: nop\n");
+    for at in 0..20 {
+        text.push_str(&format!(
+            "              sh-100   [000] d..2. 5.0000{at:02}: sched_waking: comm=x pid=7 prio=120 target_cpu=000\n"
+        ));
+    }
+    let plain = text.clone();
+    text.push_str(&format!(
+        "              sh-100   [000] ..... 5.000100: 0: {shell},0,77,1!SysClone|flags=17\n\
+         CPU:0 [LOST 45 EVENTS]\n\
+         CPU:1 [LOST 5 EVENTS]\n\
+                       sh-100   [000] ..... 5.000101: 0: {shell},0,77,2!SchedFork|pid={child}\n\
+                       sh-101   [001] ..... 5.000200: 0: {child},1,77,3!Exit|status=0\n"
+    ));
+    let loaded = load_bytes(text.as_bytes());
+    assert_eq!(loaded.trace.lost_events(), 50);
+    assert_eq!(loaded.trace.diagnostics.count_of("lost_events"), 50);
+    let row = (loaded.trace.diagnostics.rows().iter())
+        .find(|row| row.code == "lost_events")
+        .unwrap();
+    assert_eq!(row.places.len(), 2);
+    assert_eq!(row.places[0].to_string(), "line 23");
+    // The fork behind the loss need not be the one of the call before it.
+    let made = loaded.trace.processes.iter().find(|it| it.pid == 101);
+    assert_eq!(
+        made.unwrap().made,
+        Some(threadline::event::ForkSort::Unknown)
+    );
+    // The same without lines of etrace.
+    let plain = format!(
+        "{plain}CPU:0 [LOST 7 EVENTS]\n  x-7 [000] d..2. 6.000000: sched_waking: comm=x pid=7 prio=120 target_cpu=000\n"
+    );
+    let trace = load_bytes(plain.as_bytes()).trace;
+    assert_eq!(trace.diagnostics.count_of("lost_events"), 7);
+}

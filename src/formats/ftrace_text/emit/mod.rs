@@ -484,10 +484,7 @@ impl<'a> Emitter<'a> {
                         None => count,
                     });
                 }
-                if count.is_none() {
-                    let at = Location::Line(line.number);
-                    self.note_loss(lane, at);
-                }
+                self.note_loss(lane, count, Location::Line(line.number));
             }
             Plain::Text
                 if self.facts.layout == Layout::Graph
@@ -519,12 +516,20 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    fn note_loss(&mut self, lane: usize, at: Location) {
-        if let Some(lane) = self.lanes.get_mut(lane) {
-            let diagnostics = &mut lane.columns.diagnostics;
-            diagnostics.note("uncounted_loss", Severity::DataLoss, at, || {
+    fn note_loss(&mut self, lane: usize, count: Option<u64>, at: Location) {
+        let Some(lane) = self.lanes.get_mut(lane) else {
+            return;
+        };
+        let diagnostics = &mut lane.columns.diagnostics;
+        let severity = Severity::DataLoss;
+        match count {
+            Some(count) => diagnostics.note_many("lost_events", severity, Some(at), count, || {
+                "the kernel lost an event before this line, or another that says so of its CPU"
+                    .to_owned()
+            }),
+            None => diagnostics.note("uncounted_loss", severity, at, || {
                 "events were lost, and the text does not say how many".to_owned()
-            });
+            }),
         }
     }
 
