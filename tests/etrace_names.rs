@@ -7,6 +7,7 @@ mod recorder;
 
 use recorder::Recorder;
 use threadline::base::Job;
+use threadline::event::FileOp;
 use threadline::load::{self, LoadedTrace};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
@@ -186,4 +187,81 @@ fn of_two_files_of_one_name_the_present_one_is_found() {
     let list = FileList::new(trace);
     assert_eq!(names(trace), ["/w/a.o", "/w/a.o"]);
     assert_eq!(list.find(trace, b"/w/a.o"), Some(FileId(0)));
+}
+
+#[test]
+fn a_file_has_one_path_however_it_was_said() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/cc", &["cc"], |r, it| {
+        r.write(it, "/w/x.tmp");
+        r.rename(it, "/w/./x.tmp", "/w/sub/..//x.o");
+        r.symlink(it, "/w/x.o", "/w/./latest");
+    });
+    r.run(3, "/b/ld", &["ld"], |r, it| {
+        r.open_as(it, b"/w/x.o", b"/w/a/../latest", 0, 3);
+    });
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    assert_eq!(names(trace), ["/w/x.o"]);
+    let history = FileHistory::new(trace);
+    let by: Vec<_> = (history.dependencies.iter())
+        .map(|it| trace.text(trace.files.rows[it.write as usize].other_path))
+        .collect();
+    assert!(by.contains(&"/w/latest".into()), "{by:?}");
+    // The line itself is shown as it is, and so is what a program said.
+    let told = |op: FileOp| {
+        let row = trace.files.rows.iter().rev().find(|row| row.op == op);
+        let event = trace.events.get(row.unwrap().event);
+        loaded.reader.describe(event.into()).line()
+    };
+    assert!(told(FileOp::Rename).contains("/w/sub/..//x.o"));
+    assert!(told(FileOp::Open).contains("/w/a/../latest"));
+    let said = trace
+        .files
+        .rows
+        .iter()
+        .rev()
+        .find(|row| row.op == FileOp::Open);
+    assert_eq!(trace.text(said.unwrap().other_path), "/w/a/../latest");
+}
+
+#[test]
+fn paths_of_strace_are_one_however_they_were_said() {
+    let mut text = String::new();
+    for path in [
+        "/a/b",
+        "/a/./b",
+        "/a//b",
+        "/a/c/../b",
+        "/a/b/",
+        "../a/b",
+        "./c/../b",
+    ] {
+        text.push_str(&format!(
+            "7 10:00:00.000001 openat(AT_FDCWD, \"{path}\", O_RDONLY) = 3\n"
+        ));
+    }
+    let known = format!("7 10:00:00.000000 chdir(\"/a\") = 0\n{text}");
+    let loaded = load_as("known.strace", known.as_bytes());
+    assert_eq!(names(&loaded.trace), ["/a/b"]);
+    let rows = &loaded.trace.files.rows;
+    let said: Vec<_> = rows
+        .iter()
+        .map(|row| loaded.trace.text(row.other_path))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "",
+            "/a/./b",
+            "/a//b",
+            "/a/c/../b",
+            "/a/b/",
+            "../a/b",
+            "./c/../b"
+        ]
+    );
+    // Where nobody knows where it is, what is relative stays so.
+    let loaded = load_as("unknown.strace", text.as_bytes());
+    assert_eq!(names(&loaded.trace), ["/a/b", "../a/b", "b"]);
 }

@@ -1,5 +1,5 @@
 //! The ground that every other module stands on: time, dates, checked byte reading, errors with a place,
-//! diagnostics, jobs that can be cancelled, rows put in order, and interned strings. Knows no trace and no format.
+//! diagnostics, jobs that can be cancelled, rows put in order, paths, and interned strings. Knows no trace and no format.
 
 pub mod allocator;
 pub mod calendar;
@@ -9,6 +9,7 @@ pub mod error;
 pub mod job;
 pub mod lines;
 pub mod order;
+pub mod paths;
 pub mod signals;
 pub mod strings;
 pub mod time;

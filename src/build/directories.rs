@@ -1,9 +1,11 @@
-//! Paths that programs said relative to where they were become whole ones, where the trace tells where that was.
+//! Paths that programs said relative to where they were become whole ones, where the trace tells where that was; and
+//! those that are not said the shortest way become so: each file has one path.
 //!
 //! ```text
 //! sh    chdir("/proj/src") = 0
 //! make    (forked by sh: begins there)      open("../a.c")        is /proj/a.c
 //! sh    open("/proj") = 3         openat(3, "a.c")                is /proj/a.c; readers say /proc/self/fd/3/a.c
+//! cc    open("/proj//src/./../a.c")                               is /proj/a.c
 //! ```
 //!
 //! A process's directory is that of its parent at the fork, then what it changed to. As long as it is not known, paths
@@ -15,12 +17,11 @@ use rustc_hash::FxHashMap;
 
 use super::identities::{Born, sorted_lives};
 use super::merge::Merged;
+use crate::base::paths::{is_uneven, joined};
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::{FileOp, Life};
 use crate::trace::{EventId, FileUse, ProcessId, Thread, Trace};
 
-/// Paths are not made longer than this.
-const MOST_PATH_BYTES: usize = 1 << 16;
 /// How many descriptors forks may copy in all.
 const MOST_COPIES: usize = 1 << 23;
 const CLOSE_ON_EXEC: u32 = 0o2_000_000;
@@ -32,6 +33,8 @@ const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
 pub enum Paths {
     /// Nothing: all of them are whole.
     Whole,
+    /// Some have `//`, `.` or `..` in them.
+    SomeUneven,
     /// Some count from where their process was.
     SomeRelative,
     /// Some count from an open descriptor.
@@ -45,6 +48,8 @@ impl Paths {
             Paths::SomeOfDescriptors
         } else if is_relative(path) {
             Paths::SomeRelative
+        } else if is_uneven(path) {
+            Paths::SomeUneven
         } else {
             Paths::Whole
         }
@@ -69,21 +74,23 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, pa
     if paths == Paths::Whole {
         return;
     }
+    if paths == Paths::SomeUneven {
+        let mut places = Places::new(&mut merged.strings);
+        for row in &mut trace.files.rows {
+            places.resolve(StringId::EMPTY, ProcessId(u32::MAX), row);
+        }
+        return;
+    }
     let steps = steps(merged, &trace.threads);
     let uses_descriptor = |step: &Step| match step.what {
         What::Change(to) => merged.strings.bytes(to).starts_with(DESCRIPTORS),
         What::Exec(_) => false,
     };
     let follows = paths == Paths::SomeOfDescriptors || steps.iter().any(uses_descriptor);
-    let mut places = Places {
-        strings: &mut merged.strings,
-        known: FxHashMap::default(),
-        tables: match follows {
-            true => vec![FxHashMap::default(); trace.processes.len()],
-            false => Vec::new(),
-        },
-        copies: 0,
-    };
+    let mut places = Places::new(&mut merged.strings);
+    if follows {
+        places.tables = vec![FxHashMap::default(); trace.processes.len()];
+    }
     let mut here = vec![StringId::EMPTY; trace.processes.len()];
     let mut births = births.iter().peekable();
     let mut steps = steps.into_iter().peekable();
@@ -184,6 +191,8 @@ fn is_relative(path: &[u8]) -> bool {
 struct Places<'a> {
     strings: &'a mut Strings,
     known: FxHashMap<(StringId, StringId), StringId>,
+    /// Each path that is whole the shortest way, by string, as far as it was asked for. Those made here are so.
+    shortest: Vec<Option<StringId>>,
     /// The paths of each process's descriptors; empty if nothing counts from one.
     tables: Vec<FxHashMap<i32, Opened>>,
     /// How many descriptors forks have copied.
@@ -198,6 +207,16 @@ struct Opened {
 }
 
 impl Places<'_> {
+    fn new(strings: &mut Strings) -> Places<'_> {
+        Places {
+            known: FxHashMap::default(),
+            shortest: vec![None; strings.len()],
+            tables: Vec::new(),
+            copies: 0,
+            strings,
+        }
+    }
+
     fn resolve(&mut self, here: StringId, process: ProcessId, row: &mut FileUse) {
         if !matches!(
             row.op,
@@ -330,10 +349,32 @@ impl Places<'_> {
         }
     }
 
+    /// A whole path said the shortest way.
+    fn shortest(&mut self, path: StringId) -> StringId {
+        let at = path.0 as usize;
+        match self.shortest.get(at) {
+            Some(&Some(known)) => return known,
+            Some(None) => {}
+            None => return path,
+        }
+        let said = self.strings.bytes(path);
+        let is_said_long = is_uneven(said) && !said.starts_with(DESCRIPTORS);
+        let short = is_said_long.then(|| joined(b"/", said)).flatten();
+        let short = match short {
+            Some(short) => self.strings.intern(&short),
+            None => path,
+        };
+        if let Some(slot) = self.shortest.get_mut(at) {
+            *slot = Some(short);
+        }
+        short
+    }
+
     /// `path` from the view of somebody who is at `here`; as it is, if it is whole.
     fn join(&mut self, here: StringId, path: StringId) -> StringId {
-        if !is_relative(self.strings.bytes(path)) {
-            return path;
+        let said = self.strings.bytes(path);
+        if said.starts_with(b"/") || !is_relative(said) {
+            return self.shortest(path);
         }
         if let Some(&known) = self.known.get(&(here, path)) {
             return known;
@@ -348,50 +389,12 @@ impl Places<'_> {
     }
 }
 
-/// `None` if it would be too long.
-fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
-    if here.len() + path.len() > MOST_PATH_BYTES {
-        return None;
-    }
-    let mut parts: Vec<&[u8]> = Vec::new();
-    let is_whole = here.starts_with(b"/");
-    let all = here.split(|&byte| byte == b'/');
-    for part in all.chain(path.split(|&byte| byte == b'/')) {
-        match part {
-            b"" | b"." => {}
-            b".." if parts.last().is_some_and(|last| *last != b"..") => {
-                parts.pop();
-            }
-            b".." if is_whole => {}
-            part => parts.push(part),
-        }
-    }
-    let text = parts.join(&b'/');
-    Some(match (is_whole, text.is_empty()) {
-        (true, _) => [b"/", text.as_slice()].concat(),
-        (false, true) => b".".to_vec(),
-        (false, false) => text,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paths_count_from_where_one_is() {
-        for (here, path, expected) in [
-            ("/proj/src", "../a.c", "/proj/a.c"),
-            ("/", "../../x", "/x"),
-            ("", "./a//b/./c", "a/b/c"),
-            ("sub", "../..", ".."),
-            ("sub", "..", "."),
-            ("", "../../a", "../../a"),
-            ("/proj/", "sub/", "/proj/sub"),
-        ] {
-            let found = joined(here.as_bytes(), path.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8_lossy(&found), expected, "{here} {path}");
-        }
+    fn names_of_pipes_are_no_paths() {
         assert!(!is_relative(b"pipe:[123]") && !is_relative(b"/x") && !is_relative(b""));
         assert!(is_relative(b"a[1]"));
     }

@@ -37,7 +37,7 @@ pub fn build_files(
             part.string_map.iter().map(of_string).collect()
         })
         .collect();
-    let has = [Paths::SomeRelative, Paths::SomeOfDescriptors].map(|_| AtomicBool::new(false));
+    let has = [(); 3].map(|()| AtomicBool::new(false));
     let opens: Vec<AtomicU32> = processes.iter().map(|_| AtomicU32::new(0)).collect();
     let mut rows: Vec<FileUse> = (0..count)
         .into_par_iter()
@@ -56,6 +56,10 @@ pub fn build_files(
                     match paths[*number].get(path.0 as usize) {
                         Some(Paths::SomeRelative) => has[0].store(true, Ordering::Relaxed),
                         Some(Paths::SomeOfDescriptors) => has[1].store(true, Ordering::Relaxed),
+                        // What an open said beside what it led to stays as it is.
+                        Some(Paths::SomeUneven) if row.op != FileOp::Open || path == row.path => {
+                            has[2].store(true, Ordering::Relaxed);
+                        }
                         _ => {}
                     }
                 }
@@ -94,9 +98,10 @@ pub fn build_files(
         process.opens += opens.into_inner();
     }
     let paths = match has.map(AtomicBool::into_inner) {
-        [_, true] => Paths::SomeOfDescriptors,
-        [true, false] => Paths::SomeRelative,
-        [false, false] => Paths::Whole,
+        [_, true, _] => Paths::SomeOfDescriptors,
+        [true, false, _] => Paths::SomeRelative,
+        [false, false, true] => Paths::SomeUneven,
+        [false, false, false] => Paths::Whole,
     };
     let files = Files {
         rows,

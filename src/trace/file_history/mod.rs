@@ -26,7 +26,7 @@ use super::file_names::{FileNames, NOTHING};
 use super::files::{FileUse, OpenPaths};
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::FileOp;
-use renames::Link;
+use renames::{Link, ShortNames};
 
 /// Row number of a file in [`FileHistory::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,6 +200,8 @@ struct Walk<'a> {
     writers: Vec<Vec<Writer>>,
     /// Names that are links.
     links: FxHashMap<StringId, Link>,
+    /// What was said of them, in the shortest way.
+    said: ShortNames,
     holders: Holders,
     told: FxHashSet<(u32, u32, u32)>,
     out: FileHistory,
@@ -257,6 +259,7 @@ impl FileHistory {
             names: FileNames::new(trace.strings),
             writers: Vec::new(),
             links: FxHashMap::default(),
+            said: ShortNames::default(),
             holders: Holders::default(),
             told: FxHashSet::default(),
             out: FileHistory::default(),
@@ -429,7 +432,7 @@ impl Walk<'_> {
         let linkers: Vec<Writer> = match self.links.is_empty() || row.op != FileOp::Open {
             true => Vec::new(),
             // An open knows the name that was said beside the one that it led to.
-            false => [row.path, row.other_path]
+            false => [row.path, self.said.of(row.other_path, self.trace.strings)]
                 .iter()
                 .filter_map(|path| self.links.get(path))
                 .flat_map(|link| link.makers.iter().copied())

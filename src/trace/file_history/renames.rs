@@ -12,7 +12,8 @@ use super::super::entities::ProcessId;
 use super::super::file_names::NOTHING;
 use super::super::files::{FileUse, OpenPaths};
 use super::{FileId, RENAME_EXCHANGE, Walk, Writer};
-use crate::base::StringId;
+use crate::base::paths::{is_uneven, joined};
+use crate::base::{StringId, Strings};
 use crate::event::FileOp;
 
 /// How many of a file's names are looked through for one that it still has.
@@ -35,6 +36,30 @@ enum LinkSort {
     Hard,
     /// A file of its own that leads to another.
     Symbolic,
+}
+
+/// Names as programs said them, by what they mean; worked out once for each that is asked for.
+#[derive(Default)]
+pub(super) struct ShortNames {
+    /// By string; empty until the first is asked for.
+    known: Vec<Option<StringId>>,
+}
+
+impl ShortNames {
+    /// The name that `said` is, if anybody says it.
+    pub(super) fn of(&mut self, said: StringId, strings: &Strings) -> StringId {
+        if self.known.is_empty() {
+            self.known = vec![None; strings.len()];
+        }
+        let Some(slot) = self.known.get_mut(said.0 as usize) else {
+            return said;
+        };
+        *slot.get_or_insert_with(|| {
+            let bytes = strings.bytes(said);
+            let short = is_uneven(bytes).then(|| joined(b"/", bytes)).flatten();
+            short.and_then(|short| strings.find(&short)).unwrap_or(said)
+        })
+    }
 }
 
 /// What a rename does to the other name.

@@ -1,0 +1,73 @@
+//! Paths as bytes: joined, and said the shortest way. What `.` and `..` say is taken as text: nothing is asked of a disk.
+
+/// Paths are not made longer than this.
+const MOST_PATH_BYTES: usize = 1 << 16;
+
+/// Whether these bytes are a whole path that could be said shorter.
+pub fn is_uneven(path: &[u8]) -> bool {
+    path.starts_with(b"/")
+        && memchr::memchr_iter(b'/', path).any(|at| match path.get(at + 1..) {
+            Some([] | [b'.'] | [b'.', b'.']) => path.len() > 1,
+            Some(rest) => {
+                rest.starts_with(b"/") || rest.starts_with(b"./") || rest.starts_with(b"../")
+            }
+            None => false,
+        })
+}
+
+/// `path`, as somebody at `here` says it, said the shortest way; `None` if it would be too long.
+pub fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
+    if here.len() + path.len() > MOST_PATH_BYTES {
+        return None;
+    }
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let is_whole = here.starts_with(b"/");
+    let all = here.split(|&byte| byte == b'/');
+    for part in all.chain(path.split(|&byte| byte == b'/')) {
+        match part {
+            b"" | b"." => {}
+            b".." if parts.last().is_some_and(|last| *last != b"..") => {
+                parts.pop();
+            }
+            b".." if is_whole => {}
+            part => parts.push(part),
+        }
+    }
+    let text = parts.join(&b'/');
+    Some(match (is_whole, text.is_empty()) {
+        (true, _) => [b"/", text.as_slice()].concat(),
+        (false, true) => b".".to_vec(),
+        (false, false) => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_count_from_where_one_is() {
+        for (here, path, expected) in [
+            ("/proj/src", "../a.c", "/proj/a.c"),
+            ("/", "../../x", "/x"),
+            ("", "./a//b/./c", "a/b/c"),
+            ("sub", "../..", ".."),
+            ("sub", "..", "."),
+            ("", "../../a", "../../a"),
+            ("/proj/", "sub/", "/proj/sub"),
+        ] {
+            let found = joined(here.as_bytes(), path.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{here} {path}");
+        }
+    }
+
+    #[test]
+    fn uneven_paths_are_told_by_their_bytes() {
+        for path in ["/a//b", "/a/./b", "/a/../b", "/a/", "/a/.", "/a/..", "/.."] {
+            assert!(is_uneven(path.as_bytes()), "{path}");
+        }
+        for path in ["/", "/a", "/a/.b", "/a/..b/c", "/a./b..", "a/../b", ""] {
+            assert!(!is_uneven(path.as_bytes()), "{path}");
+        }
+    }
+}
