@@ -314,12 +314,25 @@ fn a_flame_graph_holds_all_time_once() {
             assert_eq!(names.iter().map(|row| row.own).sum::<i64>(), own);
             for row in &names {
                 let leaves = turned.nodes[0].children.iter();
-                let of_name: i64 = leaves
+                let of_name: Vec<(i64, i64)> = leaves
                     .filter(|&&id| turned.name(id) == row.name)
-                    .map(|&id| turned.nodes[id as usize].total)
-                    .sum();
-                assert_eq!(of_name, row.own, "{}", row.name);
+                    .map(|&id| {
+                        (
+                            turned.nodes[id as usize].own,
+                            turned.nodes[id as usize].total,
+                        )
+                    })
+                    .collect();
+                assert_eq!(of_name, [(row.own, row.total)], "{}", row.name);
                 assert!(row.total >= row.own);
+            }
+            for node in turned.nodes.iter().skip(1) {
+                let callers: i64 = node
+                    .children
+                    .iter()
+                    .map(|&id| turned.nodes[id as usize].own)
+                    .sum();
+                assert!(callers <= node.own && node.own <= node.total);
             }
             let frames = flame.layout(0, 1);
             assert!(frames.iter().all(|frame| frame.start >= 0

@@ -442,14 +442,20 @@ fn changes_to_tracks_and_flags_are_undone_and_done_again() {
     assert_eq!(&*window.state().state().rows.all()[1].title, "CPU 0");
     act(&mut window, Action::Forward);
     assert_eq!(window.state().state().layout, steps[1]);
-    // What was opened since is not closed by that.
+    // A fold is a change too: it is undone before what was done earlier.
     let process = key_of(&window, "mix.sh");
-    let fold = window.state().state().rows.of_key(process).unwrap().fold;
+    let fold = |window: &Window| window.state().state().rows.of_key(process).unwrap().fold;
+    let before = fold(&window);
     act(&mut window, Action::Toggle(process));
+    assert_ne!(fold(&window), before);
     key(&mut window, Modifiers::COMMAND, Key::Z);
-    let state = window.state().state();
-    assert!(state.layout.hidden.is_empty());
-    assert_ne!(state.rows.of_key(process).unwrap().fold, fold);
+    assert_eq!(fold(&window), before);
+    assert_eq!(window.state().state().layout, steps[1]);
+    act(&mut window, Action::Forward);
+    assert_ne!(fold(&window), before);
+    act(&mut window, Action::Back);
+    key(&mut window, Modifiers::COMMAND, Key::Z);
+    assert!(window.state().state().layout.hidden.is_empty());
 }
 
 #[test]

@@ -399,6 +399,16 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
             .iter()
             .any(|row| row.starts_with("pselect6, new, ") && row.contains(", new, 0, 3, "))
     );
+    // The curves of both are those of the row that is clicked, and of the first until then.
+    let shown = |window: &Window| window.query_all_by_label("Percentiles of both").count();
+    assert_eq!(shown(&window), 1);
+    let third = rows(&window)[2].clone();
+    window.get_by_label(&third).click();
+    window.run_steps(2);
+    settle(&mut window);
+    assert_eq!(shown(&window), 1);
+    let name = third.split(", ").next().unwrap();
+    assert!(window.query_all_by_label(name).next().is_some(), "{third}");
     let absent = "no such trace";
     type_into(&mut window, "Trace to compare with", absent);
     click_button(&mut window, "Open for comparing");

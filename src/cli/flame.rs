@@ -10,7 +10,7 @@ use super::command::{
 use super::narrow::{area_of, narrowing_arguments};
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
-use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
+use crate::query::flame::{Flame, Node, Roots, of_slices, of_stacks};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -112,9 +112,14 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         shape => {
             let turned = (shape == Some("bottom-up")).then(|| flame.bottom_up());
             let flame = turned.as_ref().unwrap_or(&flame);
+            // Turned over, what counts is the time of its own.
+            let size = |node: &Node| match turned {
+                Some(_) => node.own,
+                None => node.total,
+            };
             let mut rows = RowWriter::new(&mut out, format, TREE)?;
             for id in in_depth(flame).into_iter().take(limit) {
-                rows.row(&cells(flame, id))?;
+                rows.row(&cells(flame, id, size))?;
             }
             rows.finish()?;
         }
@@ -136,9 +141,9 @@ fn in_depth(flame: &Flame) -> Vec<u32> {
     order
 }
 
-fn cells(flame: &Flame, id: u32) -> [Cell; 6] {
+fn cells(flame: &Flame, id: u32, size: impl Fn(&Node) -> i64) -> [Cell; 6] {
     let node = &flame.nodes[id as usize];
-    let share = node.total as f64 / flame.nodes[0].total.max(1) as f64;
+    let share = size(node) as f64 / flame.nodes[0].total.max(1) as f64;
     [
         node.depth.into(),
         flame.name(id).into(),

@@ -75,6 +75,8 @@ pub struct App {
     pub(super) tiles: DockTiles,
     began: Instant,
     pub(super) frame_ms: f32,
+    /// Whether something had the keyboard at the end of the last frame: egui takes it away by Esc before we are asked.
+    had_focus: bool,
     /// Whether the same view must give the same picture: then nothing measured is shown.
     pub(super) is_still: bool,
 }
@@ -124,6 +126,7 @@ impl App {
             tiles: DockTiles::default(),
             began: Instant::now(),
             frame_ms: 0.0,
+            had_focus: false,
             is_still: false,
         }
     }
@@ -249,6 +252,17 @@ impl App {
         }
     }
 
+    /// Whether something lies over the window, or a field has the keyboard: what Esc closes or leaves by itself.
+    fn has_layer(&self, ctx: &egui::Context) -> bool {
+        let state = &self.state;
+        self.had_focus
+            || egui::Popup::is_any_open(ctx)
+            || state.is_help_open
+            || state.is_settings_open
+            || state.question.is_some()
+            || state.finder.is_some()
+    }
+
     fn note_choices(&mut self) {
         self.saved.theme = self.state.theme;
         self.saved.time_format = self.state.time_format;
@@ -306,8 +320,8 @@ impl App {
         }
         self.focus_pane(&ctx);
         let mut actions = pressed(ui, &self.state);
-        if self.state.is_help_open || self.state.question.is_some() {
-            // The list of keys closes itself by Esc; closing it twice would open it again.
+        if self.has_layer(&ctx) {
+            // Esc closes that, and nothing else.
             actions.retain(|action| *action != Action::Deselect);
         }
         if self.search.is_busy() {
@@ -379,6 +393,7 @@ impl App {
         self.notices.ui(&ctx, &palette, &mut actions);
         self.drop_target_ui(ui, &palette);
         self.keep(&ctx);
+        self.had_focus = ctx.egui_wants_keyboard_input();
         let before = self.state.choices();
         for action in actions {
             self.act(&ctx, action);

@@ -99,6 +99,16 @@ impl FilterBox {
     }
 }
 
+/// Selects all that stands in a field that is given the keyboard.
+pub(super) fn select_all(ctx: &egui::Context, field: egui::Id, text: &str) {
+    if let Some(mut state) = egui::TextEdit::load_state(ctx, field) {
+        let until = egui::text::CCursor::new(text.chars().count());
+        let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), until);
+        state.cursor.set_char_range(Some(all));
+        state.store(ctx, field);
+    }
+}
+
 fn underlined(
     ui: &Ui,
     text: &str,

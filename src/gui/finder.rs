@@ -6,7 +6,7 @@ use super::theme::Palette;
 use crate::view::jump::{Around, Target, parse_target};
 use crate::view::link::Link;
 use crate::view::rows::RowKey;
-use crate::view::{Action, Finder, ViewState, fuzzy, ruler};
+use crate::view::{Action, Arrange, Finder, ViewState, fuzzy, ruler};
 use egui::{Key, RichText, Ui, vec2};
 
 /// How many answers are listed.
@@ -166,7 +166,7 @@ impl FinderBox {
     }
 }
 
-fn best(mut found: Vec<(i32, Found)>) -> Vec<Found> {
+fn best(mut found: Vec<(fuzzy::Rank, Found)>) -> Vec<Found> {
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     found.truncate(MOST);
     found.into_iter().map(|(_, found)| found).collect()
@@ -181,20 +181,28 @@ fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
         let text = format!("Pane: {}", row.name);
         (text, row.about.to_owned(), Action::OpenPane(row.name))
     });
-    let fitting = rows.chain(panes).filter_map(|(text, note, action)| {
-        let score = fuzzy::score(typed, &text)?;
-        Some((score, Found { text, note, action }))
+    let layouts = state.layouts.iter().map(|layout| {
+        let text = format!("Use the layout: {}", layout.name);
+        let action = Action::Arrange(Arrange::Use(layout.name.clone()));
+        (text, String::new(), action)
     });
+    let fitting = rows
+        .chain(panes)
+        .chain(layouts)
+        .filter_map(|(text, note, action)| {
+            let rank = fuzzy::rank(typed, &text, &text)?;
+            Some((rank, Found { text, note, action }))
+        });
     let mut found: Vec<_> = fitting.collect();
     if typed.trim().is_empty() {
         // As in the list of keys.
-        found.iter_mut().for_each(|(score, _)| *score = 0);
+        found.iter_mut().for_each(|(rank, _)| rank.1 = 0);
     }
     best(found)
 }
 
 fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
-    let mut found: Vec<(i32, Found)> = Vec::new();
+    let mut found: Vec<(fuzzy::Rank, Found)> = Vec::new();
     state.outline.visit(&mut |path, node| {
         let name = state
             .layout
@@ -206,11 +214,11 @@ fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
         } else {
             format!("{name}  {}", node.note)
         };
-        if let Some(score) = fuzzy::score(typed, &text) {
+        if let Some((nearness, score)) = fuzzy::rank(typed, name, &text) {
             let above: Vec<&str> = path[..path.len() - 1].iter().map(|it| &*it.title).collect();
             let key: RowKey = node.key;
             found.push((
-                if typed.trim().is_empty() { 0 } else { score },
+                (nearness, if typed.trim().is_empty() { 0 } else { score }),
                 Found {
                     text,
                     note: above.join(" › "),

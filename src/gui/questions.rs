@@ -10,7 +10,7 @@ use super::plot_question::PlotQuestion;
 use super::theme::Palette;
 use crate::view::action::Purpose;
 use crate::view::session::ENDING;
-use crate::view::{Action, Question, ViewState};
+use crate::view::{Action, Arrange, Question, ViewState};
 
 /// How wide the field for a path is, in points.
 const WIDTH: f32 = 460.0;
@@ -19,6 +19,7 @@ const WIDTH: f32 = 460.0;
 #[derive(Default)]
 pub(super) struct Questions {
     of: Option<Question>,
+    /// What is typed: a path, or a name.
     path: String,
     /// Whether the field wants the keyboard.
     wants_focus: bool,
@@ -62,6 +63,7 @@ impl Questions {
             match question {
                 Question::StartOver => start_over_ui(ui, actions),
                 Question::Path(purpose) => self.path_ui(ui, *purpose, palette, actions),
+                Question::KeepLayout => self.layout_ui(ui, state, actions),
                 Question::Plot { .. } => match scene {
                     Some(scene) => self.plot.ui(ui, scene, actions),
                     None => actions.push(Action::Ask(None)),
@@ -127,6 +129,38 @@ impl Questions {
         if is_entered && self.error.is_some() {
             response.request_focus();
         }
+    }
+
+    fn layout_ui(&mut self, ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
+        ui.heading("Keep the layout");
+        ui.label(
+            "What was done to the tracks, for this and other traces: View > Layouts does it again.",
+        );
+        ui.add_space(4.0);
+        let edit = egui::TextEdit::singleline(&mut self.path)
+            .hint_text("Name of this layout")
+            .desired_width(WIDTH.min(ui.available_width()));
+        let response = ui.add(edit);
+        let label = || egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Name of the layout");
+        response.widget_info(label);
+        if std::mem::take(&mut self.wants_focus) {
+            response.request_focus();
+        }
+        let name = self.path.trim();
+        let is_kept = state.layouts.iter().any(|layout| layout.name == name);
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            let does = if is_kept { "Replace" } else { "Keep" };
+            let button = ui.add_enabled(!name.is_empty(), egui::Button::new(does));
+            if button.clicked() || (is_entered && !name.is_empty()) {
+                actions.push(Action::Arrange(Arrange::Save(name.to_owned())));
+                actions.push(Action::Ask(None));
+            }
+            if ui.button("Cancel").clicked() {
+                ui.close();
+            }
+        });
     }
 
     fn answer(&mut self, purpose: Purpose, actions: &mut Vec<Action>) {

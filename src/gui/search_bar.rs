@@ -2,6 +2,7 @@
 //! one match to the next. The search itself runs in the background.
 
 use super::asked::percent;
+use super::filter_box::select_all;
 use super::theme::Palette;
 use crate::base::Nanos;
 use crate::load::LoadedTrace;
@@ -134,6 +135,8 @@ impl SearchBox {
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
             if std::mem::take(wants_focus) {
                 response.request_focus();
+                // What is typed takes the place of the old search.
+                select_all(ui.ctx(), response.id, &state.search.text);
             }
             let keys = |key| ui.input(|i| i.key_pressed(key));
             if response.lost_focus() && keys(Key::Escape) && self.is_busy() {
@@ -144,7 +147,12 @@ impl SearchBox {
                 actions.push(Action::Search(text));
             }
             if response.lost_focus() && keys(Key::Enter) {
-                let is_back = ui.input(|i| i.modifiers.shift);
+                // As it was when the key went down: Shift may be up again within the frame.
+                let is_back = ui.input(|i| {
+                    i.events.iter().any(|event| {
+                        matches!(event, egui::Event::Key { key: Key::Enter, pressed: true, modifiers, .. } if modifiers.shift)
+                    })
+                });
                 actions.push(Action::StepMatch(if is_back {
                     Direction::Previous
                 } else {

@@ -83,11 +83,11 @@ const WITH_ARGUMENTS: &[Wants] = &[
         action: |text, state| {
             let mut best = None;
             state.outline.visit(&mut |_, node| {
-                let score = fuzzy::score(text, &node.title);
-                if let Some(score) = score
-                    && best.is_none_or(|(most, _)| score > most)
+                let rank = fuzzy::rank(text, &node.title, &node.title);
+                if let Some(rank) = rank
+                    && best.is_none_or(|(most, _)| rank > most)
                 {
-                    best = Some((score, node.key));
+                    best = Some((rank, node.key));
                 }
             });
             let (_, key) = best.ok_or_else(|| "no track is called that".to_owned())?;
@@ -112,6 +112,11 @@ const WITH_ARGUMENTS: &[Wants] = &[
             };
             Ok(Action::Arrange(Arrange::Plot(plot, None)))
         },
+    },
+    Wants {
+        name: "Keep the layout",
+        what: "NAME",
+        action: |text, _| Ok(Action::Arrange(Arrange::Save(text.to_owned()))),
     },
     Wants {
         name: "Use the layout",

@@ -43,7 +43,7 @@ pub enum Cell {
     Time(Timestamp),
     /// A part of a whole, 1 for all of it; drawn with a bar.
     Share(f64),
-    /// A change, 1 for twice as much.
+    /// A change, 1 for twice as much; infinite: what is new, and less than all: what is gone.
     Change(f64),
     /// Any other number.
     Value(f64),
@@ -84,7 +84,8 @@ impl Cell {
             }
             Cell::Time(time) => ruler::full_text(*time, scene.state.time_format, origins),
             Cell::Share(share) => format!("{:.1} %", share * 100.0),
-            Cell::Change(change) if change.is_infinite() => "new".to_owned(),
+            Cell::Change(f64::INFINITY) => "new".to_owned(),
+            Cell::Change(f64::NEG_INFINITY) => "gone".to_owned(),
             Cell::Change(change) => format!("{:+.1} %", change * 100.0),
             Cell::Value(value) => number_text(*value),
         }
@@ -101,6 +102,7 @@ impl Cell {
             Cell::Count(count) => count.to_string(),
             Cell::Length(ns) => ns.to_string(),
             Cell::Time(time) => time.0.to_string(),
+            Cell::Change(f64::NEG_INFINITY) => "-1".to_owned(),
             Cell::Share(value) | Cell::Change(value) | Cell::Value(value) => value.to_string(),
         }
     }

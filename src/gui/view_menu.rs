@@ -6,7 +6,8 @@ use crate::view::{
     Action, Arrange, ColorBy, FlowsShown, GroupBy, Settings, SortBy, ThemeChoice, TimeFormat,
     ViewState,
 };
-use egui::Ui;
+use egui::containers::menu::{MenuConfig, SubMenuButton};
+use egui::{Key, PopupCloseBehavior, Ui};
 
 /// A menu's row for a row of the table of keys.
 pub(super) fn command(ui: &mut Ui, about: &str, state: &ViewState, actions: &mut Vec<Action>) {
@@ -68,7 +69,10 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
     choice(ui, "Sort by", layout.sort_by, &sorts, |it| {
         actions.push(Action::Arrange(Arrange::SortBy(it)));
     });
-    ui.menu_button("Layouts", |ui| layouts_ui(ui, state, actions));
+    // In it one types: only a click elsewhere closes it.
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let layouts = SubMenuButton::new("Layouts").config(stays);
+    layouts.ui(ui, |ui| layouts_ui(ui, state, actions));
     ui.separator();
     let settings = state.settings;
     let colors = ColorBy::ALL.map(|it| (it, it.word()));
@@ -123,6 +127,7 @@ fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
                 .clicked()
             {
                 actions.push(Action::Arrange(Arrange::Use(saved.name.clone())));
+                ui.close();
             }
             if ui.small_button("Forget").clicked() {
                 actions.push(Action::Arrange(Arrange::Forget(saved.name.clone())));
@@ -136,14 +141,14 @@ fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
         let edit = egui::TextEdit::singleline(&mut name)
             .hint_text("Name of this layout")
             .desired_width(150.0);
-        ui.add(edit).widget_info(|| {
+        let response = ui.add(edit);
+        response.widget_info(|| {
             egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Name of the layout")
         });
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let has_name = !name.trim().is_empty();
-        if ui
-            .add_enabled(has_name, egui::Button::new("Keep"))
-            .clicked()
-        {
+        let button = ui.add_enabled(has_name, egui::Button::new("Keep"));
+        if button.clicked() || (is_entered && has_name) {
             actions.push(Action::Arrange(Arrange::Save(name.trim().to_owned())));
             name.clear();
         }
@@ -151,5 +156,6 @@ fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     ui.data_mut(|data| data.insert_temp(id, name));
     if ui.button("Undo all changes to the tracks").clicked() {
         actions.push(Action::Arrange(Arrange::Reset));
+        ui.close();
     }
 }

@@ -79,6 +79,8 @@ pub enum Question {
     StartOver,
     /// Which file is meant: its path is typed.
     Path(Purpose),
+    /// Under which name the layout is kept.
+    KeepLayout,
     /// What is to be plotted.
     Plot {
         /// What stands in the fields at first.

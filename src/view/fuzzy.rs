@@ -41,9 +41,37 @@ pub fn score(typed: &str, name: &str) -> Option<i32> {
     best.into_iter().flatten().max().map(|it| it - length)
 }
 
+/// How near `typed` comes to a name, and how well it fits; more being better.
+pub type Rank = (Nearness, i32);
+
+/// How near what was typed comes to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// Its letters occur in it.
+    Letters,
+    /// It begins so.
+    Start,
+    /// It is the name.
+    Whole,
+}
+
+/// The rank of a name whose whole text (with what stands behind the name) is searched; `None` if it does not fit.
+#[must_use]
+pub fn rank(typed: &str, name: &str, text: &str) -> Option<Rank> {
+    let score = score(typed, text)?;
+    let (typed, name) = (typed.trim().to_lowercase(), name.to_lowercase());
+    let nearness = match name.strip_prefix(&typed) {
+        _ if typed.is_empty() => Nearness::Letters,
+        Some("") => Nearness::Whole,
+        Some(_) => Nearness::Start,
+        None => Nearness::Letters,
+    };
+    Some((nearness, score))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::score;
+    use super::{rank, score};
 
     fn best<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
         let scored = names
@@ -66,6 +94,16 @@ mod tests {
         assert_eq!(best("kw10", &names), Some("kworker/1:0"));
         assert_eq!(best("FA", &names), Some("Fold all"));
         assert_eq!(best("xyz", &names), None);
+        let nearest = |typed: &str, names: &[&'static str]| {
+            let ranked = names
+                .iter()
+                .filter_map(|it| Some((rank(typed, it, it)?, *it)));
+            ranked.max_by_key(|(rank, _)| *rank).map(|(_, name)| name)
+        };
+        let threads = ["1 thread-17", "thread-1704", "thread-17", "thread-170"];
+        assert_eq!(nearest("thread-17", &threads), Some("thread-17"));
+        assert_eq!(nearest("Thread-170", &threads), Some("thread-170"));
+        assert_eq!(nearest("thread-170", &threads[..2]), Some("thread-1704"));
         assert!(score("", "anything").is_some());
     }
 }

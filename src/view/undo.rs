@@ -34,9 +34,10 @@ pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option
             return None;
         }
         Action::Arrange(Arrange::Height(key, _)) => (tracks(), Some(hash_of(key))),
-        Action::Arrange(Arrange::Reset | Arrange::Use(_)) | Action::FoldAll | Action::UnfoldAll => {
-            (layout(), None)
-        }
+        Action::Arrange(Arrange::Reset | Arrange::Use(_))
+        | Action::Toggle(_)
+        | Action::FoldAll
+        | Action::UnfoldAll => (layout(), None),
         Action::Arrange(_) => (tracks(), None),
         // A note is typed letter by letter, and its field undoes that.
         Action::Flag(Flagging::Note(..)) => return None,

@@ -2,7 +2,7 @@
 
 use super::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, row};
 use crate::view::layout::HEIGHTS;
-use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Settings, ViewState};
+use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Question, Settings, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
@@ -53,9 +53,12 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[(NONE, Key::F2)], "F2", "Rename the track", |s| {
         s.track_at_hand().map(|key| Action::StartRename(Some(key)))
     }),
-    row(&[(NONE, Key::E)], "E", "Fold or unfold the track", |s| {
-        s.track_at_hand().map(Action::Toggle)
-    }),
+    row(
+        &[(NONE, Key::E)],
+        "E",
+        "Fold or unfold the track; Ctrl+Z undoes it",
+        |s| s.track_at_hand().map(Action::Toggle),
+    ),
     row(
         &[(SHIFT, Key::P)],
         "Shift+P",
@@ -120,6 +123,9 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(&[], "", "Group threads by name", |_| group(GroupBy::Name)),
     row(&[], "", "Do not group threads", |_| group(GroupBy::Nothing)),
+    row(&[], "", "Keep the layout", |_| {
+        Some(Action::Ask(Some(Question::KeepLayout)))
+    }),
     row(&[], "", "Undo all changes to the tracks", |_| {
         Some(Action::Arrange(Arrange::Reset))
     }),

@@ -131,7 +131,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(
         &[(NONE, Key::Escape)],
         "Esc",
-        "Stop the search; select nothing; close the search",
+        "Close what is open; stop the search; select nothing; close the search",
         |_| Some(Action::Deselect),
     ),
     row(

@@ -1,6 +1,7 @@
 //! A track is given another name: typed where the old one stands.
 
 use super::Timeline;
+use crate::gui::filter_box::select_all;
 use crate::view::rows::Row;
 use crate::view::{Action, Arrange};
 use egui::{Key, Rect, Ui, vec2};
@@ -36,14 +37,7 @@ impl Timeline {
         });
         if !is_under_way {
             response.request_focus();
-            if let Some(mut state) = egui::TextEdit::load_state(ui.ctx(), id) {
-                let all = egui::text::CCursorRange::two(
-                    egui::text::CCursor::new(0),
-                    egui::text::CCursor::new(text.chars().count()),
-                );
-                state.cursor.set_char_range(Some(all));
-                state.store(ui.ctx(), id);
-            }
+            select_all(ui.ctx(), id, text);
             return;
         }
         if response.lost_focus() {

@@ -60,7 +60,7 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
             ours
         });
     job.check()?;
-    Ok(tree.finish(Unit::Nanos))
+    Ok(tree.finish(Unit::Nanos, |node| node.total))
 }
 
 fn add_track(tree: &mut Tree, trace: &Trace, id: TrackId, span: TimeSpan, roots: Roots) {
@@ -195,7 +195,7 @@ pub fn of_stacks(
         });
     job.check()?;
     tree.leave_out(left_out);
-    Ok(tree.finish(Unit::Samples))
+    Ok(tree.finish(Unit::Samples, |node| node.total))
 }
 
 /// The stack comes innermost first.

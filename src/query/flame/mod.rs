@@ -188,14 +188,15 @@ impl Tree {
         self.left_out += other.left_out;
     }
 
-    pub fn finish(mut self, unit: Unit) -> Flame {
+    /// The graph, with what has most of `size` first.
+    pub fn finish(mut self, unit: Unit, size: impl Fn(&Node) -> i64) -> Flame {
         for node in &mut self.nodes {
             node.own = node.own.max(0);
         }
         let mut order: Vec<u32> = (1..self.nodes.len() as u32).collect();
         order.sort_by_key(|&id| {
             let node = &self.nodes[id as usize];
-            (std::cmp::Reverse(node.total), node.name)
+            (std::cmp::Reverse(size(node)), node.name)
         });
         for id in order {
             let parent = self.nodes[id as usize].parent as usize;

@@ -31,17 +31,16 @@ pub struct Frame {
 }
 
 impl Flame {
-    /// The same turned over: what has time of its own first, above it who calls that.
+    /// The same turned over: what has most time of its own first, above it who calls that. Of a caller, `total` and
+    /// `own` are those of the name at its root while it is called from there.
     #[must_use]
     pub fn bottom_up(&self) -> Flame {
         let mut tree = Tree::new();
         let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
         for (id, node) in self.nodes.iter().enumerate().skip(1) {
-            if node.own <= 0 {
-                continue;
-            }
             tree.add(0, node.own, 0, node.count);
-            let (mut at, mut place) = (id as u32, 0);
+            let counted = self.counted_above(id as u32);
+            let (mut at, mut place, mut depth) = (id as u32, 0, 0);
             while at != 0 {
                 let caller = &self.nodes[at as usize];
                 match tree.child(place, names[caller.name as usize]) {
@@ -51,13 +50,36 @@ impl Flame {
                         break;
                     }
                 }
-                tree.add(place, node.own, 0, node.count);
+                depth += 1;
+                let total = if depth > counted { node.total } else { 0 };
+                tree.add(place, total, node.own, node.count);
                 at = caller.parent;
             }
-            tree.add(place, 0, node.own, 0);
         }
         tree.leave_out(self.left_out);
-        tree.finish(self.unit)
+        tree.finish(self.unit, |node| node.own)
+    }
+
+    /// Of a node that calls itself: in how many of its rows, from its own name on, its time is in that of its outer
+    /// ones already. They are the callers that both have in common.
+    fn counted_above(&self, id: u32) -> usize {
+        let callers = |from: u32| {
+            std::iter::successors(Some(from), |&at| Some(self.nodes[at as usize].parent))
+                .take_while(|&at| at != 0)
+                .map(|at| self.nodes[at as usize].name)
+        };
+        let name = self.nodes[id as usize].name;
+        let mut outer = self.nodes[id as usize].parent;
+        let mut most = 0;
+        while outer != 0 {
+            let node = &self.nodes[outer as usize];
+            if node.name == name {
+                let same = callers(id).zip(callers(outer));
+                most = most.max(same.take_while(|(a, b)| a == b).count());
+            }
+            outer = node.parent;
+        }
+        most
     }
 
     /// Totals by name, the one with most of its own first.

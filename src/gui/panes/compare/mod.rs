@@ -239,8 +239,9 @@ fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
     )
 }
 
+/// The name of a row, which stands first in it, and the category, which stands last.
 fn name_of(row: &crate::gui::table::TableRow) -> Option<(String, String)> {
-    match (row.cells.first()?, row.cells.get(1)?) {
+    match (row.cells.first()?, row.cells.last()?) {
         (Cell::Text(name), Cell::Text(category)) => Some((name.clone(), category.clone())),
         _ => None,
     }

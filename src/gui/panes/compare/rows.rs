@@ -43,24 +43,30 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
     let row = |row: &CompareRow| {
         let (left, right) = (row.left, row.right);
         let count = |side: Option<Side>| side.map_or(0, |side| side.count);
+        let counts = [left, right].map(|side| side.map(|side| side.count as f64));
+        let sums = [left, right].map(|side| side.map(|side| side.sum_ns as f64));
         let sum = |side: Option<Side>| side.map_or(0, |side| side.sum_ns);
         let mean = |side: Option<Side>| side.map(|side| side.mean_ns());
         let length = |ns: Option<i64>| ns.map_or(Cell::None, |ns| Cell::Length(i128::from(ns)));
         let mut cells = vec![Cell::Text(row.name.clone())];
         if what != CompareWhat::Events {
-            let means = (mean(left).unwrap_or(0), mean(right).unwrap_or(0));
+            // What is on one side only has no mean that could have changed.
+            let mean_change = match (mean(left), mean(right)) {
+                (Some(left), Some(right)) => change([Some(left as f64), Some(right as f64)]),
+                _ => Cell::None,
+            };
             cells.extend([
-                change(sum(left) as f64, sum(right) as f64),
+                change(sums),
                 Cell::Length(sum(right) - sum(left)),
                 Cell::Length(sum(left)),
                 Cell::Length(sum(right)),
-                change(means.0 as f64, means.1 as f64),
+                mean_change,
                 length(mean(left)),
                 length(mean(right)),
             ]);
         }
         cells.extend([
-            change(count(left) as f64, count(right) as f64),
+            change(counts),
             Cell::Count(count(left)),
             Cell::Count(count(right)),
         ]);
@@ -87,11 +93,15 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
     }
 }
 
-fn change(left: f64, right: f64) -> Cell {
-    if left == 0.0 {
-        return Cell::Change(if right == 0.0 { 0.0 } else { f64::INFINITY });
+/// Right against left; what is on one side only is new or gone.
+fn change(sides: [Option<f64>; 2]) -> Cell {
+    match sides {
+        [None, Some(_)] => Cell::Change(f64::INFINITY),
+        [Some(_), None] => Cell::Change(f64::NEG_INFINITY),
+        [Some(0.0), Some(0.0)] => Cell::Change(0.0),
+        [Some(0.0), Some(_)] | [None, None] => Cell::None,
+        [Some(left), Some(right)] => Cell::Change(right / left - 1.0),
     }
-    Cell::Change(right / left - 1.0)
 }
 
 /// The percentile curve of the slices of a name.
@@ -116,4 +126,57 @@ pub fn curve_of(
     let category: Option<StringId> = Some(label.category);
     let found = durations(trace, area, label.name, category, job)?;
     Ok(found.lengths.curve(CURVE_POINTS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_one_side_only_is_new_or_gone_and_has_no_change_of_its_mean() {
+        let side = |count, sum_ns| {
+            Some(Side {
+                count,
+                sum_ns,
+                ..Side::default()
+            })
+        };
+        let row = |left, right| CompareRow {
+            name: "read".to_owned(),
+            category: String::new(),
+            left,
+            right,
+        };
+        let rows = [
+            row(side(2, 10), None),
+            row(None, side(2, 10)),
+            row(side(2, 10), side(4, 30)),
+        ];
+        let table = table_of(&rows, CompareWhat::Slices);
+        let place = |name: &str| {
+            table
+                .columns
+                .iter()
+                .position(|it| it.title == name)
+                .unwrap_or(0)
+        };
+        let changes = |name: &str| -> Vec<Cell> {
+            table
+                .rows
+                .iter()
+                .map(|row| row.cells[place(name)].clone())
+                .collect()
+        };
+        let (gone, new) = (Cell::Change(f64::NEG_INFINITY), Cell::Change(f64::INFINITY));
+        assert_eq!(
+            changes("Total change"),
+            [gone.clone(), new.clone(), Cell::Change(2.0)]
+        );
+        assert_eq!(changes("Count change"), [gone, new, Cell::Change(1.0)]);
+        // 5 ns on the left, 7 on the right.
+        assert_eq!(
+            changes("Mean change"),
+            [Cell::None, Cell::None, Cell::Change(7.0 / 5.0 - 1.0)]
+        );
+    }
 }

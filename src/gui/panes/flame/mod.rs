@@ -109,7 +109,7 @@ impl Pane for FlamePane {
                 .as_ref()
                 .map_or(0, |old| same_path(&old.top_down, self.top, &found.top_down));
             self.top_of = Some(found.clone());
-            self.trees = Default::default();
+            self.trees = [TreeTable::top_down(), TreeTable::bottom_up()];
         }
         if found.top_down.is_empty() {
             self.nothing_ui(ui, scene);

@@ -8,7 +8,7 @@ use super::{name_expression, paint::amount};
 use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
 use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, Tint, column};
-use crate::query::flame::{Flame, Unit};
+use crate::query::flame::{Flame, Node, Unit};
 use crate::query::process_rows::Order;
 use crate::view::{Action, ruler};
 
@@ -21,11 +21,21 @@ enum By {
     Count,
 }
 
-const HEADINGS: &[Heading<By>] = &[
+const TOP_DOWN: &[Heading<By>] = &[
     Heading::new("Name", By::Name).about("What it is called"),
     Heading::number("Total", By::Total).about("With all that it calls"),
     Heading::number("Of all", By::Total).about("Total, of everything"),
     Heading::number("Self", By::Own).about("Without what it calls"),
+    Heading::number("Count", By::Count).about("How many"),
+];
+
+const BOTTOM_UP: &[Heading<By>] = &[
+    Heading::new("Name", By::Name).about("What it is called; below it, who calls it"),
+    Heading::number("Self", By::Own)
+        .about("Without what it calls; of a caller, the part of that under it"),
+    Heading::number("Of all", By::Own).about("Self, of everything"),
+    Heading::number("Total", By::Total)
+        .about("With all that it calls; of a caller, the part of that under it"),
     Heading::number("Count", By::Count).about("How many"),
 ];
 
@@ -34,6 +44,8 @@ const HEADINGS: &[Heading<By>] = &[
 pub struct TreeTable {
     open: FxHashSet<u32>,
     is_begun: bool,
+    /// What rows are sorted by at first, and what the share is of.
+    size: By,
     sort: By,
     order: Order,
     /// The rows in order, with how deep they lie; made anew when `open`, the order or the text changes.
@@ -42,17 +54,32 @@ pub struct TreeTable {
 
 impl Default for TreeTable {
     fn default() -> TreeTable {
-        TreeTable {
-            open: FxHashSet::default(),
-            is_begun: false,
-            sort: By::Total,
-            order: Order::Descending,
-            rows: None,
-        }
+        TreeTable::top_down()
     }
 }
 
 impl TreeTable {
+    /// Callers, with what they call below them.
+    pub fn top_down() -> TreeTable {
+        TreeTable::by(By::Total)
+    }
+
+    /// What takes time of its own, with its callers below it.
+    pub fn bottom_up() -> TreeTable {
+        TreeTable::by(By::Own)
+    }
+
+    fn by(size: By) -> TreeTable {
+        TreeTable {
+            open: FxHashSet::default(),
+            is_begun: false,
+            size,
+            sort: size,
+            order: Order::Descending,
+            rows: None,
+        }
+    }
+
     /// Draws the tree; what holds `find` in its name is shown strong.
     pub fn ui(
         &mut self,
@@ -75,6 +102,10 @@ impl TreeTable {
         let mut toggled = None;
         let sorted = (self.sort, self.order);
         let whole = flame.nodes.first().map_or(1, |node| node.total).max(1);
+        let headings = match self.size {
+            By::Own => BOTTOM_UP,
+            _ => TOP_DOWN,
+        };
         TableBuilder::new(ui)
             .id_salt(name)
             .min_scrolled_height(0.0)
@@ -86,7 +117,7 @@ impl TreeTable {
             .column(Column::initial(380.0).at_least(120.0).clip(true))
             .columns(Column::initial(90.0).at_least(50.0).clip(true), 4)
             .header(22.0, |mut header| {
-                heading_ui(&mut header, HEADINGS, &mut self.sort, &mut self.order);
+                heading_ui(&mut header, headings, &mut self.sort, &mut self.order);
             })
             .body(|body| {
                 body.rows(ROW_HEIGHT, rows.len(), |mut row| {
@@ -111,11 +142,15 @@ impl TreeTable {
                         }
                         ui.add(egui::Label::new(text).truncate().selectable(false));
                     });
-                    let share = format!("{:.1} %", 100.0 * node.total as f64 / whole as f64);
+                    let (size, other) = match self.size {
+                        By::Own => (node.own, node.total),
+                        _ => (node.total, node.own),
+                    };
+                    let share = format!("{:.1} %", 100.0 * size as f64 / whole as f64);
                     for text in [
-                        amount(flame, node.total, scene),
+                        amount(flame, size, scene),
                         share,
-                        amount(flame, node.own, scene),
+                        amount(flame, other, scene),
                         ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
                     ] {
                         row.col(|ui| {
@@ -128,7 +163,7 @@ impl TreeTable {
                     }
                     let response = row.response();
                     response.widget_info(|| {
-                        let words = format!("{title}, {}", amount(flame, node.total, scene));
+                        let words = format!("{title}, {}", amount(flame, size, scene));
                         egui::WidgetInfo::labeled(egui::Role::Row, true, words)
                     });
                     if response.clicked() {
@@ -166,8 +201,12 @@ impl TreeTable {
                 return;
             };
             self.open.insert(at);
-            let total = flame.nodes.get(first as usize).map_or(0, |node| node.total);
-            if total * 4 < node.total * 3 {
+            // Of everything there is a total only.
+            let size = |node: &Node| match self.size {
+                By::Own if node.depth > 0 => node.own,
+                _ => node.total,
+            };
+            if flame.nodes.get(first as usize).map_or(0, size) * 4 < size(node) * 3 {
                 return;
             }
             at = first;
