@@ -51,7 +51,8 @@ pub struct FlowMark {
     pub is_moved: bool,
     /// Of what it is, if not of the innermost slice that is written around it.
     pub really_in: Option<ReallyIn>,
-    flow: u32,
+    /// The number of its flow among those that are written.
+    pub flow: u32,
 }
 
 /// What a mark is of that is not bound to the slice around it.

@@ -496,4 +496,4 @@ fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

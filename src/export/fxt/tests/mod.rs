@@ -35,7 +35,10 @@ fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathB
 }
 
 /// Opens a file of what `fill` says.
-fn written(folder: &Path, fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
+pub(in crate::export) fn written(
+    folder: &Path,
+    fill: impl FnOnce(&mut Records<'_>),
+) -> LoadedTrace {
     open(&file(folder, "written.fxt", fill), &Job::default()).unwrap()
 }
 
@@ -43,7 +46,7 @@ fn tables() -> FixedTables {
     FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
 }
 
-fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
+pub(in crate::export) fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
     Head {
         event_type,
         time,
@@ -53,7 +56,12 @@ fn head(event_type: EventType, time: u64, thread: u64) -> Head<'static> {
     }
 }
 
-fn complete(out: &mut Records<'_>, name: &str, (start, end): (u64, u64), args: &[Arg<'_>]) {
+pub(in crate::export) fn complete(
+    out: &mut Records<'_>,
+    name: &str,
+    (start, end): (u64, u64),
+    args: &[Arg<'_>],
+) {
     let mut args = args.to_vec();
     super::args::fit(&mut args, 3800);
     let name = out.name(name);

@@ -1,10 +1,18 @@
 //! Chrome's JSON trace event format: for `chrome://tracing`, Perfetto and scripts.
 //!
 //! Finished slices are `X`, unfinished ones `B`; instants `i`, counters `C`, flows `s` `t` `f` (bound to the slice
-//! around them), asynchronous slices `b` `n` `e`, names `M`. What a CPU did and who ran on it stand in a process
+//! around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an `id2` that is their process's own, and an
+//! `id` where they are of none), names `M`. What a CPU did and who ran on it stand in a process
 //! called `CPU n`: the format knows no scheduler. Times are microseconds with three decimals, so that no nanosecond
-//! is lost; numbers above 2^53 are texts. Slices keep their real times where they reach out of the range.
+//! is lost; numbers above 2^53 are texts, or have stand-ins (see `numbers`). Slices keep their real times where they
+//! reach out of the range.
 
+mod flow_labels;
+mod numbers;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde_json::{Map, Value as Json, json};
@@ -26,6 +34,8 @@ use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
+use flow_labels::flow_labels;
+use numbers::{Numbers, exact_number};
 
 /// This exporter's row.
 pub const EXPORTER: Exporter = Exporter {
@@ -54,6 +64,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         trace,
         chosen,
         koids: &koids,
+        numbers: &numbers_of(trace, &koids),
         out,
         job,
         count: 0,
@@ -84,6 +95,7 @@ struct JsonEvents<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     koids: &'a Koids,
+    numbers: &'a Numbers,
     out: &'a mut dyn Write,
     job: &'a Job,
     count: u64,
@@ -122,8 +134,8 @@ impl<'a> JsonEvents<'a> {
             self.out,
             ",\"ts\":{},\"pid\":{},\"tid\":{}",
             micros(time),
-            js_number(head.owner.0),
-            js_number(head.owner.1)
+            self.numbers.of(head.owner.0),
+            self.numbers.of(head.owner.1)
         )?;
         if let Some(duration) = duration {
             write!(self.out, ",\"dur\":{}", micros(duration))?;
@@ -150,46 +162,61 @@ impl<'a> JsonEvents<'a> {
             let id = ProcessId(index as u32);
             if self.chosen.has_process(id) {
                 let koid = self.koids.process(id);
-                self.name("process_name", (koid, koid), &exact(trace, process.name))?;
+                let own = ("pid", process.pid, koid);
+                self.name(
+                    "process_name",
+                    (koid, koid),
+                    &exact(trace, process.name),
+                    Some(own),
+                )?;
             }
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
             if self.chosen.has_thread(id) {
-                self.name(
-                    "thread_name",
-                    self.koids.thread(id),
-                    &exact(trace, thread.name),
-                )?;
+                let koids = self.koids.thread(id);
+                let own = ("tid", thread.tid, koids.1);
+                self.name("thread_name", koids, &exact(trace, thread.name), Some(own))?;
             }
         }
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
                 let owner = self.koids.cpu(id);
                 let name = self.koids.cpu_name(trace, id);
-                self.name("process_name", owner, &name)?;
-                self.name("thread_name", owner, &name)?;
+                self.name("process_name", owner, &name, None)?;
+                self.name("thread_name", owner, &name, None)?;
                 self.name(
                     "thread_name",
                     (owner.0, owner.1 + RUNS_OFFSET),
                     &format!("{name} runs"),
+                    None,
                 )?;
             }
         }
         Ok(())
     }
 
+    /// Names the owner. `own` is what its number is called, the number, and its koid: told where another stands for it.
     fn name(
         &mut self,
         what: &'static str,
         owner: (u64, u64),
         name: &str,
+        own: Option<(&'static str, u64, u64)>,
     ) -> Result<(), ExportError> {
+        let own = own.filter(|&(_, _, koid)| self.numbers.is_other(koid));
+        let name = match own {
+            Some((word, number, _)) if name.is_empty() => Cow::from(format!("{word} {number}")),
+            _ => Cow::from(name),
+        };
         if name.is_empty() {
             return Ok(());
         }
         let mut args = Map::new();
         args.insert("name".to_owned(), json!(name));
+        if let Some((word, number, _)) = own {
+            args.insert(word.to_owned(), exact_number(number));
+        }
         let head = Head {
             phase: "M",
             category: "",
@@ -288,15 +315,10 @@ impl<'a> JsonEvents<'a> {
             exact(self.trace, label.category),
             exact(self.trace, label.name),
         );
-        // The format wants a category of asynchronous events.
-        let category = if category.is_empty() {
-            "async".into()
-        } else {
-            category
-        };
+        let category = or(category, "async");
         let fields = self.fields(slice.begin);
         let number = record_word(&fields, "async id").unwrap_or(number);
-        let id = format!(",\"id\":\"{number:#x}\"");
+        let id = async_id_text(kind, number);
         let head = Head {
             phase: "b",
             category: &category,
@@ -331,11 +353,12 @@ impl<'a> JsonEvents<'a> {
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);
                 let async_id = record_word(&fields, "async id");
-                let (phase, more) = match (track.kind, async_id) {
+                let (phase, category, more) = match (track.kind, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
-                        ("n", format!(",\"id\":\"{number:#x}\""))
+                        let id = async_id_text(track.kind, number);
+                        ("n", or(category, "async"), id)
                     }
-                    _ => ("i", ",\"s\":\"t\"".to_owned()),
+                    _ => ("i", category, ",\"s\":\"t\"".to_owned()),
                 };
                 let head = Head {
                     phase,
@@ -404,21 +427,12 @@ impl<'a> JsonEvents<'a> {
 
     fn flows(&mut self) -> Result<u64, ExportError> {
         let marks = FlowMarks::new(self.trace, self.chosen).marks;
+        let labels = flow_labels(self.trace, &marks);
         for mark in &marks {
             let row = self.trace.events.get(mark.event).row;
-            let kind = self.trace.kinds.get(usize::from(row.kind.0));
-            let name = mark
-                .name
-                .or(kind.map(|kind| kind.name))
-                .unwrap_or(StringId::EMPTY);
-            let category = kind.map_or(StringId::EMPTY, |kind| kind.category);
-            let category = exact(self.trace, category);
-            let category = if category.is_empty() {
-                "flow".into()
-            } else {
-                category
-            };
-            let name = exact(self.trace, name);
+            let label = labels.get(mark.flow as usize).copied().unwrap_or_default();
+            let category = or(exact(self.trace, label.category), "flow");
+            let name = exact(self.trace, label.name);
             let head = Head {
                 phase: match mark.sort {
                     FlowStepSort::Begin => "s",
@@ -429,8 +443,15 @@ impl<'a> JsonEvents<'a> {
                 name: &name,
                 owner: self.koids.thread(mark.thread),
             };
-            let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", mark.id);
-            self.event(&head, (row.time.0, None), &more, None)?;
+            let mut args = Map::new();
+            if label.id != mark.id {
+                args.insert("id".to_owned(), json!(format!("{:#x}", mark.id)));
+            }
+            if let Some(own) = mark.name.filter(|&own| own != label.name) {
+                args.insert("name".to_owned(), json!(exact(self.trace, own)));
+            }
+            let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", label.id);
+            self.event(&head, (row.time.0, None), &more, Some(args))?;
         }
         Ok(marks.len() as u64)
     }
@@ -451,7 +472,7 @@ impl<'a> JsonEvents<'a> {
                 let (process, thread) = self.koids.cpu(cpu);
                 let name = trace.thread_name(run.thread);
                 let mut args = Map::new();
-                args.insert("tid".to_owned(), json!(trace.thread(run.thread).tid));
+                args.insert("tid".to_owned(), exact_number(trace.thread(run.thread).tid));
                 args.insert("priority".to_owned(), json!(run.priority));
                 if run.end.is_some() {
                     args.insert("end_state".to_owned(), json!(run.end_state.letters()));
@@ -478,12 +499,34 @@ fn micros(ns: i64) -> String {
     format!("{sign}{}.{:03}", ns / 1000, ns % 1000)
 }
 
-/// A koid as a number that every reader of JSON can hold: artificial ones are folded below 2^53.
-fn js_number(koid: u64) -> u64 {
-    if koid < 1 << 53 {
-        koid
-    } else {
-        (koid >> 32 & 0x000f_ffff) << 32 | (koid & 0xffff_ffff)
+/// The numbers of all that have koids.
+fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
+    let processes = (0..trace.processes.len() as u32).map(|id| koids.process(ProcessId(id)));
+    let threads = (0..trace.threads.len() as u32).flat_map(|id| {
+        let (process, thread) = koids.thread(ThreadId(id));
+        [process, thread]
+    });
+    let cpus = (0..trace.cpus.len() as u32).flat_map(|id| {
+        let (_, thread) = koids.cpu(CpuId(id));
+        [thread, thread + RUNS_OFFSET]
+    });
+    let all = processes.chain(threads).chain(cpus);
+    Numbers::new(all.chain([Koids::MACHINE.0]))
+}
+
+/// The member that joins the pieces of an asynchronous slice: ids are those of a process, but where none has them.
+fn async_id_text(kind: TrackKind, number: u64) -> String {
+    match kind {
+        TrackKind::Async(None) => format!(",\"id\":\"{number:#x}\""),
+        _ => format!(",\"id2\":{{\"local\":\"{number:#x}\"}}"),
+    }
+}
+
+/// A category, or the one that stands for none: the format wants some.
+fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
+    match category.is_empty() {
+        true => other.into(),
+        false => category,
     }
 }
 
@@ -511,26 +554,6 @@ fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
 }
 
 /// A name from which its bytes can be had again.
-fn exact(trace: &Trace, id: StringId) -> std::borrow::Cow<'_, str> {
+fn exact(trace: &Trace, id: StringId) -> Cow<'_, str> {
     crate::base::strings::exact_text(trace.strings.bytes(id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_keep_their_nanoseconds() {
-        assert_eq!(micros(1_234_567), "1234.567");
-        assert_eq!(micros(-5), "-0.005");
-        assert_eq!(micros(1_000), "1.000");
-    }
-
-    #[test]
-    fn artificial_numbers_stay_apart() {
-        assert_eq!(js_number(77), 77);
-        let first = js_number(1 << 63 | 1 << 32 | 7);
-        let second = js_number(1 << 63 | 2 << 32 | 7);
-        assert!(first != second && second < 1 << 53);
-    }
 }
