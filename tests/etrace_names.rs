@@ -265,3 +265,69 @@ fn paths_of_strace_are_one_however_they_were_said() {
     let loaded = load_as("unknown.strace", text.as_bytes());
     assert_eq!(names(&loaded.trace), ["/a/b", "../a/b", "b"]);
 }
+
+#[test]
+fn children_read_what_they_are_given_as_their_input() {
+    let mut r = Recorder::new();
+    r.run(2, "/b/gen", &["gen"], |r, it| r.write(it, "/w/in"));
+    let shell = r.shell;
+    let py = r.fork(shell, 3);
+    r.exec(py, "/b/python", &["python"]);
+    r.open(py, b"/w/in", 0o2_000_000, 3);
+    // One child is given it as its standard input, another only has it.
+    let cat = r.fork(py, 4);
+    r.dup(cat, 3, 0);
+    r.exec(cat, "/b/cat", &["cat"]);
+    r.write(cat, "/w/out");
+    let cc = r.fork(py, 5);
+    r.exec(cc, "/b/cc", &["cc"]);
+    r.write(cc, "/w/a.o");
+    r.close(py, 3);
+    r.exit(cc, 0);
+    r.wait_ms(50);
+    r.exit(cat, 0);
+    // { wc; cc; } < in: the shell's own standard input; wc closes it when it has read it.
+    let sh = r.fork(shell, 6);
+    r.exec(sh, "/b/sh", &["sh"]);
+    r.open(sh, b"/w/in", 0, 3);
+    r.dup(sh, 3, 0);
+    r.close(sh, 3);
+    let wc = r.fork(sh, 7);
+    r.exec(wc, "/b/wc", &["wc"]);
+    r.close(wc, 0);
+    r.write(wc, "/w/count");
+    r.exit(wc, 0);
+    let other = r.fork(sh, 8);
+    r.exec(other, "/b/cc", &["cc"]);
+    r.write(other, "/w/b.o");
+    r.exit(other, 0);
+    r.exit(sh, 0);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    assert_eq!(
+        dependencies(trace),
+        pairs(&[
+            ["gen", "python"],
+            ["gen", "cat"],
+            ["gen", "sh"],
+            ["gen", "wc"]
+        ])
+    );
+    let list = FileList::new(trace);
+    let file = list.find(trace, b"/w/in").unwrap();
+    assert_eq!(list.summaries[file.0 as usize].reads, 4);
+    let uses = (0..list.use_count(file)).filter_map(|at| list.use_at(trace, file, at));
+    let inherited: Vec<u64> = uses
+        .filter(|it| it.word == "read (inherited)")
+        .map(|it| trace.processes[it.process.unwrap().0 as usize].pid)
+        .collect();
+    assert_eq!(inherited, [4, 7]);
+    let (made, _) = list.relatives(trace, file, Kinship::MadeFrom);
+    let mut made: Vec<_> = made.iter().map(|it| trace.text(it.name(trace))).collect();
+    made.sort();
+    assert_eq!(made, ["/w/count", "/w/out"]);
+    let out = list.find(trace, b"/w/out").unwrap();
+    let (inputs, _) = list.relatives(trace, out, Kinship::WentInto);
+    let inputs: Vec<_> = inputs.iter().map(|it| it.file).collect();
+    assert_eq!(inputs, [file]);
+}

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::files::FileList;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
-use crate::trace::file_history::Access;
+use crate::trace::file_history::{Access, Inherited};
 use crate::trace::{FileId, ProcessId, Trace};
 
 /// A file that went into another, or was made from it.
@@ -164,11 +164,17 @@ impl FileList {
                 _ => {}
             }
         }
-        if kinship == Kinship::WentInto {
-            let until = |it: Option<(Timestamp, _)>| it.map_or(Timestamp::MAX, |it| it.0);
-            let heirs = self.heirs_of(file);
-            found.extend(heirs.map(|heir| (heir.process, until(heir.until))));
-        }
+        let heirs = self
+            .heirs_of(file)
+            .filter_map(|heir| match (kinship, heir.access) {
+                (Kinship::WentInto, Inherited::Writes) => {
+                    let until = heir.until.map_or(Timestamp::MAX, |until| until.0);
+                    Some((heir.process, until))
+                }
+                (Kinship::MadeFrom, Inherited::Reads) => Some((heir.process, heir.from)),
+                _ => None,
+            });
+        found.extend(heirs);
         found.reverse();
         found
     }
@@ -205,9 +211,14 @@ impl FileList {
         });
         let heirs = self.heirs_by_process.get(&process).into_iter().flatten();
         let heirs = heirs
-            .filter(|_| kinship == Kinship::MadeFrom)
             .filter_map(|&heir| self.history.heirs.get(heir as usize))
-            .filter(|heir| heir.until.is_none_or(|until| until.0 >= time));
+            .filter(|heir| match (kinship, heir.access) {
+                (Kinship::WentInto, Inherited::Reads) => heir.from <= time,
+                (Kinship::MadeFrom, Inherited::Writes) => {
+                    heir.until.is_none_or(|until| until.0 >= time)
+                }
+                _ => false,
+            });
         own.chain(heirs.map(|heir| heir.row))
             .filter_map(|row| Some((*self.history.of_row.get(row as usize)?, row)))
             .filter(|(file, _)| {

@@ -7,7 +7,7 @@ pub use super::file_relatives::{Kinship, MOST_RELATIVES, More, Relative};
 use super::process_rows::Order;
 use crate::base::Timestamp;
 use crate::event::FileOp;
-use crate::trace::file_history::{Access, File, Heir, word_of};
+use crate::trace::file_history::{Access, File, Heir, Inherited, word_of};
 use crate::trace::{FileHistory, FileId, ProcessId, Trace};
 
 /// All files, and what was done to each.
@@ -23,7 +23,7 @@ pub struct FileList {
     starts: Vec<u32>,
     /// Rows of `trace.files` by process, and where each process's start.
     pub(super) by_process: FxHashMap<ProcessId, Vec<u32>>,
-    /// Children that wrote to what was open, as places in the history's list: by file, and by process.
+    /// Children that used what was open, as places in the history's list: by file, and by process.
     pub(super) heirs: FxHashMap<FileId, Vec<u32>>,
     pub(super) heirs_by_process: FxHashMap<ProcessId, Vec<u32>>,
     /// Of files with heirs: what was done to each, by time.
@@ -59,7 +59,7 @@ pub struct Use {
 /// One file in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileSummary {
-    /// How often it was opened to be read.
+    /// How often it was opened to be read, or given to a child that read it.
     pub reads: u32,
     /// How often it was opened to be written, or inherited by a child that wrote to it.
     pub writes: u32,
@@ -163,7 +163,7 @@ impl FileList {
         }
     }
 
-    /// Children that wrote to a file because their parents had it open, by the time at which they were done.
+    /// Children that used a file because their parents had it open.
     pub fn heirs_of(&self, file: FileId) -> impl Iterator<Item = &Heir> {
         let of_file = self.heirs.get(&file).into_iter().flatten();
         of_file.filter_map(|&index| self.history.heirs.get(index as usize))
@@ -202,7 +202,10 @@ impl FileList {
                 Some(Use {
                     time: heir.from,
                     process: Some(heir.process),
-                    word: "write (inherited)",
+                    word: match heir.access {
+                        Inherited::Reads => "read (inherited)",
+                        Inherited::Writes => "write (inherited)",
+                    },
                     until: heir.until.map(|until| until.0),
                     row: heir.row,
                 })
@@ -226,7 +229,10 @@ impl FileList {
             processes.push(trace.thread(row.thread).process);
         }
         for heir in self.heirs_of(file) {
-            summary.writes += 1;
+            match heir.access {
+                Inherited::Reads => summary.reads += 1,
+                Inherited::Writes => summary.writes += 1,
+            }
             processes.push(Some(heir.process));
         }
         processes.sort_unstable();

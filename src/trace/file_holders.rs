@@ -1,4 +1,4 @@
-//! Who can write to what is open for writing: descriptors, their copies, and those that children inherit.
+//! Who can use what is open: descriptors, their copies, and those that children inherit.
 //!
 //! ```text
 //! sh     open W out = 3, dup 3 -> 1, close 3 ---- close 1        { cat a; cat b; } > out
@@ -7,8 +7,17 @@
 //!
 //! A child writes to a file that its parent opened if it runs a program with it as standard output or error, or if it
 //! runs none and keeps it to its end. (Every program of a build inherits what make has open; it does not write there.)
-
-use rustc_hash::FxHashMap;
+//!
+//! ```text
+//! python  open R in = 3                                          subprocess.run("cat", stdin=open("in"))
+//! cat         fork, dup 3 -> 0, exec .... exit                   cat read it: it made in its standard input
+//! gcc         fork, exec ...................... exit             gcc did not, though it has python's standard input
+//! ```
+//!
+//! A child reads what its parent opened if it makes that the standard input of a program that it runs, or if its
+//! program closes it there: programs that read no standard input leave it alone. Having inherited it says nothing,
+//! since all children of a shell have what that reads. (How long the file was open counts all who have it:
+//! `build/descriptors`.)
 
 use super::entities::{Process, ProcessId};
 use super::events::EventId;
@@ -17,17 +26,31 @@ use crate::base::Timestamp;
 /// How many descriptors forks may copy in all.
 const MOST_COPIES: usize = 1 << 22;
 
-/// A child that wrote to what its parent had opened.
+/// Reading descriptors from here on are not followed: a child is given low ones.
+const MOST_READING: i32 = 256;
+
+/// A child that used what its parent had opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heir {
     /// The row of the open.
     pub row: u32,
     /// Who.
     pub process: ProcessId,
-    /// Since when: its birth.
+    /// For what.
+    pub access: Inherited,
+    /// Since when: its birth, or when it made it its standard input.
     pub from: Timestamp,
     /// When it let go of it; `None` if that was not in the trace.
     pub until: Option<(Timestamp, EventId)>,
+}
+
+/// What a child uses what it inherited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherited {
+    /// To read it.
+    Reads,
+    /// To write to it.
+    Writes,
 }
 
 /// What a process lets go of.
@@ -49,12 +72,14 @@ pub(super) enum Cause {
     Rest,
 }
 
-/// A descriptor of a process, opened for writing by a row.
+/// A descriptor of a process, opened by a row.
 #[derive(Clone, Copy)]
 struct Held {
     fd: i32,
     row: u32,
     opener: ProcessId,
+    /// What it was opened for; for both it counts as opened for writing.
+    access: Inherited,
     /// Whether it was used as what programs write to.
     is_output: bool,
 }
@@ -63,35 +88,57 @@ struct Held {
 pub(super) type Moment = (Timestamp, EventId);
 
 /// See the module's text.
-#[derive(Default)]
 pub(super) struct Holders {
-    tables: FxHashMap<u32, Vec<Held>>,
+    /// By process.
+    tables: Vec<Vec<Held>>,
     copies: usize,
 }
 
 impl Holders {
+    pub fn new(process_count: usize) -> Holders {
+        Holders {
+            tables: vec![Vec::new(); process_count],
+            copies: 0,
+        }
+    }
+
     /// `process` opened `row` as `fd`.
-    pub fn open(&mut self, process: ProcessId, fd: i32, row: u32) {
-        self.tables.entry(process.0).or_default().push(Held {
-            fd,
-            row,
-            opener: process,
-            is_output: false,
-        });
+    pub fn open(&mut self, process: ProcessId, fd: i32, row: u32, access: Inherited) {
+        if access == Inherited::Reads && !(0..MOST_READING).contains(&fd) {
+            return;
+        }
+        if let Some(table) = self.tables.get_mut(process.0 as usize) {
+            table.push(Held {
+                fd,
+                row,
+                opener: process,
+                access,
+                is_output: false,
+            });
+        }
     }
 
     /// Descriptor `to` is the same as `from` is.
     pub fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
-        if let Some(table) = self.tables.get_mut(&process.0)
+        if let Some(table) = self.tables.get_mut(process.0 as usize)
             && let Some(held) = table.iter().find(|held| held.fd == from).copied()
+            && (held.access == Inherited::Writes || (0..MOST_READING).contains(&to))
         {
             table.push(Held { fd: to, ..held });
         }
     }
 
+    /// What of `fd` was opened for reading, by another process than `id`, which has it.
+    pub fn reads_inherited(&self, id: ProcessId, fd: i32) -> Option<u32> {
+        let table = self.tables.get(id.0 as usize)?;
+        let held = table.iter().find(|held| held.fd == fd)?;
+        (held.access == Inherited::Reads && held.opener != id).then_some(held.row)
+    }
+
     /// `child` has what `parent` has.
     pub fn fork(&mut self, parent: ProcessId, child: ProcessId) {
-        let Some(table) = self.tables.get(&parent.0).filter(|table| !table.is_empty()) else {
+        let table = self.tables.get(parent.0 as usize);
+        let Some(table) = table.filter(|table| !table.is_empty()) else {
             return;
         };
         self.copies += table.len();
@@ -102,7 +149,9 @@ impl Holders {
         for held in &mut table {
             held.is_output = false;
         }
-        self.tables.insert(child.0, table);
+        if let Some(of_child) = self.tables.get_mut(child.0 as usize) {
+            *of_child = table;
+        }
     }
 
     /// Whether forks copied more than is followed.
@@ -112,7 +161,7 @@ impl Holders {
 
     /// Descriptor `fd` is closed: what that was the last descriptor of.
     pub fn close(&mut self, id: ProcessId, process: &Process, fd: i32, at: Moment) -> Option<Done> {
-        let table = self.tables.get_mut(&id.0)?;
+        let table = self.tables.get_mut(id.0 as usize)?;
         let index = table.iter().position(|held| held.fd == fd)?;
         let mut held = table.swap_remove(index);
         held.is_output |= is_output(held, process, at.0);
@@ -132,7 +181,8 @@ impl Holders {
         cause: Cause,
         each: &mut dyn FnMut(Done),
     ) {
-        let mut table = self.tables.remove(&id.0).unwrap_or_default();
+        let table = self.tables.get_mut(id.0 as usize);
+        let mut table = table.map(std::mem::take).unwrap_or_default();
         let time = at.map_or(Timestamp::MAX, |at| at.0);
         table.sort_unstable_by_key(|held| held.row);
         for same in table.chunk_by(|a, b| a.row == b.row) {
@@ -147,13 +197,14 @@ impl Holders {
 
     /// Those that still have something.
     pub fn left(&self) -> Vec<ProcessId> {
-        let mut left: Vec<ProcessId> = self.tables.keys().map(|&id| ProcessId(id)).collect();
-        left.sort_unstable();
-        left
+        let tables = (0..).map(ProcessId).zip(&self.tables);
+        let left = tables.filter(|(_, table)| !table.is_empty());
+        left.map(|(id, _)| id).collect()
     }
 }
 
-fn runs_program(process: &Process, time: Timestamp) -> bool {
+/// Whether a process runs a program of its own at that time.
+pub(super) fn runs_program(process: &Process, time: Timestamp) -> bool {
     let first = process.images.first();
     first.is_some_and(|image| image.start <= time)
 }
@@ -170,6 +221,9 @@ fn done(
     at: Option<Moment>,
     cause: Cause,
 ) -> Option<Done> {
+    if held.access == Inherited::Reads {
+        return None;
+    }
     if held.opener == id {
         return Some(Done::Own(held.row));
     }
@@ -178,6 +232,7 @@ fn done(
     (held.is_output || has_kept).then_some(Done::Inherited(Heir {
         row: held.row,
         process: id,
+        access: Inherited::Writes,
         from: process.start.unwrap_or(time),
         until: at,
     }))

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A path means the file that was last created, renamed or linked there (`file_names`). A file's writers are those since
-//! it was last emptied; children that inherited it as their output are among them (`file_holders`). Devices, `/proc`,
+//! it was last emptied; children that inherited it as their output are among them, as those that were given it as
+//! their input are among its readers (`file_holders`). Devices, `/proc`,
 //! `/sys` and directories are files, but nothing depends on them. What takes another's name, and which name a file is
 //! called by, is in `renames`. Build tracers do not tell what is deleted, so a path that is written again is the same
 //! file unless it was opened with `O_EXCL`, or was a symbolic link that opens do not go through any more.
@@ -20,8 +21,8 @@ mod renames;
 use super::Trace;
 use super::entities::{Process, ProcessId, Thread};
 use super::events::{EventId, Events};
-pub use super::file_holders::Heir;
-use super::file_holders::{Cause, Done, Holders};
+use super::file_holders::{Cause, Done, Holders, runs_program};
+pub use super::file_holders::{Heir, Inherited};
 use super::file_names::{FileNames, NOTHING};
 use super::files::{FileUse, OpenPaths};
 use crate::base::{StringId, Strings, Timestamp};
@@ -79,7 +80,7 @@ pub struct FileHistory {
     pub ended_by: FxHashMap<u32, EventId>,
     /// Who depends on whom, by the time of the read.
     pub dependencies: Vec<FileDependency>,
-    /// Children that wrote to what their parents had opened, by the time at which they let go of it.
+    /// Children that read what their parents had opened, or wrote to it; the latter by the time at which they let go of it.
     pub heirs: Vec<Heir>,
     /// What was not followed to its end.
     pub cuts: Cuts,
@@ -109,6 +110,7 @@ pub struct Access {
     pub writes: bool,
 }
 
+const STANDARD_INPUT: i32 = 0;
 const ACCESS_MODE: u32 = 3;
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;
@@ -203,6 +205,8 @@ struct Walk<'a> {
     /// What was said of them, in the shortest way.
     said: ShortNames,
     holders: Holders,
+    /// Rows of opens and the children that read what they inherited from them.
+    readers: FxHashSet<(u32, u32)>,
     told: FxHashSet<(u32, u32, u32)>,
     out: FileHistory,
 }
@@ -260,7 +264,8 @@ impl FileHistory {
             writers: Vec::new(),
             links: FxHashMap::default(),
             said: ShortNames::default(),
-            holders: Holders::default(),
+            holders: Holders::new(trace.processes.len()),
+            readers: FxHashSet::default(),
             told: FxHashSet::default(),
             out: FileHistory::default(),
         };
@@ -367,6 +372,9 @@ impl Walk<'_> {
                 row.result
             };
             if let Some(process) = process {
+                if fd == STANDARD_INPUT {
+                    self.take_input(process, row);
+                }
                 self.release(process, fd, (row.time, row.event));
                 if row.op == FileOp::Dup && row.result >= 0 {
                     self.holders.copy(process, row.fd, row.result);
@@ -419,13 +427,49 @@ impl Walk<'_> {
             self.depend(file, index, row, process);
         }
         if access.writes {
-            self.holders.open(process, row.fd, index);
+            self.holders.open(process, row.fd, index, Inherited::Writes);
             if row.flags & TRUNCATE != 0 {
                 self.writers[file.0 as usize].clear();
             }
             self.add_writer(file, Writer::of(index, process));
+        } else if access.takes {
+            self.holders.open(process, row.fd, index, Inherited::Reads);
         }
         file
+    }
+
+    /// A child makes what it inherited the standard input of its program, or that closes it there: it reads it.
+    fn take_input(&mut self, id: ProcessId, row: &FileUse) {
+        let Some(process) = self.trace.processes.get(id.0 as usize) else {
+            return;
+        };
+        let is_used = match row.op {
+            FileOp::Dup => row.result >= 0 && !process.images.is_empty(),
+            _ => runs_program(process, row.time),
+        };
+        let Some(opened) = self.holders.reads_inherited(id, row.fd).filter(|_| is_used) else {
+            return;
+        };
+        let heir = Heir {
+            row: opened,
+            process: id,
+            access: Inherited::Reads,
+            from: row.time,
+            until: None,
+        };
+        let file = self.out.of_row.get(opened as usize).copied();
+        if let Some(file) = file.filter(|file| *file != FileId::NONE)
+            && self.readers.insert((opened, id.0))
+            && let Some(&open) = self.trace.rows.get(opened as usize)
+        {
+            self.out.heirs.push(heir);
+            let taken = FileUse {
+                time: row.time,
+                event: row.event,
+                ..open
+            };
+            self.depend(file, opened, &taken, id);
+        }
     }
 
     fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
