@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::flows::flows_ui;
+use super::kept::ColoredBy;
 use super::lanes::{columns, width_of};
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
@@ -35,7 +36,12 @@ impl Timeline {
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0, palette.canvas);
         let width = width_of(draw.scale.span(), columns(ui.ctx(), rect.width()));
-        self.kept.begin(TraceKey::of(draw.scene.loaded), width);
+        self.kept.begin(
+            TraceKey::of(draw.scene.loaded),
+            draw.scale.span(),
+            width,
+            ColoredBy::new(draw.scene),
+        );
         self.strips.begin(ui.ctx(), rect);
         self.labels.clear();
         self.ranges.clear();
@@ -52,6 +58,9 @@ impl Timeline {
             hit = hit.or(found);
         }
         self.strips.end(ui.ctx());
+        if self.kept.is_near() {
+            ui.ctx().request_repaint();
+        }
         if response.dragged() {
             hit = None;
         }

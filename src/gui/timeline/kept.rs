@@ -3,17 +3,26 @@
 //! Lists are made for pixels of a power of two of nanoseconds, the next below what a pixel shows, which is also how the
 //! pyramid is made. So one serves until the zoom has doubled, and what it has too finely is joined while it is drawn.
 
+use super::kept_strips::{Fit, KeptStrip, Look};
+use super::strips::{Columns, Strip};
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::gui::pane::TraceKey;
+use crate::gui::pane::{Scene, TraceKey};
+use crate::query::search::Found;
 use crate::query::visible::Block;
 use crate::view::rows::LaneKind;
+use crate::view::{ColorBy, Isolation};
+use egui::Color32;
 use rustc_hash::FxHashMap;
+use std::sync::{Arc, Weak};
 
 /// So many lanes are kept; more are only seen after long scrolling.
 const MOST_LANES: usize = 512;
 
 /// What lists depend on, besides lane and place: the trace, and how many ns the pixels are wide that they were made for.
 type Zoom = (TraceKey, i64);
+
+/// So many strips that are nearly right are painted anew in a frame.
+const MOST_PAINTED: usize = 24;
 
 /// The lists of lanes at one zoom.
 #[derive(Default)]
@@ -22,22 +31,77 @@ pub(super) struct KeptLists {
     /// Whether the frame before had this zoom too.
     is_steady: bool,
     lanes: FxHashMap<LaneKind, KeptList>,
+    /// What the frame before showed.
+    seen: Option<TimeSpan>,
+    is_moving: bool,
+    /// What strips are coloured by, and how often that has changed.
+    colored_by: Option<ColoredBy>,
+    look: Look,
+    /// How many strips were painted anew in this frame though they were nearly right, and whether some are not yet.
+    painted: usize,
+    is_near: bool,
+}
+
+/// What the colours of bars depend on besides the bars.
+pub(super) struct ColoredBy {
+    is_dark: bool,
+    color_by: ColorBy,
+    /// What is not dimmed, if anything is. (It is kept from being freed: another at its place is another.)
+    found: Option<Weak<Found>>,
+}
+
+impl ColoredBy {
+    pub(super) fn new(scene: &Scene<'_>) -> ColoredBy {
+        let isolates = scene.state.search.isolation == Isolation::On;
+        ColoredBy {
+            is_dark: scene.palette.is_dark,
+            color_by: scene.state.settings.color_by,
+            found: scene.found.filter(|_| isolates).map(Arc::downgrade),
+        }
+    }
+
+    fn is_same(&self, other: &ColoredBy) -> bool {
+        let place = |it: &ColoredBy| it.found.as_ref().map(Weak::as_ptr);
+        (self.is_dark, self.color_by, place(self)) == (other.is_dark, other.color_by, place(other))
+    }
 }
 
 struct KeptList {
+    /// Which it is of those that were made.
+    number: usize,
     span: TimeSpan,
     blocks: Vec<Block>,
+    strip: KeptStrip,
 }
 
 impl KeptLists {
-    /// Begins a frame whose pixels are `width` ns wide: lists of another zoom are of no use any more.
-    pub(super) fn begin(&mut self, trace: TraceKey, width: i64) {
+    /// Begins a frame that shows `span`, and whose pixels are `width` ns wide: lists of another zoom are of no use any
+    /// more.
+    pub(super) fn begin(
+        &mut self,
+        trace: TraceKey,
+        span: TimeSpan,
+        width: i64,
+        colored_by: ColoredBy,
+    ) {
         let zoom = (trace, fine_width(width));
         self.is_steady = self.zoom.as_ref() == Some(&zoom);
         if !self.is_steady || self.lanes.len() > MOST_LANES {
             self.lanes.clear();
         }
         self.zoom = Some(zoom);
+        self.is_moving = self.seen.replace(span).is_some_and(|seen| seen != span);
+        let is_same = |before: &ColoredBy| before.is_same(&colored_by);
+        if !self.colored_by.as_ref().is_some_and(is_same) {
+            self.look += 1;
+            self.colored_by = Some(colored_by);
+        }
+        (self.painted, self.is_near) = (0, false);
+    }
+
+    /// Whether something of this frame was shown as it nearly is.
+    pub(super) fn is_near(&self) -> bool {
+        self.is_near
     }
 
     /// The blocks of a lane in `span`, at most as wide as the frame's pixels and at least half as wide. `make` lists them
@@ -48,9 +112,12 @@ impl KeptLists {
         span: TimeSpan,
         make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
     ) -> &[Block] {
+        let number = self.lanes.len();
         let list = self.lanes.entry(kind).or_insert_with(|| KeptList {
+            number,
             span: TimeSpan::new(span.start, span.start),
             blocks: Vec::new(),
+            strip: KeptStrip::default(),
         });
         if span.start < list.span.start || span.end > list.span.end {
             let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
@@ -59,16 +126,52 @@ impl KeptLists {
             let (asked, pixels) = widened(span, Nanos(span.duration().0 / share), width);
             make(asked, pixels, &mut list.blocks);
             list.span = asked;
+            list.strip.forget();
         }
-        let is_past = |block: &Block| {
-            block.end <= span.start.0 && (block.start < block.end || block.start < span.start.0)
-        };
-        let first = list.blocks.partition_point(is_past);
-        let last = list
-            .blocks
-            .partition_point(|block| block.start < span.end.0);
-        list.blocks.get(first..last).unwrap_or_default()
+        within(&list.blocks, span)
     }
+
+    /// What [`KeptLists::list`] answered for a lane.
+    pub(super) fn blocks(&self, kind: LaneKind, span: TimeSpan) -> &[Block] {
+        let list = self.lanes.get(&kind);
+        list.map_or(&[], |list| within(&list.blocks, span))
+    }
+
+    /// Paints the strip of a lane that was listed in this frame; what is wide is put into `wide`.
+    pub(super) fn paint(
+        &mut self,
+        kind: LaneKind,
+        strip: &mut Strip<'_>,
+        columns: &Columns,
+        color: impl FnMut(&Block) -> Color32,
+        wide: &mut Vec<Block>,
+    ) {
+        let Some(list) = self.lanes.get_mut(&kind) else {
+            return;
+        };
+        let place = strip.columns();
+        let fit = list.strip.fit(columns, place, self.look, list.number);
+        let is_due = fit == Fit::Near && !self.is_moving && self.painted < MOST_PAINTED;
+        if fit == Fit::Not || is_due {
+            self.painted += usize::from(is_due);
+            let blocks = |span| within(&list.blocks, span);
+            list.strip
+                .paint(columns, place, self.look, list.span, blocks, color);
+        } else {
+            self.is_near |= fit == Fit::Near;
+        }
+        list.strip.show(strip, columns, wide);
+    }
+}
+
+/// Those of sorted blocks that reach into a span.
+pub(super) fn within(blocks: &[Block], span: TimeSpan) -> &[Block] {
+    let is_past = |block: &Block| {
+        block.end <= span.start.0 && (block.start < block.end || block.start < span.start.0)
+    };
+    let first = blocks.partition_point(is_past);
+    let last = blocks.partition_point(|block| block.start < span.end.0);
+    blocks.get(first..last).unwrap_or_default()
 }
 
 /// The power of two at or below a width.
@@ -106,6 +209,14 @@ mod tests {
     use crate::trace::{CpuId, TrackId};
     use std::sync::Arc;
 
+    fn plain() -> ColoredBy {
+        ColoredBy {
+            is_dark: true,
+            color_by: ColorBy::Kind,
+            found: None,
+        }
+    }
+
     fn listed(
         loaded: &LoadedTrace,
         kind: LaneKind,
@@ -140,7 +251,7 @@ mod tests {
             let start = whole.start + Nanos(length.0 / 40 * step);
             let span = TimeSpan::new(start, start + length);
             let width = length.0 / i64::from(pixels);
-            kept.begin(TraceKey::of(&loaded), width);
+            kept.begin(TraceKey::of(&loaded), span, width, plain());
             for kind in lanes {
                 asked += 1;
                 let list = kept.list(kind, span, |span, pixels, out| {

@@ -73,7 +73,7 @@ impl Timeline {
             }
             LaneKind::Counter(_) => blocks.clear(),
         };
-        let blocks = self.kept.list(kind, span, list);
+        let is_full = self.kept.list(kind, span, list).len() >= FROM_BLOCKS;
         let mut colors = LaneColors::new(scene, kind);
         let marks = marks_of(draw, kind);
         let dimming = marks.filter(|_| scene.state.search.isolation == Isolation::On);
@@ -87,12 +87,15 @@ impl Timeline {
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
         self.wide.clear();
         let width = width_of(span, pixels);
-        let strip = (blocks.len() >= FROM_BLOCKS)
-            .then(|| self.strips.next(area))
-            .flatten();
+        let strip = is_full.then(|| self.strips.next(area)).flatten();
+        let is_strip = strip.is_some();
         if let Some(mut strip) = strip {
-            strip.paint(blocks, &across.columns(), &mut color, &mut self.wide);
-        } else {
+            let columns = across.columns();
+            self.kept
+                .paint(kind, &mut strip, &columns, &mut color, &mut self.wide);
+        }
+        let blocks = self.kept.blocks(kind, span);
+        if !is_strip {
             let mut bars = Bars::new(mesh, area);
             for block in joined(blocks, width) {
                 if let Some((left, right)) = across.edges(&block) {

@@ -17,6 +17,7 @@ mod headers;
 mod input;
 mod item_menu;
 mod kept;
+mod kept_strips;
 mod lanes;
 mod matches;
 mod migrations;

@@ -127,7 +127,7 @@ pub(super) struct Strip<'a> {
 }
 
 /// How blocks lie on the pixels of a lane.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Columns {
     /// The time at `base`.
     pub(super) start: i64,
@@ -142,7 +142,39 @@ pub(super) struct Columns {
     pub(super) point: Option<usize>,
 }
 
-impl Strip<'_> {
+impl Columns {
+    /// Whether bars look the same but for their places.
+    pub(super) fn draws_like(&self, other: &Columns) -> bool {
+        let looks = |it: &Columns| (it.gap_from, it.wide_from, it.point);
+        looks(self) == looks(other)
+    }
+}
+
+impl<'a> Strip<'a> {
+    /// Pixels from the column `left` on.
+    pub(super) fn new(pixels: &'a mut [Color32], left: i64) -> Strip<'a> {
+        Strip { pixels, left }
+    }
+
+    /// The first of its columns, and how many they are.
+    pub(super) fn columns(&self) -> (i64, usize) {
+        (self.left, self.pixels.len())
+    }
+
+    /// Its first pixels are these.
+    pub(super) fn copy(&mut self, pixels: &[Color32]) {
+        if let Some(first) = self.pixels.get_mut(..pixels.len()) {
+            first.copy_from_slice(pixels);
+        }
+    }
+
+    /// Each pixel is what there is for its number.
+    pub(super) fn fill_by(&mut self, pixel: impl Fn(usize) -> Option<Color32>) {
+        for (column, place) in self.pixels.iter_mut().enumerate() {
+            *place = pixel(column).unwrap_or_default();
+        }
+    }
+
     /// Paints blocks, sorted by time; those of less than a column are joined to one a column. What is wide is put into
     /// `wide`.
     pub(super) fn paint(

@@ -1,0 +1,304 @@
+//! Strips kept from frame to frame: while the view moves, what a lane showed before is moved or stretched along.
+//!
+//! Joining and colouring the bars of a full lane is most of what a frame costs, and the more of them there are, the more
+//! so. A strip that was painted a little wider than the view serves as it is while the view is panned by whole pixels,
+//! to the nearest pixel while it is panned by others, and stretched while it is zoomed a little. Once the view rests,
+//! what is not exact is painted anew, a few lanes a frame.
+
+use super::strips::{Columns, Strip};
+use crate::base::{TimeSpan, Timestamp};
+use crate::query::visible::Block;
+use egui::Color32;
+
+/// How much wider than the view a strip is painted, on each side: one part in so many.
+const MARGIN_SHARE: usize = 8;
+/// How far a strip may be stretched, in parts of its length; lanes differ, so that not all come due in one frame.
+const LEAST_STRETCH: f64 = 0.03;
+const STRETCH_STEP: f64 = 0.01;
+/// So small a part of a column is none.
+const HARDLY: f64 = 1e-6;
+
+/// What the colours of all strips depend on besides their blocks, as a number that changes with it.
+pub(super) type Look = u64;
+
+/// How well a kept strip shows what is to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// As if it were painted now.
+    Exact,
+    /// Moved by less than a pixel, or stretched.
+    Near,
+    /// Not at all.
+    Not,
+}
+
+/// Where times are: `base` + columns since `start`.
+#[derive(Clone, Copy, Debug)]
+struct Ruler {
+    start: i64,
+    columns_per_nano: f64,
+    base: f64,
+}
+
+impl Ruler {
+    /// That of columns counted from `left`.
+    fn new(columns: &Columns, left: i64) -> Ruler {
+        Ruler {
+            start: columns.start,
+            columns_per_nano: columns.columns_per_nano,
+            base: columns.base - left as f64,
+        }
+    }
+
+    /// Where a place of `other` is here: at `(place - shift) * stretch`, as `(shift, stretch)`.
+    fn from(&self, other: &Ruler) -> (f64, f64) {
+        let stretch = self.columns_per_nano / other.columns_per_nano;
+        let apart = other.start.saturating_sub(self.start) as f64 * self.columns_per_nano;
+        (other.base - (self.base + apart) / stretch, stretch)
+    }
+
+    fn time(&self, column: f64) -> i64 {
+        let nanos = (column - self.base) / self.columns_per_nano;
+        self.start.saturating_add(nanos as i64)
+    }
+}
+
+/// The strip of a lane.
+#[derive(Default)]
+pub(super) struct KeptStrip {
+    painted: Option<Painted>,
+}
+
+struct Painted {
+    look: Look,
+    columns: Columns,
+    ruler: Ruler,
+    pixels: Vec<Color32>,
+    /// The blocks that are, or nearly are, as wide as those that are told of.
+    wide: Vec<Block>,
+}
+
+impl KeptStrip {
+    /// Its blocks are others now.
+    pub(super) fn forget(&mut self) {
+        self.painted = None;
+    }
+
+    /// Whether it can be shown in a strip of `width` columns from `left` on. `number` is the lane's.
+    pub(super) fn fit(
+        &self,
+        columns: &Columns,
+        (left, width): (i64, usize),
+        look: Look,
+        number: usize,
+    ) -> Fit {
+        let Some(painted) = &self.painted else {
+            return Fit::Not;
+        };
+        if painted.look != look || !painted.columns.draws_like(columns) {
+            return Fit::Not;
+        }
+        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, left));
+        let most = LEAST_STRETCH + STRETCH_STEP * (number % 4) as f64;
+        let (first, last) = (-shift * stretch, (width as f64 - shift) * stretch);
+        let is_there = first >= -0.5 && last <= painted.pixels.len() as f64 + 0.5;
+        if !is_there || (stretch - 1.0).abs() > most {
+            return Fit::Not;
+        }
+        let is_same = painted.columns.columns_per_nano == columns.columns_per_nano;
+        match is_same && (shift - shift.round()).abs() < HARDLY {
+            true => Fit::Exact,
+            false => Fit::Near,
+        }
+    }
+
+    /// Shows it, as far as it fits.
+    pub(super) fn show(&self, strip: &mut Strip<'_>, columns: &Columns, wide: &mut Vec<Block>) {
+        let Some(painted) = &self.painted else { return };
+        let (left, width) = strip.columns();
+        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, left));
+        if painted.columns.columns_per_nano == columns.columns_per_nano {
+            let skipped = (-shift).round().max(0.0) as usize;
+            let seen = painted.pixels.get(skipped..).unwrap_or_default();
+            strip.copy(seen.get(..width.min(seen.len())).unwrap_or_default());
+        } else {
+            strip.fill_by(|column| {
+                let place = (column as f64 - shift) * stretch + 0.5;
+                let last = painted.pixels.len().saturating_sub(1);
+                painted.pixels.get((place as usize).min(last)).copied()
+            });
+        }
+        wide.extend_from_slice(&painted.wide);
+    }
+
+    /// Paints it for a view of `width` columns from `left` on, and a margin of that around it, but no farther than
+    /// `span`, in which `blocks` tells what there is.
+    pub(super) fn paint<'a>(
+        &mut self,
+        columns: &Columns,
+        (left, width): (i64, usize),
+        look: Look,
+        span: TimeSpan,
+        blocks: impl FnOnce(TimeSpan) -> &'a [Block],
+        color: impl FnMut(&Block) -> Color32,
+    ) {
+        let view = Ruler::new(columns, left);
+        let column = |time: Timestamp| {
+            let nanos = time.0.saturating_sub(view.start) as f64;
+            view.base + nanos * view.columns_per_nano
+        };
+        let margin = (width / MARGIN_SHARE) as f64;
+        let first = column(span.start).floor().clamp(-margin, 0.0);
+        let last = column(span.end).ceil();
+        let last = last.clamp(width as f64, width as f64 + margin);
+        let mut painted = self.painted.take().unwrap_or_else(|| Painted {
+            look,
+            columns: *columns,
+            ruler: view,
+            pixels: Vec::new(),
+            wide: Vec::new(),
+        });
+        let left = left + first as i64;
+        painted.look = look;
+        painted.columns = *columns;
+        painted.ruler = Ruler::new(columns, left);
+        painted.pixels.clear();
+        painted
+            .pixels
+            .resize((last - first) as usize, Color32::TRANSPARENT);
+        painted.wide.clear();
+        // A column more on both sides: edges are rounded.
+        let seen = TimeSpan::new(
+            Timestamp(view.time(first - 1.0)),
+            Timestamp(view.time(last + 1.0).saturating_add(1)),
+        );
+        let near = Columns {
+            wide_from: columns.wide_from - columns.wide_from / 8,
+            ..*columns
+        };
+        Strip::new(&mut painted.pixels, left).paint(blocks(seen), &near, color, &mut painted.wide);
+        self.painted = Some(painted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kept::within;
+    use super::*;
+
+    const WIDTH: usize = 400;
+
+    /// Bars of so many ns and up to forty more, with holes between them, of colours of their own.
+    fn blocks(least: u64) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let (mut time, mut random) = (0, 7_u64);
+        for label in 0..600 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let (length, hole) = (least + (random >> 33) % 40, (random >> 50) % 20);
+            blocks.push(Block {
+                start: time,
+                end: time + length as i64,
+                label,
+                first: label,
+                count: 1,
+                busy: 1.0,
+            });
+            time += (length + hole) as i64;
+        }
+        blocks
+    }
+
+    fn color(block: &Block) -> Color32 {
+        let [a, b, ..] = block.label.to_le_bytes();
+        Color32::from_rgb(200, a, b)
+    }
+
+    fn columns(start: i64, nanos_per_column: f64) -> Columns {
+        Columns {
+            start,
+            columns_per_nano: nanos_per_column.recip(),
+            base: 10.0,
+            gap_from: 3,
+            wide_from: 4,
+            point: None,
+        }
+    }
+
+    fn painted(blocks: &[Block], columns: &Columns) -> Vec<Color32> {
+        let mut pixels = vec![Color32::TRANSPARENT; WIDTH];
+        let end = columns.start + (WIDTH as f64 / columns.columns_per_nano) as i64 + 8;
+        let seen = within(
+            blocks,
+            TimeSpan::new(Timestamp(columns.start - 8), Timestamp(end)),
+        );
+        Strip::new(&mut pixels, 10).paint(seen, columns, color, &mut Vec::new());
+        pixels
+    }
+
+    fn shown(kept: &KeptStrip, columns: &Columns) -> Vec<Color32> {
+        let mut pixels = vec![Color32::TRANSPARENT; WIDTH];
+        kept.show(&mut Strip::new(&mut pixels, 10), columns, &mut Vec::new());
+        pixels
+    }
+
+    fn kept(blocks: &[Block], columns: &Columns) -> KeptStrip {
+        let mut kept = KeptStrip::default();
+        let span = TimeSpan::new(Timestamp(-1_000), Timestamp(1_000_000));
+        kept.paint(
+            columns,
+            (10, WIDTH),
+            1,
+            span,
+            |span| within(blocks, span),
+            color,
+        );
+        kept
+    }
+
+    #[test]
+    fn a_strip_moves_along_by_whole_columns() {
+        let blocks = blocks(1);
+        let first = columns(2_000, 8.0);
+        let kept = kept(&blocks, &first);
+        for moved in [-50, -3, 0, 1, 49] {
+            let now = columns(2_000 + moved * 8, 8.0);
+            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Exact, "{moved}");
+            // (At the edges, what lies outside is drawn to them.)
+            let inner = |pixels: Vec<Color32>| pixels[1..WIDTH - 1].to_vec();
+            let (now, then) = (painted(&blocks, &now), shown(&kept, &now));
+            assert_eq!(inner(then), inner(now), "{moved}");
+        }
+        // What was not painted cannot be shown, nor in other colours.
+        for far in [-52, 52] {
+            let now = columns(2_000 + far * 8, 8.0);
+            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Not, "{far}");
+        }
+        assert_eq!(kept.fit(&first, (10, WIDTH), 2, 0), Fit::Not);
+    }
+
+    #[test]
+    fn a_strip_that_is_nearly_right_is_right_but_for_a_column() {
+        let blocks = blocks(20);
+        let kept = kept(&blocks, &columns(2_000, 8.0));
+        for (start, nanos_per_column) in [(2_003, 8.0), (1_957, 8.0), (2_010, 7.8), (1_990, 8.2)] {
+            let now = columns(start, nanos_per_column);
+            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Near, "{start}");
+            let (near, exact) = (shown(&kept, &now), painted(&blocks, &now));
+            let inner = near.iter().enumerate().take(WIDTH - 2).skip(2);
+            // A hole of less than a column comes and goes.
+            let bars = inner.filter(|(_, pixel)| pixel.a() > 0);
+            assert!(bars.clone().count() > WIDTH / 2);
+            for (at, pixel) in bars {
+                let around = &exact[at - 2..=at + 2];
+                assert!(
+                    around.contains(pixel),
+                    "{start}: {pixel:?} at {at} {around:?}"
+                );
+            }
+        }
+        let far = columns(2_010, 7.0);
+        assert_eq!(kept.fit(&far, (10, WIDTH), 1, 0), Fit::Not);
+    }
+}
