@@ -7,7 +7,7 @@ use egui_plot::{
 };
 
 use super::pane::Scene;
-use crate::base::Nanos;
+use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::query::distribution::{Buckets, Histogram};
 use crate::view::ruler;
@@ -88,18 +88,38 @@ pub fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
     length_apart(ns, step, unit)
 }
 
-/// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms; evenly where it is too short for them.
-fn decades(input: GridInput) -> Vec<GridMark> {
+/// How many points the smallest step of a plot's grid takes ([`egui_plot`]'s own, which its spacers are told of).
+const BASE_POINTS: f64 = 8.0;
+/// How much room the labels of marks along x and along y need, in points.
+const ROOM_ACROSS: f64 = 46.0;
+const ROOM_UP: f64 = 14.0;
+
+/// The next of 1, 2, 5, 10, 20 ...
+fn round_step(least: f64) -> f64 {
+    let decade = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|by| by * decade >= least);
+    factor.unwrap_or(10.0) * decade
+}
+
+/// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms, as many as have `room`; at round numbers where it is too
+/// short for them.
+fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
+    move |input| decades_of(&input, room)
+}
+
+fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let mut marks: Vec<GridMark> = Vec::new();
-    if length_at(high, Buckets::Log) - length_at(low, Buckets::Log) < 4.0 {
+    let (least, most) = (length_at(low, Buckets::Log), length_at(high, Buckets::Log));
+    if most - least < 4.0 {
         // Less than a few nanoseconds: marks would all read alike.
         return vec![GridMark {
             value: low.midpoint(high),
             step_size: high - low,
         }];
     }
-    let is_long = high - low > 6.0;
+    let decade_points = BASE_POINTS / input.base_step_size;
+    let is_long = decade_points < room;
     let digits: &[(f64, f64)] = if is_long {
         // ns, µs, ms, s: three decades apart.
         &[(1.0, 3.0)]
@@ -120,16 +140,63 @@ fn decades(input: GridInput) -> Vec<GridMark> {
             }
         }
     }
-    if marks.len() < 3 {
-        let step_size = (high - low) / 4.0;
-        marks = (1..4)
-            .map(|at| GridMark {
-                value: low + step_size * f64::from(at),
-                step_size,
-            })
-            .collect();
+    let with_room = marks
+        .iter()
+        .filter(|it| it.step_size * decade_points >= room);
+    if with_room.count() < 2 {
+        let many = ((high - low) * decade_points / (1.6 * room)).clamp(1.0, 6.0);
+        marks = round_marks(least, most, round_step((most - least) / many));
     }
     marks
+}
+
+/// Marks at round numbers of an axis of logarithms.
+fn round_marks(least: f64, most: f64, step: f64) -> Vec<GridMark> {
+    let first = (least / step).ceil() as i64;
+    let at = |number: i64| place(number as f64 * step, Buckets::Log);
+    (first..first + 12)
+        .filter(|&number| number as f64 * step <= most)
+        .map(|number| GridMark {
+            value: at(number),
+            step_size: at(number + 1) - at(number),
+        })
+        .collect()
+}
+
+/// Marks at round counts, as many as have room along y.
+fn count_marks(input: GridInput) -> Vec<GridMark> {
+    let (low, high) = input.bounds;
+    let step = round_step((input.base_step_size * 3.0).max(1.0));
+    let first = (low / step).ceil() as i64;
+    (first..first + 200)
+        .map(|number| number as f64 * step)
+        .take_while(|value| *value <= high)
+        .map(|value| GridMark {
+            value,
+            step_size: step,
+        })
+        .collect()
+}
+
+/// Marks where the ruler has them, of a plot along which times run from `start` on, `per_nano` of it a ns.
+#[must_use]
+pub fn time_marks(
+    input: &GridInput,
+    start: Timestamp,
+    per_nano: f64,
+    zero: Timestamp,
+) -> Vec<GridMark> {
+    let point = input.base_step_size / BASE_POINTS;
+    let step = ruler::step_for(point / per_nano * 80.0);
+    let time = |place: f64| start.saturating_add(Nanos((place / per_nano) as i64));
+    // What is written at the right edge would be cut.
+    let (low, high) = (input.bounds.0, input.bounds.1 - 14.0 * point);
+    let span = TimeSpan::new(time(low), time(high.max(low)));
+    let marks = ruler::ticks(span, zero, step).map(|tick| GridMark {
+        value: tick.0.saturating_sub(start.0) as f64 * per_nano,
+        step_size: step.0 as f64 * per_nano,
+    });
+    marks.collect()
 }
 
 /// Draws a histogram; a drag over it chooses a range of durations, a click takes the choice away.
@@ -211,14 +278,13 @@ pub fn histogram_ui(
             ))
         });
     let plot = if buckets == Buckets::Log {
-        plot.x_grid_spacer(decades)
+        plot.x_grid_spacer(decades(ROOM_ACROSS))
     } else {
         plot
     };
-    let plot = if heights == Heights::Log {
-        plot.y_grid_spacer(decades)
-    } else {
-        plot
+    let plot = match heights {
+        Heights::Log => plot.y_grid_spacer(decades(ROOM_UP)),
+        Heights::Linear => plot.y_grid_spacer(count_marks),
     };
     let answer = plot.show(ui, |plot| {
         if let Some((low, high)) = shown {
@@ -321,7 +387,7 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
                 .tick_label_color(scene.palette.weak)
                 .formatter(|mark, _| percent_text(mark.value)),
         ])
-        .y_grid_spacer(decades)
+        .y_grid_spacer(decades(ROOM_UP))
         .custom_y_axes(vec![
             AxisHints::new_y()
                 .label_spacing(12.0..=14.0)
@@ -365,6 +431,45 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn input(low: f64, high: f64, points: f64) -> GridInput {
+        GridInput {
+            bounds: (low, high),
+            base_step_size: (high - low) / points * BASE_POINTS,
+        }
+    }
+
+    #[test]
+    fn axes_have_round_marks_with_room_for_words() {
+        let texts = |input: &GridInput| -> Vec<String> {
+            let unit = ClockUnit::Nanoseconds;
+            let scale = BASE_POINTS / input.base_step_size;
+            let marks = decades_of(input, ROOM_ACROSS).into_iter();
+            let shown = marks.filter(|mark| mark.step_size * scale >= ROOM_ACROSS);
+            shown
+                .map(|mark| mark_text(mark, Buckets::Log, unit))
+                .collect()
+        };
+        // Where no decade ends, the numbers between are round too.
+        let short = input(311e3_f64.log10(), 390e3_f64.log10(), 400.0);
+        assert_eq!(texts(&short), ["320 µs", "340 µs", "360 µs", "380 µs"]);
+        let long = input(0.0, 8.0, 800.0);
+        assert_eq!(texts(&long).len(), 8, "{:?}", texts(&long));
+        let narrow = input(0.0, 8.0, 200.0);
+        assert_eq!(texts(&narrow), ["1 ns", "1 µs", "1 ms"]);
+        let values = |most: f64, points| -> Vec<f64> {
+            count_marks(input(0.0, most, points))
+                .iter()
+                .map(|mark| mark.value)
+                .collect()
+        };
+        assert_eq!(values(17.0, 80.0), [0.0, 10.0]);
+        assert_eq!(values(2.1, 80.0), [0.0, 1.0, 2.0]);
+        assert_eq!(
+            values(370.0, 200.0),
+            [0.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 350.0]
+        );
+    }
 
     #[test]
     fn marks_that_lie_close_read_differently() {

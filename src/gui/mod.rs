@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod asked;
+mod boxes;
 pub mod chart;
 mod dock;
 mod dock_tabs;

@@ -1,5 +1,6 @@
 //! The choices that are kept from start to start.
 
+use crate::gui::boxes::radio_value;
 use crate::view::{
     Action, ColorBy, FlowsShown, Motion, Snapping, ThemeChoice, TimeFormat, ViewState, Wheel,
 };
@@ -42,14 +43,14 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     ui.label("Theme");
     ui.horizontal(|ui| {
         for choice in ThemeChoice::ALL {
-            ui.radio_value(&mut theme, choice, choice.word());
+            radio_value(ui, &mut theme, choice, choice.word());
         }
     });
     ui.end_row();
     ui.label("Times");
     ui.vertical(|ui| {
         for choice in TimeFormat::ALL {
-            ui.radio_value(&mut format, choice, choice.word());
+            radio_value(ui, &mut format, choice, choice.word());
         }
     });
     ui.end_row();
@@ -71,22 +72,25 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     ui.end_row();
     ui.label("Moving");
     ui.vertical(|ui| {
-        ui.radio_value(
+        radio_value(
+            ui,
             &mut settings.motion,
             Motion::Glide,
             "Glide to the new place",
         );
-        ui.radio_value(&mut settings.motion, Motion::Jump, "Be there at once");
+        radio_value(ui, &mut settings.motion, Motion::Jump, "Be there at once");
     });
     ui.end_row();
     ui.label("Wheel");
     ui.vertical(|ui| {
-        ui.radio_value(
+        radio_value(
+            ui,
             &mut settings.wheel,
             Wheel::Scrolls,
             "Scrolls; Ctrl+wheel zooms",
         );
-        ui.radio_value(
+        radio_value(
+            ui,
             &mut settings.wheel,
             Wheel::Zooms,
             "Zooms; Ctrl+wheel scrolls",
@@ -95,12 +99,14 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     ui.end_row();
     ui.label("Edges");
     ui.vertical(|ui| {
-        ui.radio_value(
+        radio_value(
+            ui,
             &mut settings.snapping,
             Snapping::On,
             "Snap to slices; Alt: do not",
         );
-        ui.radio_value(
+        radio_value(
+            ui,
             &mut settings.snapping,
             Snapping::Off,
             "Do not snap; Alt: do",
@@ -110,14 +116,14 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     ui.label("Colours");
     ui.vertical(|ui| {
         for choice in ColorBy::ALL {
-            ui.radio_value(&mut settings.color_by, choice, choice.word());
+            radio_value(ui, &mut settings.color_by, choice, choice.word());
         }
     });
     ui.end_row();
     ui.label("Arrows of flows");
     ui.vertical(|ui| {
         for choice in FlowsShown::ALL {
-            ui.radio_value(&mut settings.flows, choice, choice.word());
+            radio_value(ui, &mut settings.flows, choice, choice.word());
         }
     });
     ui.end_row();

@@ -2,6 +2,7 @@
 
 use super::dock_tabs::{PANE_COMMANDS, pane_menu};
 use super::keys;
+use crate::gui::boxes::radio;
 use crate::view::{
     Action, Arrange, ColorBy, FlowsShown, GroupBy, Settings, SortBy, ThemeChoice, TimeFormat,
     ViewState,
@@ -31,7 +32,7 @@ fn choice<T: Copy + PartialEq>(
 ) {
     ui.menu_button(title, |ui| {
         for (value, word) in all {
-            if ui.radio(*value == present, *word).clicked() {
+            if radio(ui, *value == present, *word).clicked() {
                 act(*value);
             }
         }
@@ -91,7 +92,7 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
             let has_wall = state.origins.unix_offset.is_some();
             ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
                 let is_on = state.time_format == format;
-                if ui.radio(is_on, format.word()).clicked() {
+                if radio(ui, is_on, format.word()).clicked() {
                     actions.push(Action::SetTimeFormat(format));
                 }
             });

@@ -6,6 +6,7 @@ use super::form::{Form, Range, Tracks};
 use crate::base::Nanos;
 use crate::export::EXPORTERS;
 use crate::export::choices::ChoiceRow;
+use crate::gui::boxes::{check_box, radio_value};
 use crate::gui::pane::Scene;
 use crate::trace::CpuId;
 use crate::view::ruler;
@@ -101,7 +102,7 @@ pub fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     for (range, text, otherwise) in rows {
         ui.add_enabled_ui(text.is_some(), |ui| {
             let text = text.unwrap_or(otherwise);
-            ui.radio_value(&mut form.range, range, text);
+            radio_value(ui, &mut form.range, range, text);
         });
     }
 }
@@ -113,15 +114,15 @@ pub fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
         "" => "Filtered ones (type in Filter tracks first)".to_owned(),
         words => format!("Filtered by '{words}'"),
     };
-    ui.radio_value(&mut form.tracks, Tracks::All, "All");
+    radio_value(ui, &mut form.tracks, Tracks::All, "All");
     ui.add_enabled_ui(!filter.is_empty(), |ui| {
-        ui.radio_value(&mut form.tracks, Tracks::Filtered, filtered);
+        radio_value(ui, &mut form.tracks, Tracks::Filtered, filtered);
     });
     let checked = match form.checked.len() {
         0 => "From a list".to_owned(),
         count => format!("From a list, {count} checked"),
     };
-    ui.radio_value(&mut form.tracks, Tracks::Checked, checked);
+    radio_value(ui, &mut form.tracks, Tracks::Checked, checked);
 }
 
 /// The list of what can be checked.
@@ -172,7 +173,7 @@ pub fn list_ui(
                         "" => "(no name)",
                         name => name,
                     };
-                    if ui.checkbox(&mut is_checked, name).changed() {
+                    if check_box(ui, &mut is_checked, name).changed() {
                         match is_checked {
                             true => form.checked.insert(row.choice),
                             false => form.checked.remove(&row.choice),
@@ -197,8 +198,7 @@ pub fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
                 for (index, cpu) in cpus.iter().enumerate() {
                     let id = CpuId(index as u32);
                     let mut is_in = !form.without_cpus.contains(&id);
-                    if ui
-                        .checkbox(&mut is_in, cpu.number.to_string())
+                    if check_box(ui, &mut is_in, cpu.number.to_string())
                         .on_hover_text(format!("What happened on CPU {}", cpu.number))
                         .changed()
                     {

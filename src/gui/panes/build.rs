@@ -7,6 +7,7 @@ use egui_plot::{Bar, BarChart, Plot};
 use super::process_tree::select;
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::gui::chart::time_marks;
 use crate::gui::heading::{title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
@@ -214,6 +215,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         })
         .collect();
     let (format, origins) = (scene.state.time_format, scene.state.origins);
+    let zero = ruler::zero_of(format, origins);
     let shown = [scene.state.span.start, scene.state.span.end].map(seconds);
     let plot = Plot::new("parallelism")
         .grid_color(scene.palette.line)
@@ -229,6 +231,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             let step = input.base_step_size.ceil().max(1.0);
             [step, 5.0 * step, 10.0 * step]
         }))
+        .x_grid_spacer(move |input| time_marks(&input, start, 1e-9, zero))
         .x_axis_formatter(move |mark, _| {
             let step = Nanos((mark.step_size * 1e9) as i64);
             let time = start + Nanos((mark.value * 1e9).round() as i64);

@@ -6,6 +6,7 @@ use egui::{RichText, Ui};
 
 use crate::base::Timestamp;
 use crate::gui::asked::Asked;
+use crate::gui::boxes::check_box;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
 use crate::query::Item;
@@ -98,7 +99,7 @@ impl Pane for ChainPane {
                 actions.push(Action::Focus);
             }
             let mut is_shown = !self.is_path_hidden;
-            if ui.checkbox(&mut is_shown, "Path on the timeline").changed() {
+            if check_box(ui, &mut is_shown, "Path on the timeline").changed() {
                 self.is_path_hidden = !is_shown;
                 let path = if is_shown { chain.path() } else { Vec::new() };
                 actions.push(Action::ShowPath(path));

@@ -128,7 +128,7 @@ fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     }
     let weak = |text| RichText::new(text).color(scene.palette.weak);
     ui.add_space(8.0);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label(weak("A range is selected."));
         if ui.link("Add up what is in it").clicked() {
             actions.push(Action::OpenPane("Selection"));

@@ -7,6 +7,7 @@ use egui_extras::{Column, TableBuilder};
 
 use super::process_tree::select;
 use crate::event::FileOp;
+use crate::gui::boxes::check_box;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
 use crate::query::Item;
@@ -112,7 +113,7 @@ impl Pane for FilesPane {
             ui.add(edit).widget_info(|| {
                 egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter files")
             });
-            ui.checkbox(&mut self.is_of_selected, "Of the selected process");
+            check_box(ui, &mut self.is_of_selected, "Of the selected process");
             let all = ruler::counted(list.summaries.len(), "file", "files");
             let words = format!("{} of {all}", ruler::grouped(count as i64));
             ui.label(RichText::new(words).color(scene.palette.weak));

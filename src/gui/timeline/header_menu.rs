@@ -1,6 +1,7 @@
 //! What can be done to a track: the menu of its header.
 
 use super::Timeline;
+use crate::gui::boxes::radio;
 use crate::view::plots::key_of_plot;
 use crate::view::rows::{Fold, Row, RowKey};
 use crate::view::{Action, Arrange, Question, ViewState};
@@ -47,7 +48,7 @@ impl Timeline {
             ui.menu_button("Height", |ui| {
                 let own = state.layout.heights.get(&key).copied().unwrap_or(100);
                 for percent in [50, 75, 100, 150, 200, 400] {
-                    if ui.radio(own == percent, format!("{percent} %")).clicked() {
+                    if radio(ui, own == percent, format!("{percent} %")).clicked() {
                         actions.push(Action::Arrange(Arrange::Height(key, percent)));
                     }
                 }

@@ -155,12 +155,23 @@ impl Timeline {
             if (is_labelled || is_told) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
                 let text = block_text(scene.loaded, kind, block);
                 let item = item_of_block(kind, block);
+                let fill = color(block);
+                let middle = scale.time_from_x(visible.center().x - area.left());
+                // What is selected is tinted.
+                let is_tinted = scene
+                    .state
+                    .range
+                    .is_some_and(|range| range.contains(middle));
+                let fill = match is_tinted {
+                    true => fill.blend(scene.palette.range),
+                    false => fill,
+                };
                 self.labels.push(Label {
                     is_drawn: is_labelled,
                     rect: visible,
                     clip: painter.clip_rect(),
                     text,
-                    color: Palette::text_on(color(block)),
+                    color: Palette::text_on(fill),
                     item,
                 });
             }

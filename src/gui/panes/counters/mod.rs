@@ -6,13 +6,13 @@ use egui::{RichText, Ui};
 use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
 
 use self::series::{Mode, points};
-use crate::base::Timestamp;
-use crate::gui::chart::mark_text;
+use crate::base::{Nanos, Timestamp};
+use crate::gui::boxes::check_box;
+use crate::gui::chart::time_marks;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
 use crate::gui::table::number_text;
 use crate::query::Item;
-use crate::query::distribution::Buckets;
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
 use crate::view::{Action, ruler};
@@ -26,6 +26,12 @@ pub fn make() -> Box<dyn Pane> {
 const MOST: usize = 8;
 /// So many are chosen at first.
 const AT_FIRST: usize = 3;
+
+/// A plot and its name take at least this, in points.
+const LEAST_HEIGHT: f32 = 54.0;
+
+/// What the values at the left of all plots take, so that one time is at one place in all of them.
+const VALUES_WIDTH: f32 = 72.0;
 
 /// What the times below the last plot take, in points.
 const TIMES_HEIGHT: f32 = 18.0;
@@ -76,9 +82,9 @@ impl Pane for CountersPane {
                 actions.push(Action::Copy(self.text(scene)));
             }
             let words = format!(
-                "{} of {} counters. Drag a plot to pan, Ctrl+wheel to zoom: the timeline goes along.",
+                "{} of {}. Drag a plot to pan, Ctrl+wheel to zoom: the timeline goes along.",
                 self.chosen.len(),
-                trace.counters.tracks.len()
+                ruler::counted(trace.counters.tracks.len(), "counter", "counters")
             );
             ui.label(RichText::new(words).color(scene.palette.weak));
         });
@@ -95,7 +101,7 @@ impl Pane for CountersPane {
         }
         let gaps = ui.spacing().item_spacing.y * self.chosen.len() as f32;
         let room = ui.available_height() - gaps - TIMES_HEIGHT;
-        let height = (room / self.chosen.len() as f32).max(64.0);
+        let height = (room / self.chosen.len() as f32).max(LEAST_HEIGHT);
         let chosen = self.chosen.clone();
         egui::ScrollArea::vertical()
             .id_salt("counter plots")
@@ -171,7 +177,7 @@ impl CountersPane {
                     };
                     let id = CounterTrackId(id);
                     let mut is_chosen = self.chosen.contains(&id);
-                    if ui.checkbox(&mut is_chosen, name).changed() {
+                    if check_box(ui, &mut is_chosen, name).changed() {
                         if is_chosen {
                             let many = (self.chosen.len() + 1).saturating_sub(MOST);
                             self.chosen.drain(..many);
@@ -203,18 +209,25 @@ impl CountersPane {
         let color = scene.palette.counter.1;
         let x = |time: Timestamp| (time - origin).0 as f64;
         let (left, right) = (x(span.start), x(span.end));
-        let unit = state.origins.unit;
         let hover = state.hover.map(x);
         let (accent, weak) = (scene.palette.accent, scene.palette.weak);
         let range = state.range.map(|range| (x(range.start), x(range.end)));
         let range_color = scene.palette.range;
         let title = name.clone();
         let (low, high) = bounds_of(&points);
+        // What stays the same has a level nevertheless.
+        let level = if low == high {
+            (low.abs() / 20.0).max(0.5)
+        } else {
+            0.0
+        };
+        let mode = self.mode;
         let before = ui.cursor().top();
         let heading = RichText::new(&name).size(12.0);
         ui.add(egui::Label::new(heading).truncate());
         let height = height - (ui.cursor().top() - before);
         let (format, origins) = (state.time_format, state.origins);
+        let zero = ruler::zero_of(format, origins);
         let answer = Plot::new(("counter", id.0))
             .height(height)
             .allow_drag(false)
@@ -224,12 +237,28 @@ impl CountersPane {
             .allow_axis_zoom_drag(false)
             .allow_double_click_reset(false)
             .show_axes([times == Times::Shown, true])
-            .y_axis_min_width(64.0)
             .grid_color(scene.palette.line)
             .grid_fade(0.25)
             .set_margin_fraction(egui::vec2(0.0, 0.1))
-            .x_axis_formatter(move |mark, _| mark_text(mark, Buckets::Linear, unit))
-            .y_axis_formatter(|mark, _| number_text(mark.value))
+            .x_grid_spacer(move |input| time_marks(&input, origin, 1.0, zero))
+            .custom_x_axes(vec![
+                egui_plot::AxisHints::new_x()
+                    .label_spacing(60.0..=62.0)
+                    .tick_label_color(weak)
+                    .formatter(move |mark, _| {
+                        let time = origin.saturating_add(Nanos(mark.value as i64));
+                        ruler::tick_text(time, Nanos(mark.step_size as i64), format, origins)
+                    }),
+            ])
+            .custom_y_axes(vec![
+                egui_plot::AxisHints::new_y()
+                    .label_spacing(12.0..=14.0)
+                    .min_thickness(VALUES_WIDTH)
+                    .tick_label_color(weak)
+                    .formatter(move |mark, _| level_text(mark.value, mode)),
+            ])
+            .include_y(low - level)
+            .include_y(high + level)
             .y_grid_spacer(move |_| level_marks(low, high))
             .label_formatter(move |at| match at {
                 HoverPosition::NearDataPoint {
@@ -241,7 +270,7 @@ impl CountersPane {
                     let time = ruler::full_text(time, format, origins);
                     Some(format!(
                         "{plot_name}\n{} at {time}",
-                        number_text(position.y)
+                        value_text(position.y, mode)
                     ))
                 }
                 _ => None,
@@ -306,6 +335,39 @@ impl CountersPane {
     }
 }
 
+/// A value in full.
+fn value_text(value: f64, mode: Mode) -> String {
+    match mode {
+        Mode::Rate => format!("{} a second", number_text(value)),
+        Mode::Value | Mode::Delta => number_text(value),
+    }
+}
+
+/// A value beside a plot: in full where it is short, else in three digits of thousands, millions ...
+fn level_text(value: f64, mode: Mode) -> String {
+    let (most, after) = match mode {
+        Mode::Rate => (6, "/s"),
+        Mode::Value | Mode::Delta => (9, ""),
+    };
+    let whole = number_text(value);
+    if whole.len() <= most {
+        return format!("{whole}{after}");
+    }
+    let steps = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
+    let step = steps.into_iter().find(|(by, _)| value.abs() >= *by);
+    let Some((by, word)) = step.filter(|_| value.abs() < 1e15) else {
+        return format!("{value:.1e}{after}");
+    };
+    let short = value / by;
+    let decimals = match short.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    let space = if word.is_empty() { "" } else { " " };
+    format!("{short:.decimals$}{space}{word}{after}")
+}
+
 /// The lowest and the highest of the values.
 fn bounds_of(points: &[[f64; 2]]) -> (f64, f64) {
     let values = points
@@ -336,5 +398,26 @@ fn full_name(trace: &Trace, id: CounterTrackId) -> String {
         name
     } else {
         format!("{name} · {owner}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_beside_a_plot_fit_there() {
+        let text = |value| level_text(value, Mode::Value);
+        assert_eq!(text(229_202.0), "229 202");
+        assert_eq!(text(0.25), "0.250");
+        assert_eq!(text(-11_568_477_598.715), "-11.6 G");
+        assert_eq!(text(9_876_543_210.0), "9.88 G");
+        assert_eq!(text(0.0), "0");
+        let rate = |value| level_text(value, Mode::Rate);
+        assert_eq!(rate(-11_568_477_598.715), "-11.6 G/s");
+        assert_eq!(rate(12.5), "12.500/s");
+        assert_eq!(rate(123.456_7), "123/s");
+        assert_eq!(rate(250.0), "250/s");
+        assert_eq!(rate(3e17), "3.0e17/s");
     }
 }

@@ -6,12 +6,13 @@ use egui::{RichText, Ui};
 
 use crate::base::{Nanos, StringId};
 use crate::gui::asked::Asked;
+use crate::gui::boxes::check_box;
 use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
 use crate::query::Item;
 use crate::query::area::Area;
-use crate::query::distribution::Buckets;
+use crate::query::distribution::{Buckets, Histogram};
 use crate::query::durations::{Durations, durations};
 use crate::trace::{SliceId, Trace};
 use crate::view::{Action, ruler};
@@ -21,6 +22,18 @@ const MOST_LISTED: usize = 5_000;
 
 /// The width of the list of slices where it stands beside the histogram, in points.
 const LIST_WIDTH: f32 = 354.0;
+/// A lower pane has the list beside the chart if it is wide enough, else below it, where it is scrolled to.
+const LOW_HEIGHT: f32 = 260.0;
+const WIDE_WIDTH: f32 = 480.0;
+const LOW_CHART: f32 = 110.0;
+const LOW_LIST: f32 = 170.0;
+
+/// Whether a button of the pointer is held.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pointer {
+    Up,
+    Down,
+}
 
 type Key = (u32, Area, StringId, StringId);
 type ListKey = (Key, (i64, i64));
@@ -94,6 +107,10 @@ impl OneName {
         };
         let unit = scene.state.origins.unit;
         let title = scene.loaded.trace.text(name).into_owned();
+        let pointer = match is_down {
+            true => Pointer::Down,
+            false => Pointer::Up,
+        };
         let was_chosen = self.chosen;
         let height = ui.available_height();
         ui.horizontal_wrapped(|ui| {
@@ -109,7 +126,7 @@ impl OneName {
                 }
             }
             let mut is_log = self.style.heights == Heights::Log;
-            let answer = ui.checkbox(&mut is_log, "log counts");
+            let answer = check_box(ui, &mut is_log, "log counts");
             if answer
                 .on_hover_text("So that rare ones are seen beside frequent ones")
                 .changed()
@@ -136,7 +153,22 @@ impl OneName {
         });
         let columns = (ui.available_width() / 8.0).clamp(20.0, 160.0) as usize;
         let histogram = found.lengths.histogram(None, columns, self.style.buckets);
-        let is_low = height < 260.0 && ui.available_width() > 480.0;
+        if height < LOW_HEIGHT && ui.available_width() <= WIDE_WIDTH {
+            egui::ScrollArea::vertical()
+                .id_salt("one name")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    let width = ui.available_width();
+                    ui.allocate_ui(egui::vec2(width, LOW_CHART), |ui| {
+                        self.chart_ui(ui, scene, &histogram);
+                    });
+                    ui.allocate_ui(egui::vec2(width, LOW_LIST), |ui| {
+                        self.list_ui(ui, scene, &key, &found, actions);
+                    });
+                });
+            return self.chosen_ui(scene, name, pointer, was_chosen, actions);
+        }
+        let is_low = height < LOW_HEIGHT && ui.available_width() > WIDE_WIDTH;
         let chart_height = if is_low {
             ui.available_height()
         } else {
@@ -157,19 +189,35 @@ impl OneName {
         };
         ui.with_layout(layout, |ui| {
             ui.allocate_ui(egui::vec2(chart_width, chart_height), |ui| {
-                histogram_ui(
-                    ui,
-                    scene,
-                    "Histogram of durations",
-                    &histogram,
-                    self.style,
-                    &mut self.chosen,
-                    &mut self.drag_from,
-                );
+                self.chart_ui(ui, scene, &histogram);
             });
             self.list_ui(ui, scene, &key, &found, actions);
         });
-        let is_over = !is_down && self.drag_from.is_some();
+        self.chosen_ui(scene, name, pointer, was_chosen, actions);
+    }
+
+    fn chart_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, histogram: &Histogram) {
+        histogram_ui(
+            ui,
+            scene,
+            "Histogram of durations",
+            histogram,
+            self.style,
+            &mut self.chosen,
+            &mut self.drag_from,
+        );
+    }
+
+    /// Marks in the timeline what was chosen, once the drag is over.
+    fn chosen_ui(
+        &mut self,
+        scene: &Scene<'_>,
+        name: StringId,
+        pointer: Pointer,
+        was_chosen: Option<(i64, i64)>,
+        actions: &mut Vec<Action>,
+    ) {
+        let is_over = pointer == Pointer::Up && self.drag_from.is_some();
         if is_over {
             self.drag_from = None;
             if let Some(range) = self.chosen {

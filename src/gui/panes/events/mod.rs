@@ -16,6 +16,7 @@ use self::listed::Listed;
 use self::save::{SaveBar, Wanted, text_of};
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::asked::{Asked, stop_button};
+use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
@@ -290,10 +291,10 @@ impl EventsPane {
     fn count_words(&self, scene: &Scene<'_>, span: Option<TimeSpan>, listed: &Listed) -> String {
         let grouped = |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
         let all = scene.loaded.trace.events.len() as u64;
-        let of = if span.is_some() {
-            "in the range"
-        } else {
-            "events"
+        let of = match (span, listed) {
+            (Some(_), _) => "in the range",
+            (None, Listed::Ranks { count: 1, .. }) => "event",
+            (None, _) => "events",
         };
         match listed {
             Listed::Ranks { count, .. } => format!("{} {of}", grouped(*count as u64)),
@@ -330,7 +331,7 @@ impl EventsPane {
                 .show(ui, |ui| {
                     for column in all {
                         let mut is_shown = self.columns.contains(&column);
-                        if ui.checkbox(&mut is_shown, column.title()).changed() {
+                        if check_box(ui, &mut is_shown, column.title()).changed() {
                             if is_shown {
                                 self.columns.push(column);
                                 self.columns.sort_by_key(Column::order);

@@ -1,0 +1,33 @@
+//! Check boxes and radio buttons whose edge is seen while they are empty: their own fill is hardly lighter or darker
+//! than what is behind (WCAG 1.4.11 asks for three to one).
+
+use egui::{IntoAtoms, Response, Stroke, Ui};
+
+/// A check box.
+pub fn check_box<'a>(ui: &mut Ui, is_on: &'a mut bool, words: impl IntoAtoms<'a>) -> Response {
+    with_edge(ui, |ui| ui.checkbox(is_on, words))
+}
+
+/// A radio button.
+pub fn radio<'a>(ui: &mut Ui, is_on: bool, words: impl IntoAtoms<'a>) -> Response {
+    with_edge(ui, |ui| ui.radio(is_on, words))
+}
+
+/// A radio button for one of several values.
+pub fn radio_value<'a, T: PartialEq>(
+    ui: &mut Ui,
+    present: &mut T,
+    value: T,
+    words: impl IntoAtoms<'a>,
+) -> Response {
+    with_edge(ui, |ui| ui.radio_value(present, value, words))
+}
+
+fn with_edge(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> Response) -> Response {
+    let before = ui.visuals().widgets.inactive.bg_stroke;
+    let edge = ui.visuals().weak_text_color();
+    ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::new(1.0, edge);
+    let response = add(ui);
+    ui.visuals_mut().widgets.inactive.bg_stroke = before;
+    response
+}
