@@ -8,12 +8,17 @@ pub fn check_box<'a>(ui: &mut Ui, is_on: &'a mut bool, words: impl IntoAtoms<'a>
     with_edge(ui, |ui| ui.checkbox(is_on, words))
 }
 
-/// A radio button.
-pub fn radio<'a>(ui: &mut Ui, is_on: bool, words: impl IntoAtoms<'a>) -> Response {
-    with_edge(ui, |ui| ui.radio(is_on, words))
+/// A radio button for one of several values, which is on if it is the present one.
+pub fn radio<'a, T: PartialEq>(
+    ui: &mut Ui,
+    present: &T,
+    value: &T,
+    words: impl IntoAtoms<'a>,
+) -> Response {
+    with_edge(ui, |ui| ui.radio(present == value, words))
 }
 
-/// A radio button for one of several values.
+/// The same, which makes its value the present one when clicked.
 pub fn radio_value<'a, T: PartialEq>(
     ui: &mut Ui,
     present: &mut T,

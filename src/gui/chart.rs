@@ -73,7 +73,7 @@ fn length_apart(ns: f64, step: f64, unit: ClockUnit) -> String {
     };
     let value = whole / by;
     let digits = if step < by {
-        ((by / step).log10().ceil() as usize).min(9)
+        (((by / step).log10() - 1e-6).ceil() as usize).min(9)
     } else {
         usize::from(value.fract().abs() > 0.05 && value.abs() < 100.0)
     };

@@ -32,7 +32,7 @@ fn choice<T: Copy + PartialEq>(
 ) {
     ui.menu_button(title, |ui| {
         for (value, word) in all {
-            if radio(ui, *value == present, *word).clicked() {
+            if radio(ui, &present, value, *word).clicked() {
                 act(*value);
             }
         }
@@ -91,8 +91,7 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
         for format in TimeFormat::ALL {
             let has_wall = state.origins.unix_offset.is_some();
             ui.add_enabled_ui(format != TimeFormat::WallClock || has_wall, |ui| {
-                let is_on = state.time_format == format;
-                if radio(ui, is_on, format.word()).clicked() {
+                if radio(ui, &state.time_format, &format, format.word()).clicked() {
                     actions.push(Action::SetTimeFormat(format));
                 }
             });

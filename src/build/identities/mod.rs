@@ -416,7 +416,7 @@ impl People {
                     let Some(thread) = self.threads.get_mut(index) else {
                         continue;
                     };
-                    thread.end = Some(told.time);
+                    let was_told = thread.end.replace(told.time).is_some();
                     if map.at(key, thread.seen.1).0 as usize != index {
                         // That was the birth of the next one with this key.
                         thread.seen.1 = told.time;
@@ -427,7 +427,10 @@ impl People {
                     {
                         // Of a thread behind the leader, too: it went on, and the process with it.
                         process.end = Some(told.time);
-                        process.exit_event = Some(told.event);
+                        // Two kinds of events may tell of one exit: the first is when it let go of its files.
+                        if !was_told || process.exit_event.is_none() {
+                            process.exit_event = Some(told.event);
+                        }
                         process.exit_status = status.or(process.exit_status);
                         process.exit_signal = signal.or(process.exit_signal);
                     }

@@ -48,7 +48,7 @@ impl Timeline {
             ui.menu_button("Height", |ui| {
                 let own = state.layout.heights.get(&key).copied().unwrap_or(100);
                 for percent in [50, 75, 100, 150, 200, 400] {
-                    if radio(ui, own == percent, format!("{percent} %")).clicked() {
+                    if radio(ui, &own, &percent, format!("{percent} %")).clicked() {
                         actions.push(Action::Arrange(Arrange::Height(key, percent)));
                     }
                 }

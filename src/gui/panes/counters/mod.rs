@@ -28,7 +28,7 @@ const MOST: usize = 8;
 const AT_FIRST: usize = 3;
 
 /// A plot and its name take at least this, in points.
-const LEAST_HEIGHT: f32 = 54.0;
+const LEAST_HEIGHT: f32 = 46.0;
 
 /// What the values at the left of all plots take, so that one time is at one place in all of them.
 const VALUES_WIDTH: f32 = 72.0;

@@ -159,7 +159,8 @@ impl OneName {
                 .auto_shrink([false, false])
                 .show(ui, |ui| {
                     let width = ui.available_width();
-                    ui.allocate_ui(egui::vec2(width, LOW_CHART), |ui| {
+                    let height = ui.available_height().clamp(72.0, LOW_CHART);
+                    ui.allocate_ui(egui::vec2(width, height), |ui| {
                         self.chart_ui(ui, scene, &histogram);
                     });
                     ui.allocate_ui(egui::vec2(width, LOW_LIST), |ui| {
