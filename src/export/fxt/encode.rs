@@ -198,7 +198,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let event = match item.what {
             What::Whole | What::Begin | What::AsyncBegin => item.slice.begin,
             What::End | What::AsyncEnd => item.slice.finish,
-            What::Instant => item.row,
+            What::Instant | What::Scheduling => item.row,
             What::Flow => self.source.flows.get(item.row as usize)?.event.0,
             What::Sample => *self.source.trace.counters.events.get(item.row as usize)?,
             _ => u32::MAX,
@@ -218,6 +218,7 @@ impl<'a, 't> Encoder<'a, 't> {
             What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
                 self.switch(item)
             }
+            What::Scheduling => self.scheduling_record(item),
             What::Wakeup => self.wakeup(item),
             What::WakeupOfReady => self.wakeup_of_ready(item),
             What::Log => self.log(item),

@@ -232,6 +232,8 @@ pub enum What {
     Wakeup,
     /// A wakeup (`row` is the event) of a thread that was up already.
     WakeupOfReady,
+    /// A scheduling record of an FXT file (`row` is the event), as it stands there.
+    Scheduling,
     /// A log message.
     Log,
     /// A mark of the list of flow marks.

@@ -14,7 +14,7 @@ use super::item::{
     order_of_whole, order_of_whole_in,
 };
 use super::lanes::{Lane, Place, Rows, Stretch};
-use super::lone_states::{LoneStates, RunBegins, StateBegins};
+use super::lone_states::{LoneStates, RunBegins, StateBegins, TrueEnds};
 use super::losses;
 use super::objects::Objects;
 use super::switches::event_behind;
@@ -55,6 +55,9 @@ pub struct Items<'a> {
     places: Vec<Vec<Place>>,
     sparse: Vec<Item>,
     log_events: Vec<u32>,
+    /// The events of the scheduling records that are written as they stand, in order of time.
+    scheduling: Vec<u32>,
+    true_ends: &'a TrueEnds,
     /// Where windows end; the last is the range's end.
     pub cuts: Vec<i64>,
     /// About how many items there are.
@@ -67,8 +70,8 @@ impl<'a> Items<'a> {
         trace: &'a Trace,
         chosen: &'a Chosen<'a>,
         flows: &'a [FlowMark],
-        lone_states: &'a LoneStates,
-        places_without_numbers: &'a [u64],
+        (lone_states, true_ends): (&'a LoneStates, &'a TrueEnds),
+        (scheduling, places_without_numbers): (Scheduling, &'a [u64]),
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
         (fxt, objects): (Option<FxtSource<'a>>, Objects),
     ) -> Items<'a> {
@@ -98,6 +101,11 @@ impl<'a> Items<'a> {
             places: Vec::new(),
             sparse: Vec::new(),
             log_events: Vec::new(),
+            scheduling: match scheduling {
+                Scheduling::AsItStands => scheduling_events(trace),
+                Scheduling::OfRunsAndStates => Vec::new(),
+            },
+            true_ends,
             cuts: Vec::new(),
             count: 0,
         };
@@ -137,16 +145,21 @@ impl<'a> Items<'a> {
                 lanes.push(Lane::Samples { track });
             }
         }
-        for cpu in 0..trace.cpus.len() as u32 {
-            if self.chosen.has_runs_of(CpuId(cpu)) && !trace.runs.on(CpuId(cpu)).is_empty() {
-                lanes.push(Lane::Runs { cpu });
+        let is_derived = self.scheduling.is_empty();
+        if is_derived {
+            for cpu in 0..trace.cpus.len() as u32 {
+                if self.chosen.has_runs_of(CpuId(cpu)) && !trace.runs.on(CpuId(cpu)).is_empty() {
+                    lanes.push(Lane::Runs { cpu });
+                }
             }
-        }
-        for (thread, range) in trace.states.of_thread.iter().enumerate() {
-            let thread = thread as u32;
-            if !range.is_empty() && self.chosen.has_states_of(ThreadId(thread)) {
-                lanes.push(Lane::States { thread });
+            for (thread, range) in trace.states.of_thread.iter().enumerate() {
+                let thread = thread as u32;
+                if !range.is_empty() && self.chosen.has_states_of(ThreadId(thread)) {
+                    lanes.push(Lane::States { thread });
+                }
             }
+        } else {
+            lanes.push(Lane::Scheduling);
         }
         lanes.push(Lane::Logs);
         lanes.push(Lane::Flows);
@@ -165,9 +178,11 @@ impl<'a> Items<'a> {
             })
             .flatten_iter()
             .collect();
-        gathered.extend(self.switches_off());
+        if is_derived {
+            gathered.extend(self.switches_off());
+            gathered.extend(self.wakeups_of_ready());
+        }
         gathered.extend(self.counters_without_numbers());
-        gathered.extend(self.wakeups_of_ready());
         gathered.extend(losses::inside(trace, self.chosen));
         gathered.extend_from_slice(&self.objects.inside);
         let mut order: Vec<u128> = gathered
@@ -219,6 +234,7 @@ impl<'a> Items<'a> {
         Rows {
             trace: self.trace,
             flows: self.flows,
+            scheduling: &self.scheduling,
         }
     }
 
@@ -278,6 +294,13 @@ impl<'a> Items<'a> {
             }
             Lane::Runs { cpu } => self.gather_runs(cpu, stretch, list),
             Lane::States { thread } => self.gather_wakeups(thread, stretch, list),
+            Lane::Scheduling => {
+                for index in stretch.starts.clone() {
+                    let event = self.scheduling[index];
+                    let at = (lane.time_at(&self.rows(), index), order_of(event));
+                    list.push(Item::new(What::Scheduling, at, event, 0));
+                }
+            }
             Lane::Logs => {
                 for index in stretch.starts.clone() {
                     let log = &trace.logs.rows[index];
@@ -371,7 +394,9 @@ impl<'a> Items<'a> {
             list.push(Item::new(What::SwitchTo, at, index as u32, cpu));
         }
         for index in stretch.ends_from(from) {
-            let follows = index + 1 < until && runs.starts[index + 1] == runs.ends[index];
+            let follows = index + 1 < until
+                && runs.starts[index + 1] == runs.ends[index]
+                && !self.true_ends.is_apart(index);
             if !follows {
                 // Just before what its thread does then, wherever that is; unknown, after all else of its time.
                 let behind = event_behind(self.trace, index)
@@ -525,6 +550,41 @@ impl<'a> Items<'a> {
             .copied()
             .unwrap_or(Form::Whole)
     }
+}
+
+/// How scheduling is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// By the records of an FXT file, each as it stands.
+    AsItStands,
+    /// By switches and wakeups that make the runs and states.
+    OfRunsAndStates,
+}
+
+/// The events of all scheduling records of an FXT file, in order of time.
+fn scheduling_events(trace: &Trace) -> Vec<u32> {
+    let is_one: Vec<bool> = (0..trace.kinds.len())
+        .map(|kind| {
+            let kind = KindId(u16::try_from(kind).unwrap_or(u16::MAX));
+            matches!(&*trace.kind_name(kind), "thread_wakeup" | "context_switch")
+        })
+        .collect();
+    if !is_one.contains(&true) {
+        return Vec::new();
+    }
+    let segments = trace.events.segments().par_iter();
+    let mut found: Vec<(i64, u32)> = segments
+        .flat_map_iter(|segment| {
+            let is_one = &is_one;
+            (0..segment.columns.len() as u32).filter_map(move |index| {
+                let kind = usize::from(segment.kind(index).0);
+                let is_one = is_one.get(kind).copied().unwrap_or(false);
+                is_one.then(|| (segment.time(index).0, segment.first + index))
+            })
+        })
+        .collect();
+    found.par_sort_unstable();
+    found.into_iter().map(|(_, event)| event).collect()
 }
 
 /// The order of a row without an event: before all others of its time.

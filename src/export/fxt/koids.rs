@@ -16,12 +16,21 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::records::ThreadKoids;
-use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
+use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
 /// The low half of the artificial koids of CPUs, above any pid that systems give out.
 const CPU_BASE: u64 = 0x7c00_0000;
 const MACHINE: u64 = ARTIFICIAL | 0x7bff_ffff;
+
+/// Who has koid 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// Idle threads: nobody else.
+    IsIdle,
+    /// Whoever has it in the source, which is FXT: idle threads have no events there.
+    IsSomebody,
+}
 
 /// The koids of a trace.
 #[derive(Debug, Default)]
@@ -39,6 +48,8 @@ pub struct Koids {
     pub artificial_count: u64,
     /// How many had number 0, which is none, and got one.
     pub unnumbered_count: u64,
+    /// By thread: whether context switches and wakeups name it.
+    pub scheduled: Vec<bool>,
     /// Threads that were scheduled and share their number with one that was not: they must be named last.
     pub named_last: Vec<ThreadId>,
     /// What stands for the providers of an FXT file in the trace, for their blobs: no threads.
@@ -50,12 +61,12 @@ impl Koids {
     /// Gives everybody a koid.
     #[must_use]
     pub fn new(trace: &Trace) -> Koids {
-        Koids::of(trace, FxHashSet::default())
+        Koids::of(trace, FxHashSet::default(), Zero::IsIdle)
     }
 
     /// The same where some threads only stand for `providers`.
     #[must_use]
-    pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>) -> Koids {
+    pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>, zero: Zero) -> Koids {
         let mut koids = Koids {
             providers,
             ..Koids::default()
@@ -79,6 +90,8 @@ impl Koids {
             }
         }
         let is_scheduled = scheduled(trace);
+        let is_idle_seen =
+            (trace.tracks.iter()).any(|track| track.kind == TrackKind::Thread(ThreadId::IDLE));
         let mut pairs = FxHashSet::default();
         let mut tids: FxHashMap<u64, bool> = FxHashMap::default();
         for (index, thread) in trace.threads.iter().enumerate() {
@@ -87,6 +100,10 @@ impl Koids {
                 .and_then(|id| koids.processes.get(id.0 as usize).copied())
                 .unwrap_or(0);
             let own = is_scheduled.get(index).copied().unwrap_or(false);
+            if index == 0 && zero == Zero::IsSomebody && !is_idle_seen {
+                koids.threads.push((process, thread.tid));
+                continue;
+            }
             let (is_shared, is_clash) = match tids.get(&thread.tid) {
                 Some(&other) => (true, other && own),
                 None => (false, false),
@@ -117,6 +134,7 @@ impl Koids {
             *entry |= own;
             koids.threads.push((process, thread.tid));
         }
+        koids.scheduled = is_scheduled;
         koids.number_cpus(trace);
         let numbers = koids.cpu_numbers.iter();
         koids.cpus = numbers

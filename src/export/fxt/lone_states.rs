@@ -5,6 +5,7 @@
 //! threads' states do.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
@@ -37,6 +38,19 @@ impl LoneStates {
             let mut run_ends: Vec<i64> = runs.map(|&run| trace.runs.ends[run as usize]).collect();
             // They are in order but where switches were lost.
             run_ends.sort_unstable();
+            // Of a run that lasts no time no state is left.
+            let runs = trace.runs.of(ThreadId(thread as u32)).iter();
+            let ends = runs.map(|&run| {
+                (
+                    trace.runs.starts[run as usize],
+                    trace.runs.ends[run as usize],
+                )
+            });
+            let mut at_once: Vec<i64> = ends
+                .filter(|(start, end)| start == end)
+                .map(|(_, end)| end)
+                .collect();
+            at_once.sort_unstable();
             for index in range.start as usize..range.end as usize {
                 let is_left = states.states[index] != ThreadState::Running
                     && states.partners[index] == u32::MAX
@@ -44,7 +58,8 @@ impl LoneStates {
                 let follows_a_run = index > range.start as usize
                     && states.states[index - 1] == ThreadState::Running
                     && run_ends.binary_search(&states.starts[index]).is_ok();
-                if !is_left || follows_a_run {
+                let is_at_once = || at_once.binary_search(&states.starts[index]).is_ok();
+                if !is_left || follows_a_run || is_at_once() {
                     continue;
                 }
                 let kind = events.kind(EventId(states.events[index]));
@@ -146,12 +161,26 @@ impl StateBegins {
 
 /// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not.
 #[derive(Debug)]
-pub struct TrueEnds(Bits);
+pub struct TrueEnds {
+    ends: Bits,
+    /// Runs after which something happened to their thread before the next one of the CPU began, all at one time: it
+    /// went on elsewhere, was woken, or the CPU was idle in between.
+    apart: Bits,
+}
 
 impl TrueEnds {
     /// Finds them.
     #[must_use]
     pub fn new(trace: &Trace) -> TrueEnds {
+        let firsts: FxHashSet<u32> = trace.runs.of_cpu.iter().map(|range| range.start).collect();
+        let is_before_next = |run: u32, event: u32| {
+            let next = run as usize + 1;
+            !firsts.contains(&(run + 1))
+                && event != u32::MAX
+                && trace.runs.starts.get(next) == trace.runs.ends.get(run as usize)
+                && (trace.runs.events.get(next))
+                    .is_some_and(|&next| next != u32::MAX && event < next)
+        };
         let of_thread = |thread: usize| {
             let runs = trace.runs.of(ThreadId(thread as u32));
             let states = trace.states.of_thread.get(thread).cloned();
@@ -174,25 +203,38 @@ impl TrueEnds {
                 while starts.get(at).is_some_and(|&start| start < end) {
                     at += 1;
                 }
-                if starts.get(at) == Some(&end) || last_end == Some(end) {
-                    found.push(run);
+                let behind = (starts.get(at) == Some(&end))
+                    .then(|| trace.states.events.get(states.start as usize + at));
+                let is_apart = (behind.flatten()).is_some_and(|&event| is_before_next(run, event));
+                if behind.is_some() || last_end == Some(end) {
+                    found.push((run, is_apart));
                 }
             }
             found
         };
         let count = trace.runs.of_thread.len();
-        let found: Vec<Vec<u32>> = (0..count).into_par_iter().map(of_thread).collect();
-        let mut bits = Bits::new(trace.runs.len());
-        for run in found.into_iter().flatten() {
-            bits.set(run);
+        let found: Vec<Vec<(u32, bool)>> = (0..count).into_par_iter().map(of_thread).collect();
+        let mut ends = Bits::new(trace.runs.len());
+        let mut apart = Bits::new(trace.runs.len());
+        for (run, is_apart) in found.into_iter().flatten() {
+            ends.set(run);
+            if is_apart {
+                apart.set(run);
+            }
         }
-        TrueEnds(bits)
+        TrueEnds { ends, apart }
+    }
+
+    /// Whether a run's end is told before the begin of the next one, though both have one time.
+    #[must_use]
+    pub fn is_apart(&self, run: usize) -> bool {
+        self.apart.has(run as u32)
     }
 
     /// Whether a run is one of them.
     #[must_use]
     pub fn has(&self, run: usize) -> bool {
-        self.0.has(run as u32)
+        self.ends.has(run as u32)
     }
 }
 

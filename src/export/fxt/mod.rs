@@ -72,8 +72,8 @@ use counters::counter_names;
 use encode::{Arguments, Encoder, Source};
 use flows::FlowMarks;
 use item::Window;
-use items::Items;
-use koids::Koids;
+use items::{Items, Scheduling};
+use koids::{Koids, Zero};
 use lone_states::{LoneStates, TrueEnds};
 use losses::Losses;
 use names::{met_at_borders, write_names};
@@ -112,7 +112,11 @@ fn write_with(
         chosen.span.end = chosen.span.start;
     }
     let fxt = loaded.reader.fxt_source();
-    let koids = Koids::of(trace, providers(trace, loaded.reader.as_ref()));
+    let koids = Koids::of(
+        trace,
+        providers(trace, loaded.reader.as_ref()),
+        fxt.map_or(Zero::IsIdle, |_| Zero::IsSomebody),
+    );
     let flow_marks = FlowMarks::new(trace, &chosen);
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
@@ -135,12 +139,21 @@ fn write_with(
     let lone_states = LoneStates::new(trace);
     let true_ends = TrueEnds::new(trace);
     let without_numbers = fxt.map_or_else(Vec::new, |fxt| fxt.counters_without_numbers());
+    let keep_numbers = || {
+        let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
+        let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
+        scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
+    };
+    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keep_numbers() {
+        true => Scheduling::AsItStands,
+        false => Scheduling::OfRunsAndStates,
+    };
     let items = Items::new(
         trace,
         &chosen,
         &flow_marks.marks,
-        &lone_states,
-        &without_numbers,
+        (&lone_states, &true_ends),
+        (scheduling, &without_numbers),
         &cpu_of,
         (
             fxt,

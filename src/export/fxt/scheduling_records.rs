@@ -100,6 +100,28 @@ impl Records<'_> {
         self.counts.switches += 1;
     }
 
+    /// A context switch as another file has it, with the arguments that were prepared: they say the weights.
+    pub fn switch_as_it_stands(
+        &mut self,
+        (time, cpu): (u64, u16),
+        state: u8,
+        (outgoing, incoming): (u64, u64),
+    ) {
+        let start = self.out.len();
+        self.word(
+            8 | self.argument_count << 16
+                | u64::from(cpu) << 20
+                | u64::from(state & 0xf) << 36
+                | SWITCH_SUBTYPE << 60,
+        );
+        for word in [time, outgoing, incoming] {
+            self.word(word);
+        }
+        self.append_arguments();
+        self.close(start);
+        self.counts.switches += 1;
+    }
+
     /// A thread is made ready to run, by `waker` if that is known, with the arguments that were prepared.
     pub fn prepared_wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
         let arg_count = self.argument_count + u64::from(waker.is_some());

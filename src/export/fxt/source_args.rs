@@ -138,6 +138,35 @@ impl<'a> SourceNames<'a> {
         }
     }
 
+    /// Prepares all arguments of a scheduling record.
+    pub fn prepare_all(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        records: &mut Records<'_>,
+    ) {
+        records.prepare(&[]);
+        if self.prepare_own(source, event, &[], records).is_none() {
+            let args = self.list(source, event, records);
+            records.prepare(&args);
+        }
+    }
+
+    /// The koid that the argument of that name says.
+    pub fn koid_of(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        name: &str,
+        records: &Records<'_>,
+    ) -> Option<u64> {
+        let of = |value| match value {
+            fxt::ArgValue::Koid(koid) => Some(koid),
+            _ => None,
+        };
+        self.value_of(source, event, (name, of), records)
+    }
+
     /// The value of the 32-bit argument of that name.
     pub fn int32_of(
         &mut self,
@@ -146,9 +175,23 @@ impl<'a> SourceNames<'a> {
         name: &str,
         records: &Records<'_>,
     ) -> Option<i32> {
+        let of = |value| match value {
+            fxt::ArgValue::Int32(value) => Some(value),
+            _ => None,
+        };
+        self.value_of(source, event, (name, of), records)
+    }
+
+    fn value_of<T>(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        (name, of): (&str, impl Fn(fxt::ArgValue<'a>) -> Option<T>),
+        records: &Records<'_>,
+    ) -> Option<T> {
         let provider = self.provider(source, event);
         for arg in event.args() {
-            let fxt::ArgValue::Int32(value) = arg.value else {
+            let Some(value) = of(arg.value) else {
                 continue;
             };
             let is_it = match arg.name {

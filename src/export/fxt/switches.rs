@@ -3,7 +3,8 @@
 use super::encode::Encoder;
 use super::item::{Item, What};
 use super::scheduling_records::Side;
-use crate::event::EndState;
+use crate::event::{EndState, ValueRef};
+use crate::formats::fxt::{IDLE_WEIGHT, SchedulingSort, SourceScheduling};
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that are told anew.
@@ -36,7 +37,9 @@ impl Encoder<'_, '_> {
             }
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
-                let out = self.side(state.thread, 0);
+                let event = state.event.filter(|_| state.start.0 == item.time);
+                let weight = event.map_or(0, |event| self.priority_before(event.0));
+                let out = self.side(state.thread, weight);
                 (Some((out, thread_state_number(state.state))), Side::Idle)
             }
             _ => {
@@ -97,11 +100,15 @@ impl Encoder<'_, '_> {
             }
             _ => None,
         };
-        let own = fxt.with_arguments(self.events.get(EventId(event?)).row.place)?;
+        let place = self.events.get(EventId(event?)).row.place;
+        // Who was woken at once has a wakeup there.
+        fxt.woken(place).is_none().then_some(())?;
+        let own = fxt.with_arguments(place)?;
         self.source_names
             .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
         self.source_names
             .int32_of(&fxt, &own, "outgoing_weight", &self.records)
+            .filter(|&weight| weight != IDLE_WEIGHT)
     }
 
     fn cpu_number(&self, index: u32) -> Option<u16> {
@@ -167,16 +174,112 @@ impl Encoder<'_, '_> {
             // It began before the range.
             return None;
         }
+        // Where switches were lost it is not the one that ran.
+        let lone = self.source.lone_states.of_event(runs.events[index]);
+        let lone = lone.map(|state| trace.states.get(state));
+        let lone = lone.filter(|state| !self.is_dead_at_start(state.thread, item.time));
+        if let Some(state) = lone {
+            let weight = self.priority_before(runs.events[index]);
+            let side = self.side(state.thread, weight);
+            return Some((side, thread_state_number(state.state)));
+        }
         let before = self.run_before(item).filter(|&run| {
             let thread = ThreadId(runs.threads[run]);
-            runs.starts[run] >= item.time || !self.is_dead_at_start(thread, item.time)
+            !self.source.true_ends.is_apart(run)
+                && (runs.starts[run] >= item.time || !self.is_dead_at_start(thread, item.time))
         });
-        before.and_then(|before| self.leaves(before)).or_else(|| {
-            let state = self.source.lone_states.of_event(runs.events[index])?;
-            let state = trace.states.get(state);
-            (!self.is_dead_at_start(state.thread, item.time))
-                .then_some((self.side(state.thread, 0), thread_state_number(state.state)))
+        before.and_then(|before| self.leaves(before))
+    }
+
+    /// The priority of the thread that a switch takes off of which no run is known: as its event says.
+    fn priority_before(&self, event: u32) -> i32 {
+        if event == u32::MAX || self.source.fxt.is_some() {
+            return 0;
+        }
+        let mut fields = Vec::new();
+        let event = self.event_ref(EventId(event));
+        self.source.reader.fields_into(event, &mut fields);
+        let priority = fields.iter().find(|field| field.name == "prev_prio");
+        priority.map_or(0, |field| match field.value {
+            ValueRef::Int(value) => i32::try_from(value).unwrap_or(0),
+            ValueRef::UInt(value) => i32::try_from(value).unwrap_or(0),
+            _ => 0,
         })
+    }
+
+    /// A scheduling record of an FXT file, as it stands there.
+    pub(super) fn scheduling_record(&mut self, item: &Item) {
+        let Some(fxt) = self.source.fxt else { return };
+        let id = EventId(item.row);
+        let place = self.events.get(id).row.place;
+        let Some(SourceScheduling { cpu, sort }) = fxt.scheduling(place) else {
+            return;
+        };
+        let at = (self.ticks(item.time), cpu as u16);
+        let prev = self.events.thread(id);
+        let is_dead = self.is_dead_at_start(prev, item.time);
+        self.records.prepare(&[]);
+        let own = fxt.with_arguments(place);
+        let names = &mut self.source_names;
+        match sort {
+            SchedulingSort::Wakeup { thread } => {
+                if let Some(own) = own {
+                    names.prepare_all(&fxt, &own, &mut self.records);
+                }
+                self.records.prepared_wakeup(at.0, at.1, thread, None);
+            }
+            SchedulingSort::Switch {
+                state,
+                outgoing,
+                incoming,
+            } => {
+                let Some(own) = own else { return };
+                if !is_dead {
+                    names.prepare_all(&fxt, &own, &mut self.records);
+                    let threads = (outgoing, incoming);
+                    return self.records.switch_as_it_stands(at, state, threads);
+                }
+                names.prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+                let weight = names.int32_of(&fxt, &own, "incoming_weight", &self.records);
+                if weight != Some(IDLE_WEIGHT) {
+                    let koid = incoming;
+                    let weight = weight.unwrap_or(0);
+                    let incoming = Side::Thread { koid, weight };
+                    let state = state_number(EndState::Runnable);
+                    self.records
+                        .prepared_switch(at, Side::Idle, state, incoming, None);
+                }
+            }
+            SchedulingSort::OldSwitch { state, priorities } => {
+                let out = match prev {
+                    ThreadId::IDLE | ThreadId::NONE => Side::Idle,
+                    _ if is_dead => Side::Idle,
+                    prev => self.side(prev, priorities.0),
+                };
+                let next = self.run_of_event(cpu, item);
+                let incoming = next.map_or(Side::Idle, |next| self.side(next, priorities.1));
+                if !is_dead || incoming != Side::Idle {
+                    self.records
+                        .prepared_switch(at, out, (state, ""), incoming, None);
+                }
+            }
+        }
+    }
+
+    /// The thread of the run that a switch begins.
+    fn run_of_event(&self, cpu: u32, item: &Item) -> Option<ThreadId> {
+        let trace = self.source.trace;
+        let cpu = trace
+            .cpus
+            .binary_search_by_key(&cpu, |cpu| cpu.number)
+            .ok()?;
+        let range = trace.runs.on(CpuId(cpu as u32));
+        let (first, last) = (range.start as usize, range.end as usize);
+        let starts = trace.runs.starts.get(first..last)?;
+        let from = first + starts.partition_point(|&start| start < item.time);
+        let mut same = (from..last).take_while(|&run| trace.runs.starts[run] == item.time);
+        let run = same.find(|&run| trace.runs.events[run] == item.row)?;
+        Some(ThreadId(trace.runs.threads[run]))
     }
 
     pub(super) fn wakeup(&mut self, item: &Item) {
@@ -220,10 +323,13 @@ impl Encoder<'_, '_> {
         let cpu = source.fxt.and_then(|fxt| fxt.cpu(event.row.place));
         let cpu = cpu.and_then(|cpu| u16::try_from(cpu).ok()).unwrap_or(0);
         let woken = ThreadId(item.of);
-        // It is an event of its waker, if it names one.
-        let owner = self.events.thread(id);
-        let waker = (owner != woken && owner != ThreadId::NONE && owner != ThreadId::IDLE)
-            .then(|| source.koids.thread(owner).1);
+        let own = source
+            .fxt
+            .and_then(|fxt| Some((fxt, fxt.with_arguments(event.row.place)?)));
+        let waker = own.and_then(|(fxt, own)| {
+            let names = &mut self.source_names;
+            names.koid_of(&fxt, &own, "waker", &self.records)
+        });
         let thread = source.koids.thread(woken).1;
         self.prepare_wakeup(Some(id));
         self.records

@@ -49,7 +49,10 @@ use crate::formats::{EventRef, Format, Input, Reader};
 pub use args::{Arg, ArgValue};
 pub use emit::unresolved_text;
 pub use header::TextRef;
-pub use source::{FxtSource, SourceArgs, SourceEvent, SourceObject, SourceText};
+pub use scheduling::IDLE_WEIGHT;
+pub use source::{
+    FxtSource, SchedulingSort, SourceArgs, SourceEvent, SourceObject, SourceScheduling, SourceText,
+};
 pub use tables::{ProviderSlot, ProviderSpan};
 
 use cache::Cache;

@@ -31,6 +31,41 @@ pub struct SourceObject {
     pub process: Option<u64>,
 }
 
+/// What a scheduling record says beside its time and arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceScheduling {
+    /// The CPU's number.
+    pub cpu: u32,
+    /// Which record it is.
+    pub sort: SchedulingSort,
+}
+
+/// The sorts of scheduling records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulingSort {
+    /// A context switch of the older form: the outgoing thread's state, and both priorities.
+    OldSwitch {
+        /// The 4 bits.
+        state: u8,
+        /// Of the outgoing and the incoming thread.
+        priorities: (i32, i32),
+    },
+    /// One of the newer form.
+    Switch {
+        /// The outgoing thread's state.
+        state: u8,
+        /// Its koid.
+        outgoing: u64,
+        /// The incoming thread's.
+        incoming: u64,
+    },
+    /// A wakeup.
+    Wakeup {
+        /// The koid of who is woken.
+        thread: u64,
+    },
+}
+
 /// An event record, or another one with arguments.
 #[derive(Clone, Debug)]
 pub struct SourceEvent<'a> {
@@ -102,11 +137,11 @@ impl<'a> FxtSource<'a> {
     }
 
     /// The first words of the record at a place, as far as it has them.
-    fn words(&self, place: u64) -> Option<[u64; 3]> {
-        fn read<O: Order>(bytes: &[u8], place: u64) -> Option<[u64; 3]> {
+    fn words(&self, place: u64) -> Option<[u64; 4]> {
+        fn read<O: Order>(bytes: &[u8], place: u64) -> Option<[u64; 4]> {
             let record = Words::<O>::new(bytes).record_at(place)?;
             let word = |index| record.get(index).unwrap_or(0);
-            Some([word(0), word(1), word(2)])
+            Some([word(0), word(1), word(2), word(3)])
         }
         match self.endian {
             Endian::Little => read::<Little>(self.bytes, place),
@@ -117,7 +152,7 @@ impl<'a> FxtSource<'a> {
     /// The userspace object record at a place.
     #[must_use]
     pub fn object(&self, place: u64) -> Option<SourceObject> {
-        let [header, pointer, process] = self.words(place)?;
+        let [header, pointer, process, _] = self.words(place)?;
         (bits(header, 0, 3) == record_type::USERSPACE_OBJECT).then(|| SourceObject {
             pointer,
             process: (bits(header, 16, 23) == 0).then_some(process),
@@ -183,10 +218,39 @@ impl<'a> FxtSource<'a> {
     /// The koid of the thread that the wakeup at a place wakes.
     #[must_use]
     pub fn woken(&self, place: u64) -> Option<u64> {
-        let [header, _, thread] = self.words(place)?;
-        let is_wakeup = bits(header, 0, 3) == record_type::SCHEDULING
-            && bits(header, 60, 63) == scheduling_type::WAKEUP;
-        is_wakeup.then_some(thread)
+        match self.scheduling(place)?.sort {
+            SchedulingSort::Wakeup { thread } => Some(thread),
+            _ => None,
+        }
+    }
+
+    /// The scheduling record at a place.
+    #[must_use]
+    pub fn scheduling(&self, place: u64) -> Option<SourceScheduling> {
+        let [header, _, first, second] = self.words(place)?;
+        if bits(header, 0, 3) != record_type::SCHEDULING {
+            return None;
+        }
+        let newer = |sort| SourceScheduling {
+            cpu: bits(header, 20, 35) as u32,
+            sort,
+        };
+        match bits(header, 60, 63) {
+            scheduling_type::LEGACY_SWITCH => Some(SourceScheduling {
+                cpu: bits(header, 16, 23) as u32,
+                sort: SchedulingSort::OldSwitch {
+                    state: bits(header, 24, 27) as u8,
+                    priorities: (bits(header, 44, 51) as i32, bits(header, 52, 59) as i32),
+                },
+            }),
+            scheduling_type::CONTEXT_SWITCH => Some(newer(SchedulingSort::Switch {
+                state: bits(header, 36, 39) as u8,
+                outgoing: first,
+                incoming: second,
+            })),
+            scheduling_type::WAKEUP => Some(newer(SchedulingSort::Wakeup { thread: first })),
+            _ => None,
+        }
     }
 
     /// Has the record at a place fetched from memory: for whoever needs several soon.
@@ -205,17 +269,7 @@ impl<'a> FxtSource<'a> {
     /// The number of the CPU that a scheduling record names.
     #[must_use]
     pub fn cpu(&self, place: u64) -> Option<u32> {
-        let [header, ..] = self.words(place)?;
-        if bits(header, 0, 3) != record_type::SCHEDULING {
-            return None;
-        }
-        match bits(header, 60, 63) {
-            scheduling_type::LEGACY_SWITCH => Some(bits(header, 16, 23) as u32),
-            scheduling_type::CONTEXT_SWITCH | scheduling_type::WAKEUP => {
-                Some(bits(header, 20, 35) as u32)
-            }
-            _ => None,
-        }
+        Some(self.scheduling(place)?.cpu)
     }
 
     /// Whether the record at a place is a blob, small or large, that has neither a time nor a thread.

@@ -19,6 +19,7 @@ mod kept;
 mod payloads;
 mod ranges;
 mod reused_entries;
+mod scheduling;
 mod several_files;
 mod whole;
 

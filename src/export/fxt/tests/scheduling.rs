@@ -1,0 +1,179 @@
+//! Switches and wakeups that the tables alone do not tell: records of one time, lost ones, of threads that are up.
+
+use super::*;
+
+fn threads(out: &mut Records<'_>) {
+    out.process_object(10, b"game");
+    for thread in [11, 21, 22, 23, 31] {
+        out.thread_object((10, thread), format!("t{thread}").as_bytes());
+    }
+}
+
+/// A switch of a CPU from one thread to another; 0 is idle.
+fn switch(out: &mut Records<'_>, (time, cpu): (u64, u16), outgoing: u64, incoming: u64, state: u8) {
+    let side = |koid, weight| match koid {
+        0 => Side::Idle,
+        koid => Side::Thread { koid, weight },
+    };
+    let (outgoing, incoming) = (side(outgoing, 5), side(incoming, 6));
+    out.context_switch((time, cpu), outgoing, (state, ""), incoming, None);
+}
+
+/// Time and fields of all scheduling records.
+fn records(loaded: &LoadedTrace) -> Vec<String> {
+    let trace = &loaded.trace;
+    let events = (0..trace.events.len() as u32).map(EventId);
+    let told = events.filter_map(|id| {
+        let detail = loaded.reader.describe(trace.events.get(id).into());
+        let fields = detail.fields.iter();
+        let fields: Vec<String> = fields
+            .map(|field| format!("{}: {} = {}", field.name, field.type_name, field.value))
+            .collect();
+        let time = trace.events.time(id).0;
+        (detail.category == "scheduling").then(|| format!("{time} {} {fields:?}", detail.name))
+    });
+    told.collect()
+}
+
+fn keeps(fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        threads(out);
+        fill(out);
+        out.event(head(EventType::Instant, 5000, 22), &[], None);
+    });
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(records(&again), records(&source));
+    assert_eq!(states(&again), states(&source));
+    // Where a thread or a CPU is left out the records are made of the tables.
+    let thread = |id: &ThreadId| source.trace.thread(*id).tid != 11;
+    let threads = (0..source.trace.threads.len() as u32).map(ThreadId);
+    let others = Selection {
+        threads: threads.filter(thread).collect(),
+        ..Selection::all()
+    };
+    let of_others = |loaded: &LoadedTrace| -> Vec<_> {
+        let mut states = states(loaded);
+        states.retain(|state| state.0 != 11);
+        states
+    };
+    let (part, _) = cut(folder.path(), &source, &others);
+    assert_eq!(of_others(&part), of_others(&source));
+    again
+}
+
+#[test]
+fn a_thread_that_migrates_within_a_tick_goes_on_running() {
+    keeps(|out| {
+        switch(out, (1000, 0), 0, 31, 1);
+        switch(out, (1000, 1), 0, 11, 1);
+        switch(out, (2000, 0), 31, 0, 1);
+        switch(out, (2000, 1), 11, 31, 3);
+        switch(out, (2000, 0), 0, 21, 1);
+        switch(out, (3000, 1), 31, 11, 3);
+        switch(out, (4000, 0), 21, 0, 3);
+        switch(out, (4000, 1), 11, 0, 3);
+    });
+}
+
+#[test]
+fn switches_of_one_time_stay_the_records_that_they_were() {
+    keeps(|out| {
+        switch(out, (1000, 0), 0, 22, 1);
+        switch(out, (2000, 0), 22, 0, 3);
+        switch(out, (2000, 0), 0, 23, 1);
+    });
+    keeps(|out| {
+        switch(out, (1000, 0), 0, 22, 1);
+        switch(out, (1000, 0), 22, 0, 3);
+    });
+    keeps(|out| {
+        switch(out, (1000, 0), 0, 22, 1);
+        switch(out, (2000, 0), 22, 0, 3);
+        out.prepare(&[Arg::new("weight", ArgValue::Int32(99))]);
+        out.prepared_wakeup(2000, 0, 22, None);
+    });
+}
+
+#[test]
+fn a_thread_that_is_switched_off_where_switches_were_lost_is_said() {
+    keeps(|out| {
+        switch(out, (1000, 1), 0, 22, 1);
+        switch(out, (2000, 1), 21, 22, 3);
+        switch(out, (3000, 1), 22, 0, 3);
+        switch(out, (5000, 1), 0, 31, 1);
+    });
+}
+
+#[test]
+fn wakeups_of_threads_that_are_up_keep_their_wakers() {
+    let again = keeps(|out| {
+        switch(out, (10, 0), 0, 22, 1);
+        // Elsewhere its number is that of a thread of another process.
+        let base = head(EventType::Instant, 12, 22);
+        let thread = (77, 22);
+        out.event(Head { thread, ..base }, &[], None);
+        out.wakeup(15, 0, 22, None);
+        out.wakeup(16, 0, 22, Some(22));
+        out.wakeup(17, 3, 23, Some(0));
+        out.wakeup(18, 70, 23, Some(22));
+        switch(out, (19, 0), 22, 0, 3);
+    });
+    assert!(
+        again
+            .trace
+            .threads
+            .iter()
+            .all(|thread| thread.tid < 1 << 63)
+    );
+}
+
+#[test]
+fn koid_0_stays_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (process, thread) in [(0, 0), (0, 5), (7, 0), (7, 7)] {
+            let base = head(EventType::Instant, 10 + process + thread, 0);
+            let thread = (process, thread);
+            out.event(Head { thread, ..base }, &[], None);
+        }
+    });
+    let koids = |loaded: &LoadedTrace| -> Vec<(Option<u64>, u64)> {
+        let trace = &loaded.trace;
+        let process = |id: crate::trace::ProcessId| trace.processes[id.0 as usize].pid;
+        let threads = trace.threads.iter().skip(1);
+        let mut koids: Vec<_> = threads
+            .map(|thread| (thread.process.map(process), thread.tid))
+            .collect();
+        koids.sort_unstable();
+        koids
+    };
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(koids(&again), koids(&source));
+    assert!(summary.notes.is_empty(), "{:?}", summary.notes);
+}
+
+#[test]
+fn the_first_switch_of_a_cpu_keeps_the_priority_of_who_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.ftrace");
+    let line = |time: u32, from: (&str, u32), to: (&str, u32)| {
+        format!(
+            "{:>16}-{:<6} [001] d..2. {time:>5}.000000: sched_switch: prev_comm={} prev_pid={} prev_prio=98 \
+             prev_state=S ==> next_comm={} next_pid={} next_prio=120\n",
+            from.0, from.1, from.0, from.1, to.0, to.1
+        )
+    };
+    let (a, b, c) = (("a", 21), ("b", 22), ("c", 31));
+    // The second of each pair loses the switch before it.
+    let text = [line(1, a, b), line(2, a, b), line(3, b, c)].concat();
+    std::fs::write(&path, ["# tracer: nop\n#\n", &text].concat()).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(states(&again), states(&source));
+    let said = records(&again);
+    assert!(said.len() >= 3, "{said:?}");
+    for record in &said[..2] {
+        assert!(record.contains("outgoing_weight: int32 = 98"), "{said:?}");
+    }
+}
