@@ -72,27 +72,12 @@ impl OpenAsyncs {
         }
     }
 
-    /// Closes the innermost with this category and name, or the innermost of all if the name is empty.
+    /// Closes the innermost with this category and name; if there is none and the name is empty, the innermost of all.
     pub fn close(&mut self, category: StringId, name: StringId) -> Option<Open> {
-        let at = match &mut self.places {
-            _ if name == StringId::EMPTY => self.open.len().checked_sub(1)?,
-            Some(places) => {
-                let own = places.get_mut(&(category, name))?;
-                loop {
-                    let (at, mark) = own.pop()?;
-                    #[cfg(test)]
-                    {
-                        self.looks += 1;
-                    }
-                    let there = self.open.get(at as usize).copied().flatten();
-                    if there.is_some_and(|open| open.mark == mark) {
-                        break at as usize;
-                    }
-                }
-            }
-            None => self.open.iter().rposition(|open| {
-                open.is_some_and(|open| open.name == name && open.category == category)
-            })?,
+        let at = match self.called(category, name) {
+            Some(at) => at,
+            None if name == StringId::EMPTY => self.open.len().checked_sub(1)?,
+            None => return None,
         };
         let closed = self.open.get_mut(at)?.take();
         while self.open.last().is_some_and(Option::is_none) {
@@ -103,6 +88,27 @@ impl OpenAsyncs {
             self.open.retain(Option::is_some);
         }
         closed
+    }
+
+    /// Where the innermost with this category and name lies.
+    fn called(&mut self, category: StringId, name: StringId) -> Option<usize> {
+        let Some(places) = &mut self.places else {
+            return self.open.iter().rposition(|open| {
+                open.is_some_and(|open| open.name == name && open.category == category)
+            });
+        };
+        let own = places.get_mut(&(category, name))?;
+        loop {
+            let (at, mark) = own.pop()?;
+            #[cfg(test)]
+            {
+                self.looks += 1;
+            }
+            let there = self.open.get(at as usize).copied().flatten();
+            if there.is_some_and(|open| open.mark == mark) {
+                return Some(at as usize);
+            }
+        }
     }
 }
 
@@ -134,14 +140,13 @@ mod tests {
             // It fills and empties in turns.
             let is_begin = random(100) < if mark / 700 % 2 == 0 { 70 } else { 25 };
             if is_begin {
-                let begin = begin(mark, 1 + random(6) as u32);
+                let begin = begin(mark, random(7) as u32);
                 open.push(begin);
                 plain.push(begin);
             } else {
                 let name = random(8) as u32;
-                let at = plain
-                    .iter()
-                    .rposition(|open| name == 0 || open.name.0 == name);
+                let same = plain.iter().rposition(|open| open.name.0 == name);
+                let at = same.or_else(|| plain.len().checked_sub(1).filter(|_| name == 0));
                 let expected = at.map(|at| plain.remove(at).mark);
                 let closed = open.close(StringId(name % 2), StringId(name));
                 assert_eq!(closed.map(|open| open.mark), expected);

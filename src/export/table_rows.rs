@@ -5,7 +5,7 @@ use super::build_tables;
 use super::rows::{Cell, RowWriter};
 use crate::base::strings::exact_text;
 use crate::base::{StringId, TimeSpan, Timestamp};
-use crate::event::FileOp;
+use crate::event::{FieldRef, FileOp, ValueRef};
 use crate::load::LoadedTrace;
 use crate::query;
 use crate::trace::counters::CounterScope;
@@ -248,13 +248,43 @@ pub(super) fn counters(
         rows.row(&[
             time.into(),
             Cell::of_string(trace, track.name),
-            Cell::Float(table.values[row as usize]),
+            counter_value(loaded, row as usize, trace.strings.bytes(track.name)),
             pid,
             cpu,
         ])?;
     }
     Ok(())
 }
+
+/// The value of a counter's sample. Whole numbers that the table's has no room for are those of the event.
+fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell {
+    let table = &loaded.trace.counters;
+    let value = table.values[row];
+    if value.abs() < MOST_EXACT || table.events[row] == u32::MAX {
+        return Cell::Float(value);
+    }
+    let mut fields = Vec::new();
+    let event = loaded.trace.events.get(EventId(table.events[row]));
+    loaded.reader.fields_into(event.into(), &mut fields);
+    let whole = |field: &FieldRef<'_>| {
+        let whole = match field.value {
+            ValueRef::Int(number) if number as f64 == value => i128::from(number),
+            ValueRef::UInt(number) if number as f64 == value => i128::from(number),
+            _ => return None,
+        };
+        let is_called_so = track.ends_with(field.name.as_bytes());
+        Some((is_called_so, field.name.len(), whole))
+    };
+    // Of several that fit it is the one which the counter is called after.
+    let best = fields
+        .iter()
+        .filter_map(whole)
+        .max_by_key(|&(is_called_so, length, _)| (is_called_so, length));
+    best.map_or(Cell::Float(value), |(_, _, whole)| Cell::Int(whole))
+}
+
+/// Whole numbers below are exact as floating point numbers.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) fn flows(
     loaded: &LoadedTrace,

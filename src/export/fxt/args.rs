@@ -26,13 +26,13 @@ const KNOWN_NAMES: usize = 512;
 /// Bytes longer than this are not spelled out in hex: they become a payload.
 const MOST_HEX_BYTES: usize = 512;
 
-/// Whether a field is an argument, and not a word of the record beside its arguments, which readers list among the
-/// fields.
+/// Whether a field is an argument of a type that is known, and not a word of the record beside its arguments, which
+/// readers list among the fields.
 #[inline]
 fn is_argument(type_name: &str) -> bool {
     !matches!(
         type_name,
-        "instant scope" | "counter id" | "ticks" | "async id" | "flow id"
+        "instant scope" | "counter id" | "ticks" | "async id" | "flow id" | "unknown"
     )
 }
 

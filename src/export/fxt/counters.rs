@@ -151,10 +151,16 @@ impl Encoder<'_, '_> {
         }?;
         let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
         let argument = argument_of(track, self.name_bytes(name), counter_id)?;
-        let one = [Arg {
+        let mut one = [Arg {
             name: argument.into(),
             value: value.clone(),
         }];
+        if !is_whole {
+            let number = *counters.values.get(item.row as usize)?;
+            if let Some(own) = self.own_number((argument, number)) {
+                one[0].value = own;
+            }
+        }
         let args = if is_whole {
             self.last_counter = id;
             &[][..]
@@ -165,6 +171,29 @@ impl Encoder<'_, '_> {
         let names = (category, name);
         self.event(EventType::Counter, at, names, args, Some(counter_id));
         Some(())
+    }
+
+    /// The argument of the event at hand that is a counter's value, as it was recorded.
+    fn own_number(&mut self, (name, value): (&[u8], f64)) -> Option<ArgValue<'static>> {
+        if let (Some(own), Some(fxt)) = (&self.own, &self.source.fxt) {
+            let names = &mut self.source_names;
+            // An argument may have no name, and then has the event's.
+            return names
+                .number_of(fxt, own, (name, value), &self.records)
+                .or_else(|| names.number_of(fxt, own, (b"", value), &self.records));
+        }
+        let of = |arg: Arg<'_>| {
+            let (number, own) = match arg.value {
+                ArgValue::Int32(own) => (f64::from(own), ArgValue::Int32(own)),
+                ArgValue::UInt32(own) => (f64::from(own), ArgValue::UInt32(own)),
+                ArgValue::Int64(own) => (own as f64, ArgValue::Int64(own)),
+                ArgValue::UInt64(own) => (own as f64, ArgValue::UInt64(own)),
+                ArgValue::Double(own) => (own, ArgValue::Double(own)),
+                _ => return None,
+            };
+            (*arg.name == *name && number.to_bits() == value.to_bits()).then_some(own)
+        };
+        self.take_args().into_iter().find_map(of)
     }
 
     /// A counter event without a number: no counter has a sample of it.

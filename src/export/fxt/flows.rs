@@ -146,11 +146,11 @@ impl FlowMarks {
         // Elsewhere the slice around it is how it was found.
         let is_inside = ends.is_some_and(|end| end > time.0);
         let is_sure = !is_moved && is_inside && !chosen.limits_cpus();
+        let around = || written_around(trace, chosen, point.thread, time);
         let really_in = match point.slice {
-            _ if is_sure || written_around(trace, chosen, point.thread, time) == point.slice => {
-                None
-            }
+            Some(slice) if is_sure || around() == Some(slice) => None,
             Some(slice) => Some(ReallyIn::Slice(slice)),
+            // Readers drop marks outside of slices that do not say so.
             None => Some(ReallyIn::Nothing),
         };
         self.marks.push(FlowMark {

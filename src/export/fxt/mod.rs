@@ -253,6 +253,12 @@ fn write_with(
         "flow has an artificial id",
         "flows have artificial ids",
     );
+    let unknown = trace.diagnostics.count_of("unknown_argument_type");
+    note(
+        if fxt.is_some() { unknown } else { 0 },
+        "argument of the trace has a type that is not known: such are left out",
+        "arguments of the trace have types that are not known: such are left out",
+    );
     note(
         written.counts.packed,
         "event has more than 15 arguments: the others are in 'more', as JSON",

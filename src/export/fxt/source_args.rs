@@ -101,7 +101,8 @@ impl<'a> SourceNames<'a> {
                 }
             }
         };
-        let args = event.args().map(|arg| Arg {
+        let known = |arg: &fxt::Arg<'_>| !matches!(arg.value, fxt::ArgValue::Unknown(_));
+        let args = event.args().filter(known).map(|arg| Arg {
             name: text(arg.name),
             value: match arg.value {
                 fxt::ArgValue::Text(value) => ArgValue::Text(text(value)),
@@ -164,6 +165,28 @@ impl<'a> SourceNames<'a> {
             fxt::ArgValue::Koid(koid) => Some(koid),
             _ => None,
         };
+        self.value_of(source, event, (name.as_bytes(), of), records)
+    }
+
+    /// The number of that name and value, as its record has it.
+    pub fn number_of(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        (name, value): (&[u8], f64),
+        records: &Records<'_>,
+    ) -> Option<ArgValue<'static>> {
+        let of = |own| {
+            let (number, own) = match own {
+                fxt::ArgValue::Int32(own) => (f64::from(own), ArgValue::Int32(own)),
+                fxt::ArgValue::UInt32(own) => (f64::from(own), ArgValue::UInt32(own)),
+                fxt::ArgValue::Int64(own) => (own as f64, ArgValue::Int64(own)),
+                fxt::ArgValue::UInt64(own) => (own as f64, ArgValue::UInt64(own)),
+                fxt::ArgValue::Double(own) => (own, ArgValue::Double(own)),
+                _ => return None,
+            };
+            (number.to_bits() == value.to_bits()).then_some(own)
+        };
         self.value_of(source, event, (name, of), records)
     }
 
@@ -179,14 +202,14 @@ impl<'a> SourceNames<'a> {
             fxt::ArgValue::Int32(value) => Some(value),
             _ => None,
         };
-        self.value_of(source, event, (name, of), records)
+        self.value_of(source, event, (name.as_bytes(), of), records)
     }
 
     fn value_of<T>(
         &mut self,
         source: &FxtSource<'a>,
         event: &SourceEvent<'a>,
-        (name, of): (&str, impl Fn(fxt::ArgValue<'a>) -> Option<T>),
+        (name, of): (&[u8], impl Fn(fxt::ArgValue<'a>) -> Option<T>),
         records: &Records<'_>,
     ) -> Option<T> {
         let provider = self.provider(source, event);
@@ -195,12 +218,12 @@ impl<'a> SourceNames<'a> {
                 continue;
             };
             let is_it = match arg.name {
-                fxt::TextRef::Index(0) => false,
+                fxt::TextRef::Index(0) => name.is_empty(),
                 fxt::TextRef::Index(index) => {
                     let known = self.find(source, provider, index, event, records)?;
-                    known.text.text == name.as_bytes()
+                    known.text.text == name
                 }
-                fxt::TextRef::Inline(bytes) => bytes == name.as_bytes(),
+                fxt::TextRef::Inline(bytes) => bytes == name,
             };
             if is_it {
                 return Some(value);
@@ -233,6 +256,10 @@ impl<'a> SourceNames<'a> {
     ) -> Option<()> {
         let provider = self.provider(source, event);
         for arg in args {
+            if matches!(arg.value, fxt::ArgValue::Unknown(_)) {
+                // What it may refer to is not known.
+                continue;
+            }
             let name = match arg.name {
                 fxt::TextRef::Index(0) => TextRef::EMPTY,
                 fxt::TextRef::Index(index) => {

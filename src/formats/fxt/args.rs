@@ -10,6 +10,9 @@
 
 use super::header::{Order, TextRef, Words, bits, read_text, without_nuls};
 
+/// What is said of an argument of another type.
+pub const UNKNOWN_ARGUMENT: &str = "an argument of a type that is not known; its size is skipped";
+
 /// Argument types up to this are known.
 const LAST_TYPE: u64 = 10;
 

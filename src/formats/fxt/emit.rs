@@ -11,6 +11,7 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
 
+use super::args::Args;
 use super::cache::{Cache, StringEntry, UNREAD};
 use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
@@ -161,6 +162,9 @@ impl<'f, O: Order> Emitter<'f, O> {
                 };
                 let name = read_text(bits(header, 24, 39), record, &mut next);
                 self.untimed(at, Sort::Object, thread, Some(TextRef::Index(0)), name);
+                if name.is_some() {
+                    self.count_unknown(Args::new(record, next, bits(header, 40, 43)), at);
+                }
             }
             record_type::PROFILER => self.profiler(at, header, record),
             record_type::LARGE => self.large(at, header, record),
@@ -524,6 +528,7 @@ impl<'f, O: Order> Emitter<'f, O> {
                 self.cache
                     .rows
                     .push((time, at), thread, (kind, Sort::Blob), 0);
+                self.count_unknown(Args::new(record, next, bits(fields, 32, 35)), at);
             }
             1 => {
                 let thread = self.provider_thread();

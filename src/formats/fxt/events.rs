@@ -15,7 +15,7 @@ use crate::event::{
     ThreadKey,
 };
 
-use super::args::{ArgValue, Args};
+use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
 use super::emit::Emitter;
 use super::header::{Order, Words, bits, read_text};
 use super::kinds::Sort;
@@ -127,14 +127,21 @@ impl<'f, O: Order> Emitter<'f, O> {
         Some(behind)
     }
 
+    /// Notes arguments of unknown types where nothing else is asked of the arguments.
+    pub(super) fn count_unknown(&mut self, args: Args<'f, O>, at: u64) {
+        if let Some((_, count @ 1..)) = args.skip_counting() {
+            self.unknown_arguments(at, count);
+        }
+    }
+
     #[cold]
-    fn unknown_arguments(&mut self, at: u64, count: u64) {
+    pub(super) fn unknown_arguments(&mut self, at: u64, count: u64) {
         self.diagnostics().note_many(
             "unknown_argument_type",
             Severity::Info,
             Some(Location::Byte(at)),
             count,
-            || "an argument of a type that is not known; its size is skipped".to_owned(),
+            || UNKNOWN_ARGUMENT.to_owned(),
         );
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
 
-use super::args::{ArgValue, Args};
+use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
 use super::entities::{Entities, OBJECT_THREAD};
 use super::header::{
     MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
@@ -450,6 +450,11 @@ impl<'a, O: Order> Scanner<'a, O> {
                 ArgValue::Koid(koid) if self.text(arg.name, at) == Some(b"process") => {
                     process = process.or(Some(koid));
                     has_others |= object.1 != OBJECT_THREAD;
+                }
+                ArgValue::Unknown(_) => {
+                    self.note("unknown_argument_type", Severity::Info, at, || {
+                        UNKNOWN_ARGUMENT.to_owned()
+                    });
                 }
                 _ => has_others = true,
             }

@@ -113,6 +113,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             return Some(());
         };
         let (mut outgoing_weight, mut incoming_weight) = (None, None);
+        let mut unknown_count = 0;
         let mut args = Args::new(record, 4, bits(header, 16, 19));
         let mut state = end_state(bits(header, 36, 39));
         for arg in args.by_ref() {
@@ -123,6 +124,10 @@ impl<'f, O: Order> Emitter<'f, O> {
                 {
                     let letters = self.text(letters, at);
                     state = finer_state(self.cache.strings.bytes(letters)).unwrap_or(state);
+                    continue;
+                }
+                ArgValue::Unknown(_) => {
+                    unknown_count += 1;
                     continue;
                 }
                 _ => continue,
@@ -136,6 +141,9 @@ impl<'f, O: Order> Emitter<'f, O> {
         }
         if args.is_bad() {
             self.bad_argument(at);
+        }
+        if unknown_count > 0 {
+            self.unknown_arguments(at, unknown_count);
         }
         let mut side = |koid: u64, weight: Option<i32>| match weight {
             Some(IDLE_WEIGHT) => ThreadKey::IDLE,
@@ -174,6 +182,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             return Some(());
         };
         let mut waker = ThreadKey::UNKNOWN;
+        let mut unknown_count = 0;
         let mut args = Args::new(record, 3, bits(header, 16, 19));
         for arg in args.by_ref() {
             if let ArgValue::Koid(koid) = arg.value
@@ -181,9 +190,13 @@ impl<'f, O: Order> Emitter<'f, O> {
             {
                 waker = self.tid(koid);
             }
+            unknown_count += u64::from(matches!(arg.value, ArgValue::Unknown(_)));
         }
         if args.is_bad() {
             self.bad_argument(at);
+        }
+        if unknown_count > 0 {
+            self.unknown_arguments(at, unknown_count);
         }
         let thread = self.tid(koid);
         let shown_at = if waker == ThreadKey::UNKNOWN {

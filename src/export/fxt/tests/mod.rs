@@ -21,6 +21,7 @@ mod ranges;
 mod reused_entries;
 mod scheduling;
 mod several_files;
+mod values;
 mod whole;
 
 /// Writes what `fill` says into a file.
