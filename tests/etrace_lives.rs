@@ -252,3 +252,29 @@ fn a_name_from_before_an_exec_is_not_the_programs() {
     let thread = trace.threads.iter().find(|it| it.tid == 101).unwrap();
     assert_eq!(trace.text(thread.name), "gcc");
 }
+
+#[test]
+fn a_thread_whose_number_is_somebody_elses_later_keeps_no_process_alive() {
+    // Numbers as the oldest tracers wrote them: the same one means two tasks.
+    let mut text = String::from("INITCWD=/w\n");
+    for (at, body) in [
+        (1, "100,0,TIME!SysClone|flags=17"),
+        (2, "100,0,TIME!SchedFork|pid=200"),
+        (3, "200,0,TIME!SysClone|flags=8195840"),
+        (4, "200,0,TIME!SchedFork|pid=300"),
+        (5, "300,0,TIME!Close|fd=3"),
+        (6, "200,0,TIME!Exit|status=0"),
+        (9000, "100,0,TIME!SysClone|flags=17"),
+        (9001, "100,0,TIME!SchedFork|pid=300"),
+        (9002, "300,0,TIME!Close|fd=4"),
+        (9003, "300,0,TIME!Exit|status=0"),
+    ] {
+        let time = format!("{},{}", 10 + at / 1000, at % 1000 * 1_000_000);
+        text.push_str(&body.replace("TIME", &time));
+        text.push('\n');
+    }
+    let loaded = load_as("plain.etrace", text.as_bytes());
+    let trace = &loaded.trace;
+    assert_eq!(process(trace, 200).end, end_of_thread(trace, 200));
+    assert_eq!(process(trace, 200).end, Some(Timestamp(10_006_000_000)));
+}

@@ -309,7 +309,9 @@ impl Replay<'_> {
         self.arrive(process, act.event);
         let is_exit = act.program.is_none();
         let cause = if is_exit { Cause::Exit } else { Cause::Close };
-        if is_exit && self.trace.processes[process.0 as usize].exit_event != Some(act.event) {
+        let end_of_thread = self.trace.threads[act.thread.0 as usize].end;
+        let end = self.trace.processes[process.0 as usize].end;
+        if is_exit && (end.is_none() || end_of_thread != end) {
             // Another of its threads goes on.
             return;
         }

@@ -6,7 +6,8 @@
 //! thread 9               |----- ...                 said nothing after the leader's exit: ended with it
 //! ```
 //!
-//! A process of which a thread goes on behind its leader's exit, and that has no exit itself, has not ended.
+//! A process of which a thread goes on behind its leader's exit, and that has no exit itself, has not ended. (Of a
+//! thread whose key means somebody else later it is not known how long it went on: it says nothing.)
 
 use crate::base::Timestamp;
 use crate::trace::{Thread, ThreadId, ThreadState, Trace};
@@ -39,6 +40,9 @@ pub fn end_lives(trace: &mut Trace) {
     let mut unended = Vec::new();
     for (thread, id) in trace.threads.iter().zip(0_u32..).skip(1) {
         let Some(of) = thread.process else { continue };
+        if is_cut(&trace.threads, id) {
+            continue;
+        }
         let Some(process) = trace.processes.get_mut(of.0 as usize) else {
             continue;
         };
@@ -65,4 +69,10 @@ pub fn end_lives(trace: &mut Trace) {
             process.exit_signal = None;
         }
     }
+}
+
+/// Whether what a thread was seen doing last is not known: its key, which stands behind it, is another's from then on.
+pub fn is_cut(threads: &[Thread], id: u32) -> bool {
+    let pair = threads.get(id as usize).zip(threads.get(id as usize + 1));
+    pair.is_some_and(|(thread, next)| next.key == thread.key && next.start == Some(thread.seen.1))
 }

@@ -5,6 +5,7 @@
 //! pid 7, second                                     born at 3.0
 //! ```
 
+use super::process_ends::is_cut;
 use crate::base::Timestamp;
 use crate::trace::{Process, ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
@@ -53,15 +54,23 @@ pub fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
     if gone.is_empty() {
         return;
     }
-    for thread in threads.iter_mut() {
+    for id in 0..threads.len() as u32 {
+        let is_cut = is_cut(threads, id);
+        let Some(thread) = threads.get_mut(id as usize) else {
+            continue;
+        };
         if let Some(last) = thread.process.and_then(|of| gone.get_mut(&of)) {
             let end = *thread.end.get_or_insert(thread.seen.1);
-            *last = (*last).max(Some(end));
+            *last = (*last).max(Some(end).filter(|_| !is_cut));
         }
     }
     for (of, last) in gone {
         if let Some(process) = processes.get_mut(of.0 as usize) {
-            process.end = process.end.or(last);
+            let main = process
+                .main_thread
+                .and_then(|id| threads.get(id.0 as usize));
+            let end = last.or_else(|| main?.end);
+            process.end = process.end.or(end);
         }
     }
 }
