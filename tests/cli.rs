@@ -149,6 +149,35 @@ fn a_range_of_time_holds_what_meets_it() {
 }
 
 #[test]
+fn a_report_has_a_line_an_event_and_nothing_that_a_terminal_obeys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.fxt");
+    let name = u64::from_le_bytes(*b"a\n\x1b[31mb");
+    let thread = u64::from_le_bytes(*b"th\nr\x1b\0\0\0");
+    let words = [
+        0x0016_5478_4604_0010,
+        // An instant of thread 11, and the thread's name.
+        4 | 5 << 4 | 0x8008 << 48,
+        10,
+        1,
+        11,
+        name,
+        7 | 3 << 4 | 2 << 16 | 0x8005 << 24,
+        11,
+        thread,
+    ];
+    let bytes: Vec<u8> = words
+        .iter()
+        .flat_map(|word: &u64| word.to_le_bytes())
+        .collect();
+    std::fs::write(&path, bytes).unwrap();
+    let text = stdout(&["report", &path.to_string_lossy()]);
+    assert_eq!(text.lines().count(), 1, "{text:?}");
+    assert!(!text.contains('\x1b'), "{text:?}");
+    assert!(text.contains(r"a\n\x1b[31mb"), "{text:?}");
+}
+
+#[test]
 fn a_report_goes_to_stdout_and_reads_stdin() {
     let file = path("kprobe-hackbench.dat");
     let text = stdout(&["report", "-t", &file]);

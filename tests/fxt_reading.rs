@@ -533,3 +533,61 @@ fn a_file_without_magic_record_opens_when_it_is_said_to_be_fxt() {
         assert_eq!(loaded.trace.events.len(), 1);
     }
 }
+
+#[test]
+fn the_last_nanosecond_of_all_is_shown_and_said() {
+    let max = i64::MAX as u64;
+    let mut file = File::new();
+    file.thread(1, 10, 11)
+        .event(INSTANT, 20, "first", 0, &[])
+        .event(INSTANT, max, "at max", 0, &[]);
+    let loaded = file.open();
+    let trace = &loaded.trace;
+    assert_eq!(trace.events.len(), 2);
+    assert!(
+        (0..2).all(|id| trace.span.contains(trace.events.time(EventId(id)))),
+        "{:?}",
+        trace.span
+    );
+    assert_eq!(trace.diagnostics.count_of("timestamp_at_limit"), 1);
+}
+
+#[test]
+fn a_nameless_end_closes_a_nameless_begin_first() {
+    let (async_begin, async_end) = (5, 7);
+    let mut file = File::new();
+    file.thread(1, 10, 11)
+        .event(async_begin, 10, "", 0, &[1])
+        .event(async_begin, 20, "a", 0, &[1])
+        .event(async_end, 30, "", 0, &[1])
+        .event(async_end, 40, "a", 0, &[1]);
+    let loaded = file.open();
+    let trace = &loaded.trace;
+    let slices = (0..trace.slices.len() as u32).map(|id| trace.slices.get(SliceId(id)));
+    let mut ends: Vec<_> = slices
+        .map(|slice| (slice.start.0, slice.end.map(|end| end.0)))
+        .collect();
+    ends.sort_unstable();
+    assert_eq!(ends, [(10, Some(30)), (20, Some(40))]);
+}
+
+/// The most memory that this process held so far.
+#[cfg(target_os = "linux")]
+fn peak_kilobytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn thousands_of_cpus_take_memory_as_their_runs_do() {
+    let mut file = File::new();
+    for cpu in 0..65_536 {
+        file.record(8, cpu << 20 | 1 << 36 | 1 << 60, &[1000 + cpu, 0, 5]);
+    }
+    let loaded = file.open();
+    assert_eq!(loaded.trace.cpus.len(), 65_536);
+    let peak = peak_kilobytes().unwrap();
+    assert!(peak < 400_000, "{peak} kB");
+}

@@ -252,6 +252,17 @@ pub fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
     shown.into()
 }
 
+/// The same on one line: line ends are `\n` and `\r`.
+#[must_use]
+pub fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.contains(['\n', '\r']) {
+        true => harmless(&text.replace('\n', "\\n").replace('\r', "\\r"))
+            .into_owned()
+            .into(),
+        false => harmless(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

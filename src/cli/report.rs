@@ -10,6 +10,7 @@ use super::command::{
     with_progress,
 };
 use super::search::{parse, usage};
+use crate::base::strings::one_line;
 use crate::base::time::TimeArg;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
@@ -179,6 +180,7 @@ fn write_events(
         } else {
             trace.thread_name(thread)
         };
+        let name = one_line(&name);
         let cpu = detail
             .cpu
             .map_or_else(|| "---".to_owned(), |cpu| format!("{cpu:03}"));
@@ -188,7 +190,7 @@ fn write_events(
         } else if options.has_full_times {
             time.to_string()
         } else {
-            let micros = (time.0 + 500).div_euclid(1000);
+            let micros = time.0.saturating_add(500).div_euclid(1000);
             format!(
                 "{}.{:06}",
                 micros.div_euclid(1_000_000),
@@ -198,17 +200,17 @@ fn write_events(
         write!(
             out,
             "{name:>16}-{tid:<5} [{cpu}] {stamp:>12}: {:<22}",
-            format!("{}: ", detail.name)
+            format!("{}: ", one_line(&detail.name))
         )?;
         if detail.text.is_empty() {
             let fields: Vec<String> = detail
                 .fields
                 .iter()
-                .map(|field| format!("{}={}", field.name, field.text()))
+                .map(|field| format!("{}={}", one_line(&field.name), one_line(&field.text())))
                 .collect();
             writeln!(out, "{}", fields.join(" "))?;
         } else {
-            writeln!(out, "{}", detail.text.replace('\n', " "))?;
+            writeln!(out, "{}", one_line(&detail.text.replace('\n', " ")))?;
         }
     }
     Ok(())

@@ -71,39 +71,74 @@ fn cpu_use(trace: &Trace, edge: &(dyn Fn(usize) -> Timestamp + Sync)) -> Vec<f32
         return Vec::new();
     }
     let cpu_count = trace.cpus.len().max(1);
-    let sums: Vec<Vec<i64>> = (0..trace.cpus.len() as u32)
+    let none = || vec![0_i64; STEPS];
+    // All CPUs of a share of the work add to the same steps: there may be thousands of them with a run or two each.
+    let sums: Vec<i64> = (0..trace.cpus.len() as u32)
         .into_par_iter()
-        .map(|cpu| {
-            let mut busy = vec![0_i64; STEPS];
-            let range = trace.runs.on(CpuId(cpu));
-            let mut step = 0;
-            for run in range {
-                let mut start = trace.runs.starts[run as usize];
-                let end = trace.runs.ends[run as usize].min(trace.span.end.0);
-                while start < end && step < STEPS {
-                    let limit = if step + 1 == STEPS {
-                        i64::MAX
-                    } else {
-                        edge(step + 1).0
-                    };
-                    if limit <= start {
-                        step += 1;
-                        continue;
-                    }
-                    busy[step] += end.min(limit) - start;
-                    start = end.min(limit);
-                }
-            }
+        .fold(none, |mut busy, cpu| {
+            add_runs(trace, CpuId(cpu), edge, &mut busy);
             busy
         })
-        .collect();
+        .reduce(none, |mut all, more| {
+            for (sum, busy) in all.iter_mut().zip(more) {
+                *sum = sum.saturating_add(busy);
+            }
+            all
+        });
     (0..STEPS)
-        .map(|step| {
+        .zip(sums)
+        .map(|(step, busy)| {
             let width = (edge(step + 1).0 - edge(step).0).max(1);
-            let busy: i64 = sums.iter().map(|sum| sum[step]).sum();
             (busy as f64 / (width as f64 * cpu_count as f64)).min(1.0) as f32
         })
         .collect()
+}
+
+/// Adds how long a CPU's runs last in each step.
+fn add_runs(
+    trace: &Trace,
+    cpu: CpuId,
+    edge: &(dyn Fn(usize) -> Timestamp + Sync),
+    busy: &mut [i64],
+) {
+    let runs = trace.runs.on(cpu);
+    let first = trace.runs.starts.get(runs.start as usize);
+    let Some(first) = first.filter(|_| !runs.is_empty()) else {
+        return;
+    };
+    // The first step that ends behind the first run's start.
+    let mut step = first_step(|step| edge(step + 1).0 <= *first);
+    for run in runs {
+        let mut start = trace.runs.starts[run as usize];
+        let end = trace.runs.ends[run as usize].min(trace.span.end.0);
+        while start < end && step < STEPS {
+            let limit = if step + 1 == STEPS {
+                i64::MAX
+            } else {
+                edge(step + 1).0
+            };
+            if limit <= start {
+                step += 1;
+                continue;
+            }
+            busy[step] = busy[step].saturating_add(end.min(limit) - start);
+            start = end.min(limit);
+        }
+    }
+}
+
+/// The first step for which `is_before` does not hold, or the last one.
+fn first_step(is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, STEPS - 1);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// The steps of a density that was only sampled: (lane, time, bytes from here to the lane's next entry).

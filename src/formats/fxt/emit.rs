@@ -190,11 +190,23 @@ impl<'f, O: Order> Emitter<'f, O> {
     /// The time of a tick; a diagnostic and `None` if it is beyond the axis.
     #[inline]
     pub(super) fn time(&mut self, ticks: u64, at: u64) -> Option<i64> {
-        let time = self.cache.local.scale.nanos(ticks);
-        if time.is_none() {
-            self.bad_time(ticks, at);
+        match self.cache.local.scale.nanos(ticks) {
+            Some(i64::MAX) => self.last_time(at),
+            None => {
+                self.bad_time(ticks, at);
+                None
+            }
+            time => time,
         }
-        time
+    }
+
+    /// Spans are half-open: nothing can lie in the axis's very last nanosecond.
+    #[cold]
+    fn last_time(&mut self, at: u64) -> Option<i64> {
+        self.note("timestamp_at_limit", at, || {
+            "2^63 - 1 ns is the end of all times that can be shown: the record is shown 1 ns earlier".to_owned()
+        });
+        Some(i64::MAX - 1)
     }
 
     #[cold]
