@@ -31,6 +31,44 @@ fn json(arguments: &[&str]) -> Vec<serde_json::Value> {
 }
 
 #[test]
+fn a_field_that_no_event_has_is_told_with_what_was_meant() {
+    let told = |file: &str| {
+        let output = run(&["search", "prev_proi < 100", &sample(file)]);
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            words.contains("prev_proi < 100\n^^^^^^^^^ no event"),
+            "{words}"
+        );
+        assert!(
+            words.contains("'prev_proi'; there is 'prev_prio'"),
+            "{words}"
+        );
+        output.status.code()
+    };
+    // This format says which fields there are; in the other one only each event tells.
+    assert_eq!(told("sched-irq-syscalls.dat"), Some(2));
+    assert_eq!(told("sched-irq.ftrace"), Some(0));
+    let quiet = run(&["search", "prev_prio < -5", &sample("sched-irq.ftrace")]);
+    assert!(quiet.stderr.is_empty());
+}
+
+#[test]
+fn of_wakeups_without_a_run_no_latency_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("single.ftrace");
+    let line = "            bash-1     [000] d... 1.000001: sched_waking: comm=a pid=5 prio=120 target_cpu=000\n";
+    std::fs::write(&path, format!("# tracer: nop\n#\n{line}")).unwrap();
+    let rows = json(&["latency", &path.display().to_string()]);
+    assert_eq!(
+        (&rows[0]["count"], &rows[0]["unmatched"]),
+        (&0.into(), &1.into())
+    );
+    for name in ["mean", "min", "p50", "p99", "max"] {
+        assert!(rows[0][name].is_null(), "{name}: {}", rows[0][name]);
+    }
+}
+
+#[test]
 fn a_search_prints_a_table_or_a_count() {
     let file = sample("sched-irq-syscalls.dat");
     let expression = "sched_switch: next_prio >= 100 && cpu == 1";

@@ -9,7 +9,8 @@ use std::path::Path;
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use support::*;
-use threadline::base::{Nanos, TimeSpan};
+use threadline::base::{Job, Nanos, TimeSpan};
+use threadline::load;
 use threadline::view::Action;
 
 /// Has `path` typed as the file to write.
@@ -88,6 +89,60 @@ fn a_file_that_is_there_is_replaced_only_when_asked_to() {
     settle(&mut window);
     assert!(says(&window, "Wrote "));
     assert!(std::fs::metadata(&path).unwrap().len() > 10_000);
+}
+
+#[test]
+fn the_tracks_of_a_selected_area_are_what_is_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.fxt");
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    let rows = window.state().state().rows.all();
+    let key_of = |title: &str| rows.iter().find(|row| &*row.title == title).unwrap().key;
+    let keys = vec![key_of("mix.sh")];
+    let range = middle(&window);
+    act(&mut window, Action::SelectArea(range, keys));
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    assert!(says(&window, "Selected ones, 1 track"));
+    name_the_file(&mut window, &path);
+    click(&mut window, "Export");
+    settle(&mut window);
+    assert!(says(&window, "Wrote "));
+    let part = load::open(&path, &Job::default()).unwrap();
+    let names: Vec<String> = part
+        .trace
+        .processes
+        .iter()
+        .map(|it| part.trace.text(it.name).into_owned())
+        .collect();
+    assert_eq!(names, ["mix.sh"]);
+    // Without an area there is nothing of the kind to be chosen.
+    act(&mut window, Action::DeselectItems);
+    assert!(says(&window, "Selected ones (drag over tracks"));
+}
+
+#[test]
+fn cpus_of_several_files_are_told_apart() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    act(&mut window, Action::Add(vec![hackbench()]));
+    settle(&mut window);
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    let heading = |name: &str| {
+        window
+            .query_all_by_label(name)
+            .any(|it| it.rect().top() > 200.0)
+    };
+    assert!(heading("sched-irq-syscalls.dat") && heading("kprobe-hackbench.dat"));
+    let (first, second) = (
+        window
+            .query_all_by_label("0")
+            .map(|it| it.rect().top())
+            .fold(f32::MAX, f32::min),
+        window
+            .query_all_by_label("0")
+            .map(|it| it.rect().top())
+            .fold(0.0, f32::max),
+    );
+    assert!(second > first + 10.0, "each file begins a line");
 }
 
 #[test]

@@ -301,6 +301,11 @@ fn a_dragged_range_is_exported_and_opened_again_and_looks_the_same() {
     let expected = picture(&window, range);
     assert!(expected.len() > 10, "{}", expected.len());
     open_export_panel(&mut window, &path);
+    // The drag was on a track.
+    window
+        .get_by_role_and_label(egui::Role::RadioButton, "All")
+        .click();
+    window.run_steps(2);
     window
         .get_by_role_and_label(egui::Role::Button, "Export")
         .click();

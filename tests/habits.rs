@@ -10,6 +10,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::base::{Nanos, TimeSpan};
 use threadline::query::Item;
+use threadline::query::search::Place;
 use threadline::trace::{RunId, SliceId};
 use threadline::view::dock::Docking;
 use threadline::view::{Action, Arrange, RowKey};
@@ -245,6 +246,49 @@ fn matches_are_marked_on_their_tracks_while_nothing_is_dimmed() {
     act(&mut window, Action::ToggleIsolation);
     let isolated = yellow(&mut window);
     assert!(isolated <= before, "{isolated} pixels, of {marked}");
+}
+
+/// What of a row is seen, as a picture.
+fn picture_of(window: &mut Window, row: RowKey) -> image::RgbaImage {
+    let place = place_of(window, row).intersect(canvas(window));
+    let picture = window.render().unwrap();
+    let (x, y) = (place.left() as u32 + 2, place.top() as u32 + 2);
+    let (width, height) = (place.width() as u32 - 4, place.height() as u32 - 4);
+    image::imageops::crop_imm(&picture, x, y, width, height).to_image()
+}
+
+#[test]
+fn a_thread_that_is_found_keeps_its_lanes_while_the_rest_is_dimmed() {
+    let mut window = irqs();
+    act(&mut window, Action::Dock(Docking::Toggle));
+    act(&mut window, Action::Search("name == \"mix.sh\"".to_owned()));
+    let mix = key_of(&window, "mix.sh");
+    let cpu = key_of(&window, "CPU 0");
+    let before = [mix, cpu].map(|key| picture_of(&mut window, key));
+    act(&mut window, Action::ToggleIsolation);
+    let after = [mix, cpu].map(|key| picture_of(&mut window, key));
+    assert!(before[0] == after[0], "all of it is what was found");
+    assert!(before[1] != after[1], "others ran there too");
+    let bright = |picture: &image::RgbaImage| {
+        let is_bright = |pixel: &&image::Rgba<u8>| pixel.0.iter().take(3).max() > Some(&140);
+        picture.pixels().filter(is_bright).count()
+    };
+    assert!(bright(&after[1]) > 50, "and so did it");
+    // What lasts as long as is asked for is found in all lanes.
+    act(&mut window, Action::Search("dur > 3ms".to_owned()));
+    let after = picture_of(&mut window, cpu);
+    assert!(bright(&after) > 50);
+    let found = |text: &str| {
+        let expression = threadline::query::expression::Expression::parse(text).unwrap();
+        let query = threadline::query::search::Query::new(expression);
+        let loaded = window.state().loaded().unwrap();
+        let job = threadline::base::Job::default();
+        let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+        threadline::query::search::search(trace, reader, &query, &job, &mut |_| {}).unwrap()
+    };
+    let of = |text: &str, place: Place| found(text).counts[place as usize];
+    assert!(of("dur > 3ms", Place::Runs) > 0 && of("dur > 3ms", Place::States) > 0);
+    assert_eq!(of("mix", Place::Runs) + of("mix", Place::States), 0);
 }
 
 #[test]

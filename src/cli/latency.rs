@@ -161,19 +161,21 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 }
 
 fn sums(name: String, tid: Option<u64>, lengths: &Distribution, unmatched: u64) -> [Cell; 13] {
+    // Of nothing there is no length, not even 0.
+    let length = |ns: i64| Cell::from((lengths.count() > 0).then_some(ns));
     [
         name.into(),
         tid.into(),
         lengths.count().into(),
         Cell::Int(lengths.sum_ns()),
-        lengths.mean_ns().into(),
-        lengths.min_ns().into(),
-        lengths.per_mille(500).into(),
-        lengths.per_mille(900).into(),
-        lengths.per_mille(950).into(),
-        lengths.per_mille(990).into(),
-        lengths.per_mille(999).into(),
-        lengths.max_ns().into(),
+        length(lengths.mean_ns()),
+        length(lengths.min_ns()),
+        length(lengths.per_mille(500)),
+        length(lengths.per_mille(900)),
+        length(lengths.per_mille(950)),
+        length(lengths.per_mille(990)),
+        length(lengths.per_mille(999)),
+        length(lengths.max_ns()),
         unmatched.into(),
     ]
 }

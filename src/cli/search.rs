@@ -113,6 +113,10 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         search(trace, reader, &query, &job, &mut |_| {})
     })
     .map_err(|error| usage(text, &error))?;
+    if let Some(unknown) = &found.unknown {
+        let words = unknown.pointed(text);
+        let _unwritable = writeln!(std::io::stderr(), "threadline: nothing was found:\n{words}");
+    }
     let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
     if is_count {
         writeln!(out, "{}", found.total())?;

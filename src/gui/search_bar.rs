@@ -42,6 +42,7 @@ impl SearchBox {
         if let Some(searching) = &self.searching {
             let found = searching.found();
             if searching.is_over() || found.total() > 0 {
+                self.error = found.unknown.clone();
                 self.found = Some(found);
             }
         }

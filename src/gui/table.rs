@@ -282,6 +282,8 @@ pub struct DataTable {
     ordered: Option<(Arc<TableData>, Option<Sort>, String)>,
     order: Vec<u32>,
     shown_first: Option<usize>,
+    /// The row whose details stand beside the table; `None`: what is selected is marked.
+    detailed: Option<usize>,
 }
 
 impl DataTable {
@@ -306,6 +308,11 @@ impl DataTable {
             self.refresh(data, scene);
             actions.push(Action::Copy(self.text(data)));
         }
+    }
+
+    /// Says which row stands beside the table in detail: it is marked, and no other.
+    pub fn detail(&mut self, row: Option<usize>) {
+        self.detailed = row;
     }
 
     /// Draws the table into what room there is. `menu` fills the menu of a row.
@@ -367,7 +374,10 @@ impl DataTable {
                         let Some(shown) = data.rows.get(index) else {
                             return;
                         };
-                        let is_chosen = shown.item.is_some() && shown.item == scene.state.selected;
+                        let is_chosen = match self.detailed {
+                            Some(detailed) => detailed == index,
+                            None => shown.item.is_some() && shown.item == scene.state.selected,
+                        };
                         row.set_selected(is_chosen);
                         for (at, _) in data.columns.iter().enumerate() {
                             let cell = shown.cells.get(at).unwrap_or(&Cell::None);

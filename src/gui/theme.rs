@@ -149,6 +149,14 @@ impl Palette {
         Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
+    /// Text on a block that is dimmed: read if one looks for it.
+    #[must_use]
+    pub fn dimmed_text(&self, fill: Color32) -> Color32 {
+        let mix = |a: u8, b: u8| (u16::from(a) * 2 / 5 + u16::from(b) * 3 / 5) as u8;
+        let ([r, g, b, _], [x, y, z, _]) = (self.text.to_array(), fill.to_array());
+        Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
+    }
+
     /// The colour of a thread's state.
     #[must_use]
     pub fn of_state(&self, state: ThreadState) -> Color32 {

@@ -11,7 +11,7 @@ use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, CpuId, Trace, TrackId, TrackKind};
 use crate::view::outline::Node;
-use crate::view::rows::matching;
+use crate::view::rows::{Fold, LaneKind, Row, matching};
 use crate::view::{Existing, ExportOrder, RowKind, ViewState};
 
 /// Which range of time.
@@ -30,6 +30,8 @@ pub enum Range {
 pub enum Tracks {
     /// All.
     All,
+    /// Those of the selected area.
+    Selected,
     /// Those that the track filter names.
     Filtered,
     /// Those that are checked in the list.
@@ -61,9 +63,10 @@ impl Form {
     /// As it is when the panel opens.
     #[must_use]
     pub fn new(state: &ViewState) -> Form {
-        let tracks = match state.filter.trim() {
-            "" => Tracks::All,
-            _ => Tracks::Filtered,
+        let tracks = match (&state.area_rows, state.filter.trim()) {
+            (Some(_), _) => Tracks::Selected,
+            (None, "") => Tracks::All,
+            (None, _) => Tracks::Filtered,
         };
         Form {
             exporter: EXPORTERS[0],
@@ -84,6 +87,9 @@ impl Form {
     pub fn fit(&mut self, state: &ViewState) {
         if self.range == Range::Selected && state.range.is_none() {
             self.range = Range::Whole;
+        }
+        if self.tracks == Tracks::Selected && state.area_rows.is_none() {
+            self.tracks = Tracks::All;
         }
         if self.tracks == Tracks::Filtered && state.filter.trim().is_empty() {
             self.tracks = Tracks::All;
@@ -179,7 +185,11 @@ impl Form {
         };
         match self.tracks {
             Tracks::All => {}
-            Tracks::Filtered => narrow_by_filter(&mut order, &loaded.trace, state),
+            Tracks::Selected => narrow_by_area(&mut order, &loaded.trace, state),
+            Tracks::Filtered => {
+                let nodes = matching(&state.outline, &state.filter);
+                narrow_by_nodes(&mut order, &loaded.trace, nodes);
+            }
             Tracks::Checked => narrow_by_list(&mut order, &self.checked),
         }
         let is_narrowed = !(order.processes.is_empty()
@@ -189,6 +199,9 @@ impl Form {
         match self.tracks {
             Tracks::Checked if !is_narrowed => {
                 return Err("Nothing is checked in the list.".to_owned());
+            }
+            Tracks::Selected if !is_narrowed && order.cpus.is_empty() => {
+                return Err("Nothing lies on the selected tracks.".to_owned());
             }
             Tracks::Filtered if !is_narrowed && order.cpus.is_empty() => {
                 return Err("The filter names no track.".to_owned());
@@ -226,10 +239,44 @@ fn narrow_by_list(order: &mut ExportOrder, checked: &FxHashSet<Choice>) {
     order.counters.sort_unstable();
 }
 
-/// What the track filter names. CPUs alone mean all that happens on them; beside others, their own tracks.
-fn narrow_by_filter(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
+/// The tracks of the selected area. Of several, one that is open and has others in it means itself only, as
+/// everywhere ([`ViewState::area_lanes`]).
+fn narrow_by_area(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
+    let keys = state.area_rows.as_deref().unwrap_or_default();
+    let mut whole = Vec::new();
+    for key in keys {
+        let row = state.rows.of_key(*key);
+        match row.filter(|row| row.fold == Fold::Open && keys.len() > 1) {
+            Some(row) => narrow_by_lanes(order, trace, row),
+            None => whole.extend(state.outline.node(*key)),
+        }
+    }
+    narrow_by_nodes(order, trace, whole);
+    order.tracks.sort_unstable();
+    order.tracks.dedup();
+    order.counters.sort_unstable();
+    order.counters.dedup();
+}
+
+/// What a row draws itself.
+fn narrow_by_lanes(order: &mut ExportOrder, trace: &Trace, row: &Row) {
+    for lane in &row.lanes {
+        match lane.kind {
+            LaneKind::Slices(at) => {
+                let row = trace.slices.rows.get(at as usize);
+                order.tracks.extend(row.map(|row| row.track));
+            }
+            LaneKind::Instants(track) => order.tracks.push(track),
+            LaneKind::Counter(id) => order.counters.push(id),
+            LaneKind::States(thread) => order.threads.push(thread),
+            LaneKind::Runs(_) => {}
+        }
+    }
+}
+
+/// These tracks with all that lies in them. CPUs alone mean all that happens on them; beside others, their own tracks.
+fn narrow_by_nodes(order: &mut ExportOrder, trace: &Trace, mut open: Vec<&Node>) {
     let mut cpus = Vec::new();
-    let mut open: Vec<&Node> = matching(&state.outline, &state.filter);
     while let Some(node) = open.pop() {
         match node.kind {
             RowKind::Group | RowKind::Source(_) => open.extend(&node.children),
@@ -303,6 +350,12 @@ mod tests {
         state.filter.clear();
         form.fit(&state);
         assert_eq!((form.range, form.tracks), (Range::Whole, Tracks::All));
+        state.area_rows = Some(Vec::new());
+        let mut form = Form::new(&state);
+        assert_eq!(form.tracks, Tracks::Selected);
+        state.area_rows = None;
+        form.fit(&state);
+        assert_eq!(form.tracks, Tracks::All);
         assert_eq!(form.span(&state).end, Timestamp::MAX);
     }
 }

@@ -21,7 +21,7 @@ use crate::export::background::{Exporting, Order};
 use crate::export::choices::{ChoiceRow, choices};
 use crate::export::{self, ExportError, Overwrite, Selection};
 use crate::load::LoadedTrace;
-use crate::view::{Action, Existing, ExportOrder};
+use crate::view::{Action, Existing, ExportOrder, RowKey};
 use form::{Form, Range, Tracks};
 use outcome::{Outcome, can_open, open_written, progress_ui, summary_ui};
 use rows::{cpus_ui, format_ui, list_ui, range_ui, row_ui, tracks_ui};
@@ -40,6 +40,8 @@ pub struct ExportPanel {
     outcome: Option<Outcome>,
     /// The selected range that was last seen: a new one is what is exported.
     seen_range: Option<TimeSpan>,
+    /// And the tracks.
+    seen_rows: Option<Vec<RowKey>>,
     /// How high what stands below the form was in the last frame.
     below_height: f32,
 }
@@ -177,6 +179,12 @@ impl ExportPanel {
         if self.seen_range != scene.state.range {
             self.seen_range = scene.state.range;
             form.range = Range::Selected;
+        }
+        if self.seen_rows != scene.state.area_rows {
+            self.seen_rows.clone_from(&scene.state.area_rows);
+            if self.seen_rows.is_some() {
+                form.tracks = Tracks::Selected;
+            }
         }
         form.fit(scene.state);
         form.propose_path(&scene.loaded.path);

@@ -1,8 +1,10 @@
 //! The lines of the form: format, range, tracks, CPUs.
 
+use std::ops::Range;
+
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
-use super::form::{Form, Range, Tracks};
+use super::form::{Form, Range as Stretch, Tracks};
 use crate::base::Nanos;
 use crate::export::EXPORTERS;
 use crate::export::choices::ChoiceRow;
@@ -79,19 +81,19 @@ pub fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     let length = |length: Nanos| ruler::length_text(length, state.origins.unit);
     let rows = [
         (
-            Range::Selected,
+            Stretch::Selected,
             state
                 .range
                 .map(|range| format!("Selected, {}", length(range.duration()))),
             "Selected (drag over the timeline to select a range)".to_owned(),
         ),
         (
-            Range::Visible,
+            Stretch::Visible,
             Some(format!("Visible, {}", length(state.span.duration()))),
             String::new(),
         ),
         (
-            Range::Whole,
+            Stretch::Whole,
             Some(format!(
                 "Whole trace, {}",
                 length(state.trace_span.duration())
@@ -115,6 +117,17 @@ pub fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
         words => format!("Filtered by '{words}'"),
     };
     radio_value(ui, &mut form.tracks, Tracks::All, "All");
+    let selected = scene.state.area_rows.as_ref().map(Vec::len);
+    let words = match selected {
+        Some(count) => {
+            let count = ruler::counted(count, "track", "tracks");
+            format!("Selected ones, {count}")
+        }
+        None => "Selected ones (drag over tracks to select an area)".to_owned(),
+    };
+    ui.add_enabled_ui(selected.is_some(), |ui| {
+        radio_value(ui, &mut form.tracks, Tracks::Selected, words);
+    });
     ui.add_enabled_ui(!filter.is_empty(), |ui| {
         radio_value(ui, &mut form.tracks, Tracks::Filtered, filtered);
     });
@@ -188,26 +201,47 @@ pub fn list_ui(
 
 /// Which CPUs.
 pub fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
-    let cpus = &scene.loaded.trace.cpus;
+    let trace = &scene.loaded.trace;
+    let whole = 0..trace.cpus.len() as u32;
+    let mut files: Vec<(&str, Range<u32>)> = trace
+        .sources
+        .iter()
+        .map(|source| (source.name.as_str(), source.cpus.clone()))
+        .filter(|(_, cpus)| !cpus.is_empty())
+        .collect();
+    if files.is_empty() {
+        files.push(("", whole));
+    }
     ScrollArea::vertical()
         .id_salt("export CPUs")
         .max_height(64.0)
         .auto_shrink([false, true])
         .show(ui, |ui| {
-            ui.horizontal_wrapped(|ui| {
-                for (index, cpu) in cpus.iter().enumerate() {
-                    let id = CpuId(index as u32);
-                    let mut is_in = !form.without_cpus.contains(&id);
-                    if check_box(ui, &mut is_in, cpu.number.to_string())
-                        .on_hover_text(format!("What happened on CPU {}", cpu.number))
-                        .changed()
-                    {
-                        match is_in {
-                            true => form.without_cpus.remove(&id),
-                            false => form.without_cpus.insert(id),
-                        };
-                    }
+            for (file, cpus) in files {
+                if !file.is_empty() {
+                    // Each file counts its CPUs from 0.
+                    let file = RichText::new(file).color(scene.palette.weak);
+                    ui.label(file.size(12.0));
                 }
-            });
+                ui.horizontal_wrapped(|ui| {
+                    for id in cpus.map(CpuId) {
+                        let Some(cpu) = trace.cpus.get(id.0 as usize) else {
+                            continue;
+                        };
+                        let about = match file {
+                            "" => format!("What happened on CPU {}", cpu.number),
+                            file => format!("What happened on CPU {} in {file}", cpu.number),
+                        };
+                        let mut is_in = !form.without_cpus.contains(&id);
+                        let check = check_box(ui, &mut is_in, cpu.number.to_string());
+                        if check.on_hover_text(about).changed() {
+                            match is_in {
+                                true => form.without_cpus.remove(&id),
+                                false => form.without_cpus.insert(id),
+                            };
+                        }
+                    }
+                });
+            }
         });
 }

@@ -131,7 +131,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(
         &[(NONE, Key::Escape)],
         "Esc",
-        "Close what is open; stop the search; select nothing; close the search",
+        "Close or stop what is open; select nothing",
         |_| Some(Action::Deselect),
     ),
     row(

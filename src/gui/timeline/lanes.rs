@@ -3,7 +3,7 @@
 use super::bars::Bars;
 use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
-use super::matches::{mark_matches, marks_of};
+use super::matches::{lit_of, mark_matches, marks_of};
 use super::strips::{Columns, FROM_BLOCKS};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::{TimeSpan, Timestamp};
@@ -15,8 +15,8 @@ use crate::query::item::title;
 use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
+use crate::view::Scale;
 use crate::view::rows::LaneKind;
-use crate::view::{Isolation, Scale};
 use egui::{Mesh, Pos2, Rect, pos2};
 use std::sync::Arc;
 
@@ -76,12 +76,12 @@ impl Timeline {
         let is_full = self.kept.list(kind, span, list).len() >= FROM_BLOCKS;
         let mut colors = LaneColors::new(scene, kind);
         let marks = marks_of(draw, kind);
-        let dimming = marks.filter(|_| scene.state.search.isolation == Isolation::On);
+        let lit = lit_of(draw, kind);
         let mut color = |block: &Block| {
             let full = colors.of(scene, block);
-            match dimming.is_some_and(|marks| !marks.has_any(block.first, block.count)) {
-                true => scene.palette.dimmed(full),
-                false => full,
+            match lit.has(block) {
+                true => full,
+                false => scene.palette.dimmed(full),
             }
         };
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
@@ -171,7 +171,10 @@ impl Timeline {
                     rect: visible,
                     clip: painter.clip_rect(),
                     text,
-                    color: Palette::text_on(fill),
+                    color: match lit.has(block) {
+                        true => Palette::text_on(fill),
+                        false => scene.palette.dimmed_text(fill),
+                    },
                     item,
                 });
             }

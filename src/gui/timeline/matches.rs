@@ -3,7 +3,7 @@
 use super::bars::Bars;
 use super::lanes::Across;
 use super::{Draw, NODE_FROM_POINTS};
-use crate::query::search::BitSet;
+use crate::query::search::{BitSet, WholeMarks};
 use crate::query::visible::{Block, joined};
 use crate::view::Isolation;
 use crate::view::rows::LaneKind;
@@ -22,6 +22,53 @@ pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet
         LaneKind::Slices(_) => Some(&marks.slices),
         LaneKind::Instants(_) => Some(&marks.instants),
         LaneKind::Counter(_) => None,
+    }
+}
+
+/// What of a lane stays as bright as it is while the rest is dimmed.
+pub(super) enum Lit<'a> {
+    /// All of it: nothing is dimmed, or its thread or track was found.
+    All,
+    /// Those rows that were found; runs also if their threads were.
+    Rows(&'a BitSet, Option<&'a WholeMarks>),
+}
+
+impl Lit<'_> {
+    /// Whether a block stays bright.
+    pub(super) fn has(&self, block: &Block) -> bool {
+        match self {
+            Lit::All => true,
+            Lit::Rows(marks, whole) => {
+                marks.has_any(block.first, block.count)
+                    || whole.is_some_and(|it| it.has_any_run(block.first, block.count))
+            }
+        }
+    }
+}
+
+/// What of a lane is not dimmed.
+pub(super) fn lit_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Lit<'a> {
+    let is_isolating = draw.scene.state.search.isolation == Isolation::On;
+    let (Some(found), Some(marks)) = (draw.scene.found, marks_of(draw, kind)) else {
+        return Lit::All;
+    };
+    if !is_isolating {
+        return Lit::All;
+    }
+    let whole = found.marks.whole.get();
+    let trace = &draw.scene.loaded.trace;
+    let is_whole = whole.is_some_and(|whole| match kind {
+        LaneKind::States(thread) => whole.has_thread(thread),
+        LaneKind::Instants(track) => whole.has_track(track),
+        LaneKind::Slices(row) => {
+            let row = trace.slices.rows.get(row as usize);
+            row.is_some_and(|row| whole.has_track(row.track))
+        }
+        LaneKind::Runs(_) | LaneKind::Counter(_) => false,
+    });
+    match is_whole {
+        true => Lit::All,
+        false => Lit::Rows(marks, whole.filter(|_| matches!(kind, LaneKind::Runs(_)))),
     }
 }
 

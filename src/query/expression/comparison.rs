@@ -1,6 +1,7 @@
 //! What one comparison says of one value.
 
-use super::parse::{Literal, Number, Op, Pattern};
+use super::parse::{Literal, Number, Op};
+use super::pattern::Pattern;
 use crate::event::Value;
 
 /// A comparison with a number.

@@ -3,7 +3,9 @@
 
 use super::ExpressionError;
 use super::comparison::{NumberTest, TextTest, ValueTest};
-use super::parse::{Field, Literal, Node, Number, Op, Pattern};
+use super::parse::{Field, Literal, Node, Number, Op};
+use super::pattern::Pattern;
+use super::unknown::no_such_field;
 use crate::event::KindId;
 use crate::formats::Reader;
 use crate::query::item::track_title;
@@ -134,8 +136,8 @@ impl<'a> Compiler<'a> {
         if let Field::Argument(name) = field {
             let kinds = self.kinds_with(name);
             if !kinds.is_empty() && kinds.iter().all(|has| *has == Some(false)) {
-                let message = format!("no event of this trace has a field '{name}'");
-                return Err(ExpressionError::new(at, name.len(), message));
+                let names = self.field_names.iter().flatten().flatten().copied();
+                return Err(no_such_field(name, at, names));
             }
             return Ok(Test::Argument(
                 name.clone(),

@@ -16,10 +16,12 @@ mod comparison;
 mod compiled;
 mod matcher;
 mod parse;
+mod pattern;
 
 #[cfg(test)]
 mod tests;
 mod token;
+mod unknown;
 
 use std::fmt;
 
@@ -29,7 +31,9 @@ use crate::trace::Trace;
 
 pub use compiled::Verdict;
 pub use matcher::{Matcher, Probe};
-pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op, Pattern};
+pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op};
+pub use pattern::Pattern;
+pub use unknown::unknown_field;
 
 /// What is wrong with an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,12 @@
 //! Tokens in, a tree out. Knows the fields and what can be asked of them, but no trace.
 
-use regex::bytes::{Regex, RegexBuilder};
-
 use super::ExpressionError;
+use super::pattern::{Pattern, WrongPattern};
 use super::token::{Placed, Token, has_operator, tokens};
 use crate::base::time::{TimeArg, parse_duration};
 
 /// Deepest nesting.
 const MAX_DEPTH: u32 = 64;
-/// Largest compiled regular expression.
-const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// What was asked for, taken apart.
 #[derive(Clone, Debug)]
@@ -156,48 +153,6 @@ pub enum Number {
     Float(f64),
 }
 
-/// A compiled search for a text.
-#[derive(Clone, Debug)]
-pub struct Pattern(Regex);
-
-impl Pattern {
-    /// Whether it is anywhere in these bytes.
-    #[inline]
-    #[must_use]
-    pub fn is_in(&self, bytes: &[u8]) -> bool {
-        self.0.is_match(bytes)
-    }
-
-    fn of_text(text: &str) -> Result<Pattern, String> {
-        Pattern::build(&regex::escape(text), "i")
-    }
-
-    fn build(pattern: &str, flags: &str) -> Result<Pattern, String> {
-        if let Some(flag) = flags.chars().find(|flag| *flag != 'i') {
-            return Err(format!(
-                "'{flag}' after a regular expression; only i is known"
-            ));
-        }
-        // What a file calls a name need not be UTF-8; without Unicode, a byte is a character.
-        RegexBuilder::new(pattern)
-            .case_insensitive(flags.contains('i'))
-            .unicode(!pattern.is_ascii())
-            .size_limit(MAX_REGEX_BYTES)
-            .build()
-            .map(Pattern)
-            .map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => {
-                    "this regular expression is too large".to_owned()
-                }
-                other => {
-                    let words = other.to_string();
-                    let last = words.lines().last().unwrap_or("").trim();
-                    format!("regular expression: {}", last.trim_start_matches("error: "))
-                }
-            })
-    }
-}
-
 impl std::str::FromStr for Expression {
     type Err = ExpressionError;
 
@@ -214,11 +169,12 @@ impl Expression {
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let trimmed = text.trim();
         let start = text.len() - text.trim_start().len();
-        let whole = |message| ExpressionError::new(start, trimmed.len(), message);
+        let whole = |it: WrongPattern| ExpressionError::new(start, trimmed.len(), it.message);
         let node = if trimmed.is_empty() {
             return Err(ExpressionError::new(0, 0, "nothing to look for"));
         } else if let Some((pattern, flags)) = as_regex(trimmed) {
-            Node::Text(Pattern::build(pattern, flags).map_err(whole)?)
+            let wrong = |it: WrongPattern| it.at(start, pattern.len() + 2, pattern.len());
+            Node::Text(Pattern::build(pattern, flags).map_err(wrong)?)
         } else if let Some(inner) = as_quoted(trimmed) {
             Node::Text(Pattern::of_text(inner).map_err(whole)?)
         } else if has_operator(text) {
@@ -372,6 +328,10 @@ impl Parser {
         };
         self.next += 1;
         let wrong = |message: String| ExpressionError::new(at, length, message);
+        let text = |text: &str| {
+            let pattern = Pattern::of_text(text).map_err(|it| wrong(it.message));
+            pattern.map(Node::Text)
+        };
         match token {
             Token::Event(names) => {
                 let inner = self.any(depth + 1, Scope::Event)?;
@@ -387,12 +347,12 @@ impl Parser {
             }
             Token::Word(word) => match self.operator() {
                 Some(op) => self.compare(&word, at, length, op),
-                None => Pattern::of_text(&word).map(Node::Text).map_err(wrong),
+                None => text(&word),
             },
-            Token::Quoted(text) => Pattern::of_text(&text).map(Node::Text).map_err(wrong),
+            Token::Quoted(quoted) => text(&quoted),
             Token::Regex(pattern, flags) => Pattern::build(&pattern, &flags)
                 .map(Node::Text)
-                .map_err(wrong),
+                .map_err(|it| it.at(at, length - flags.len(), pattern.len())),
             _ => Err(wrong("a field or a text is missing before this".to_owned())),
         }
     }
@@ -435,11 +395,14 @@ impl Parser {
         let is_pattern = matches!(op, Op::Like | Op::Unlike);
         let (text, pattern) = match token {
             Token::Word(text) | Token::Quoted(text) if is_pattern => {
-                let pattern = Pattern::build(&text, "").map_err(wrong)?;
+                let pattern = Pattern::build(&text, "");
+                let pattern = pattern.map_err(|it| it.at(value_at, value_length, text.len()))?;
                 (text, Some(pattern))
             }
             Token::Regex(text, flags) if is_pattern => {
-                let pattern = Pattern::build(&text, &flags).map_err(wrong)?;
+                let length = value_length - flags.len();
+                let pattern = Pattern::build(&text, &flags);
+                let pattern = pattern.map_err(|it| it.at(value_at, length, text.len()))?;
                 (text, Some(pattern))
             }
             Token::Regex(..) => {

@@ -114,9 +114,18 @@ fn errors_say_where_they_are() {
         (6, 0, "a value is missing at the end".to_owned())
     );
     assert_eq!(error("cpu == 1 &&").0, 11);
-    assert_eq!(error("name ~ \"(\"").0, 7);
+    let place = |text: &str| (error(text).0, error(text).1);
+    assert_eq!(place("name ~ \"(\""), (8, 1));
+    assert_eq!(place("name ~ \"ab(c\" && cpu == 1"), (10, 1));
+    assert_eq!(place("name ~ ab[c"), (9, 1));
+    // With a backslash before a quote places are no longer told from each other.
+    assert_eq!(place(r#"name ~ "a\"(b""#), (7, 7));
+    assert_eq!(place("name ~ /a{2,1}/i").0, 9);
+    assert_eq!(place("  /a(b/"), (4, 1));
+    assert_eq!(place("/é[b/i"), (3, 1));
+    assert_eq!(place("cpu == 1 && /a(b/i"), (14, 1));
     assert_eq!(error("name ~ \"abc").0, 7);
-    assert_eq!(error("/a(/").0, 0);
+    assert_eq!(error("/a(/").0, 2);
     assert_eq!(error("  "), (0, 0, "nothing to look for".to_owned()));
     assert_eq!(error("ts > soon").0, 5);
     assert_eq!(error("cpu == 1 | 2").0, 9);

@@ -11,7 +11,7 @@ use super::{Place, Places, Query};
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::query::Item;
-use crate::query::expression::{Expression, ExpressionError, Matcher};
+use crate::query::expression::{Expression, ExpressionError, Matcher, unknown_field};
 use crate::trace::{EventId, Trace};
 
 /// Events in time order. Cheap to clone.
@@ -22,6 +22,8 @@ pub struct FilteredEvents {
     count: usize,
     /// Whether all are here.
     pub is_complete: bool,
+    /// If there is none: a field that was asked for and that no event seems to have.
+    pub unknown: Option<ExpressionError>,
 }
 
 impl FilteredEvents {
@@ -130,6 +132,9 @@ pub fn filter_events(
         publish(&found);
     }
     found.is_complete = !job.is_cancelled();
+    if found.is_complete && found.is_empty() {
+        found.unknown = unknown_field(expression, trace, reader);
+    }
     Ok(found)
 }
 

@@ -1,11 +1,13 @@
 //! What a search has found so far: a sorted list, how many in all, and marks for each row of the tables.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::places::Place;
+use super::whole::WholeMarks;
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::Item;
+use crate::query::expression::ExpressionError;
 use crate::trace::Trace;
 
 /// Steps of the density over the whole trace.
@@ -31,6 +33,8 @@ pub struct Found {
     pub is_complete: bool,
     /// All slices, events, states ... that were found, as marks.
     pub marks: Arc<Marks>,
+    /// If nothing was found: a field that was asked for and that no event seems to have.
+    pub unknown: Option<ExpressionError>,
     span: TimeSpan,
     steps: Vec<u32>,
 }
@@ -50,6 +54,8 @@ pub struct Marks {
     pub runs: BitSet,
     /// By `FlowId`.
     pub flows: BitSet,
+    /// Threads, processes and tracks that were found by what they are, once they were looked for.
+    pub whole: OnceLock<WholeMarks>,
 }
 
 /// Bits that several threads may set.
@@ -113,6 +119,7 @@ impl Found {
             counts: [0; 10],
             is_complete: false,
             marks,
+            unknown: None,
             span,
             steps: vec![0; STEPS],
         }
@@ -222,6 +229,7 @@ impl Marks {
             states: BitSet::new(trace.states.len()),
             runs: BitSet::new(trace.runs.len()),
             flows: BitSet::new(trace.flows.rows.len()),
+            whole: OnceLock::new(),
         }
     }
 

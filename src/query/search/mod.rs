@@ -10,6 +10,7 @@ mod filter;
 mod found;
 mod places;
 mod scan;
+mod whole;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +21,12 @@ pub use background::Searching;
 pub use filter::{FilteredEvents, Filtering, filter_events};
 pub use found::{BitSet, Found, Hit, Marks};
 pub use places::{Place, Places};
+pub use whole::WholeMarks;
 
 use scan::{Scan, windows};
 
 use super::Item;
-use super::expression::{Expression, ExpressionError, Matcher};
+use super::expression::{Expression, ExpressionError, Matcher, unknown_field};
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::trace::{
@@ -101,6 +103,9 @@ pub fn search(
     search.found.is_complete = !job.is_cancelled();
     if search.found.is_complete {
         search.scan.mark_what_they_made();
+        if search.found.total() == 0 {
+            search.found.unknown = unknown_field(&query.expression, trace, reader);
+        }
     }
     Ok(search.snapshot())
 }
@@ -133,6 +138,10 @@ impl Search<'_> {
             .filter(|(track, _)| !track.samples.is_empty())
             .map(|(track, id)| Item::Sample(CounterTrackId(id), track.samples.start));
         self.few(Place::Tracks, tracks.chain(counters));
+        if Places::means_whole(&self.scan.query.expression) {
+            let whole = WholeMarks::of(trace, &self.rows);
+            let _is_first = self.scan.marks.whole.set(whole);
+        }
     }
 
     fn few(&mut self, place: Place, items: impl Iterator<Item = Item>) {

@@ -57,7 +57,7 @@ pub struct Places(u16);
 
 impl Places {
     /// Where a user expects `expression` to look: everywhere, each thing once. Instants and log messages are
-    /// found as events; states and runs only where the expression asks for states.
+    /// found as events; states only where the expression asks for states or durations, runs where it asks for durations.
     #[must_use]
     pub fn usual(expression: &Expression) -> Places {
         let usual = [
@@ -69,11 +69,21 @@ impl Places {
             Place::Flows,
         ];
         let places = Places::of(&usual);
-        if expression.mentions(&Field::State) {
+        if expression.mentions(&Field::Duration) {
+            places.with(Place::States).with(Place::Runs)
+        } else if expression.mentions(&Field::State) {
             places.with(Place::States)
         } else {
             places
         }
+    }
+
+    /// Whether a thread, process or track that `expression` finds is meant with all that lies on it: it was found by
+    /// what it is, not by when or for how long.
+    #[must_use]
+    pub fn means_whole(expression: &Expression) -> bool {
+        let of_one = [Field::Duration, Field::Time, Field::Depth, Field::State];
+        !of_one.iter().any(|field| expression.mentions(field))
     }
 
     /// Exactly these.

@@ -13,7 +13,7 @@ use self::sides::{OtherFile, Side, resolve, sides};
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::table::{Cell, DataTable, TableData};
+use crate::gui::table::{Cell, DataTable, TableData, TableRow};
 use crate::load::LoadedTrace;
 use crate::query::area::Area;
 use crate::query::compare::{CompareWhat, Compared, compare};
@@ -174,12 +174,31 @@ impl ComparePane {
         if what == CompareWhat::Slices {
             self.curves_ui(ui, scene, &left, &right, titles, &data);
         }
+        let detailed = match what {
+            CompareWhat::Slices => self.shown_row(&data),
+            _ => None,
+        };
+        self.table.detail(detailed);
         let answer = self
             .table
             .ui(ui, scene, "compare", &data, actions, |_, _, _| {});
         if let Some(row) = answer.clicked.and_then(|row| data.rows.get(row)) {
             self.name = name_of(row);
         }
+    }
+
+    /// The row whose curves are shown: that of the name that was clicked, else the first.
+    fn shown_row(&self, data: &TableData) -> Option<usize> {
+        let is =
+            |cell: Option<&Cell>, text: &str| matches!(cell, Some(Cell::Text(it)) if it == text);
+        let is_it = |row: &TableRow| {
+            let name = self.name.as_ref();
+            name.is_some_and(|(name, category)| {
+                is(row.cells.first(), name) && is(row.cells.last(), category)
+            })
+        };
+        let chosen = data.rows.iter().position(is_it);
+        chosen.or((!data.rows.is_empty()).then_some(0))
     }
 
     fn curves_ui(
@@ -191,8 +210,8 @@ impl ComparePane {
         titles: &[String; 2],
         data: &TableData,
     ) {
-        let Some((name, category)) = self.name.clone().or_else(|| name_of(data.rows.first()?))
-        else {
+        let shown = self.shown_row(data).and_then(|at| data.rows.get(at));
+        let Some((name, category)) = shown.and_then(name_of) else {
             return;
         };
         let key = (key_of(left), key_of(right), name.clone(), category.clone());
@@ -240,7 +259,7 @@ fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
 }
 
 /// The name of a row, which stands first in it, and the category, which stands last.
-fn name_of(row: &crate::gui::table::TableRow) -> Option<(String, String)> {
+fn name_of(row: &TableRow) -> Option<(String, String)> {
     match (row.cells.first()?, row.cells.last()?) {
         (Cell::Text(name), Cell::Text(category)) => Some((name.clone(), category.clone())),
         _ => None,

@@ -93,6 +93,8 @@ impl Pane for DurationsPane {
                 self.one.ui(ui, scene, &area, name, category, &mut actions);
             });
         }
+        self.table
+            .detail(groups.iter().position(|group| group.key.name == shown));
         let answer = self.table.ui(
             ui,
             scene,

@@ -126,10 +126,16 @@ impl Pane for EventsPane {
         let span = scene.state.range.filter(|_| self.within == Within::Range);
         self.search_again(ui.ctx(), scene, span);
         let listed = match &self.filtering {
-            Some(filtering) => Listed::Found {
-                events: filtering.events(),
-                number: self.filterings,
-            },
+            Some(filtering) => {
+                let events = filtering.events();
+                if let Some(unknown) = &events.unknown {
+                    self.filter.refuse(unknown.clone());
+                }
+                Listed::Found {
+                    events,
+                    number: self.filterings,
+                }
+            }
             None => Listed::all(trace, span),
         };
         let wanted = Wanted {

@@ -115,6 +115,12 @@ fn measures() -> [TableColumn; 7] {
 }
 
 fn cells_of(lengths: &Distribution) -> [Cell; 7] {
+    if lengths.count() == 0 {
+        // Of nothing there is no length, not even 0.
+        let mut cells = [const { Cell::None }; 7];
+        cells[0] = Cell::Count(0);
+        return cells;
+    }
     let length = |ns: i64| Cell::Length(i128::from(ns));
     [
         Cell::Count(lengths.count()),

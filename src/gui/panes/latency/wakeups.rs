@@ -116,6 +116,12 @@ impl WakeupsView {
             // Else the panel would be as narrow as what it shows at first.
             ui.set_min_size(ui.available_size());
             let height = ui.available_height();
+            if shown.curve.is_empty() {
+                let words =
+                    "woken, but never seen to run afterwards. How long that would have taken is not known.";
+                empty_ui(ui, scene, &format!("{}: {words}", shown.name));
+                return;
+            }
             let mut curves = Vec::new();
             if chosen.is_some() {
                 curves.push(Curve {

@@ -1,0 +1,104 @@
+//! A text or a regular expression in, a compiled search out, or what is wrong with it and where.
+
+use std::ops::Range;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::ExpressionError;
+
+/// Largest compiled regular expression.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// A compiled search for a text.
+#[derive(Clone, Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// Whether it is anywhere in these bytes.
+    #[inline]
+    #[must_use]
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        self.0.is_match(bytes)
+    }
+
+    /// A text as it is, whatever the case.
+    pub(super) fn of_text(text: &str) -> Result<Pattern, WrongPattern> {
+        Pattern::build(&regex::escape(text), "i")
+    }
+
+    /// A regular expression and what stands behind it.
+    pub(super) fn build(pattern: &str, flags: &str) -> Result<Pattern, WrongPattern> {
+        if let Some(flag) = flags.chars().find(|flag| *flag != 'i') {
+            let message = format!("'{flag}' after a regular expression; only i is known");
+            return Err(WrongPattern::whole(message));
+        }
+        // What a file calls a name need not be UTF-8; without Unicode, a byte is a character.
+        RegexBuilder::new(pattern)
+            .case_insensitive(flags.contains('i'))
+            .unicode(!pattern.is_ascii())
+            .size_limit(MAX_REGEX_BYTES)
+            .build()
+            .map(Pattern)
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(_) => {
+                    WrongPattern::whole("this regular expression is too large".to_owned())
+                }
+                other => {
+                    let words = other.to_string();
+                    let last = words.lines().last().unwrap_or("").trim();
+                    let last = last.trim_start_matches("error: ");
+                    WrongPattern {
+                        message: format!("regular expression: {last}"),
+                        within: place_of_fault(pattern),
+                    }
+                }
+            })
+    }
+}
+
+/// What is wrong with a pattern.
+pub(super) struct WrongPattern {
+    pub message: String,
+    /// Which bytes of it, where that is known.
+    within: Option<Range<usize>>,
+}
+
+impl WrongPattern {
+    fn whole(message: String) -> WrongPattern {
+        WrongPattern {
+            message,
+            within: None,
+        }
+    }
+
+    /// The same as an error of the text in which the pattern was written at `at`, `length` bytes with its signs around
+    /// it; `bytes` is how long it is without them.
+    pub fn at(self, at: usize, length: usize, bytes: usize) -> ExpressionError {
+        // Signs that are written with a backslash are shorter in the pattern: then its places are others.
+        let opening = match length.checked_sub(bytes) {
+            Some(0) => Some(0),
+            Some(2) => Some(1),
+            _ => None,
+        };
+        match opening.zip(self.within) {
+            Some((opening, within)) => {
+                ExpressionError::new(at + opening + within.start, within.len(), self.message)
+            }
+            None => ExpressionError::new(at, length, self.message),
+        }
+    }
+}
+
+/// Which bytes of a pattern are wrong.
+fn place_of_fault(pattern: &str) -> Option<Range<usize>> {
+    let mut parser = regex_syntax::ParserBuilder::new()
+        .utf8(false)
+        .unicode(!pattern.is_ascii())
+        .build();
+    let span = match parser.parse(pattern).err()? {
+        regex_syntax::Error::Parse(error) => *error.span(),
+        regex_syntax::Error::Translate(error) => *error.span(),
+        _ => return None,
+    };
+    Some(span.start.offset..span.end.offset)
+}

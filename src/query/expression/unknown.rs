@@ -1,0 +1,127 @@
+//! Fields that an expression asks for and no event has: said with the name that was perhaps meant.
+//!
+//! Some formats know the fields of each kind of event; there [`Matcher`](super::Matcher) refuses others. In the
+//! other ones only each event tells. What nothing was found of is then looked for in some events of each kind.
+
+use std::collections::BTreeSet;
+
+use super::parse::{Expression, FIELDS, Field, Node};
+use super::{ExpressionError, argument_names};
+use crate::formats::Reader;
+use crate::query::item::event_ref;
+use crate::trace::{EventId, Trace};
+
+/// How many events of a kind are asked first.
+const OF_EACH_KIND: u8 = 32;
+/// And how many of all, evenly spread.
+const SPREAD: usize = 2_000;
+
+/// A field that the expression asks for and that no event of the trace seems to have.
+#[must_use]
+pub fn unknown_field(
+    expression: &Expression,
+    trace: &Trace,
+    reader: &dyn Reader,
+) -> Option<ExpressionError> {
+    let mut asked = Vec::new();
+    arguments(expression.root(), &mut asked);
+    if asked.is_empty() {
+        return None;
+    }
+    let mut names = seen_names(trace, reader);
+    names.extend(argument_names(trace, reader));
+    let (name, at) = asked.into_iter().find(|(name, _)| !names.contains(*name))?;
+    Some(no_such_field(name, at, names.iter().map(String::as_str)))
+}
+
+/// That error, with what was perhaps meant.
+pub(super) fn no_such_field<'a>(
+    name: &str,
+    at: usize,
+    names: impl Iterator<Item = &'a str>,
+) -> ExpressionError {
+    let own = FIELDS.iter().map(|(own, ..)| *own);
+    let near = names.chain(own).map(|other| (distance(name, other), other));
+    let nearest = near.min().filter(|(far, _)| *far <= 1 + name.len() / 4);
+    let mut message = format!("no event of this trace has a field '{name}'");
+    if let Some((_, meant)) = nearest {
+        message.push_str(&format!("; there is '{meant}'"));
+    }
+    ExpressionError::new(at, name.len(), message)
+}
+
+fn arguments<'a>(node: &'a Node, asked: &mut Vec<(&'a str, usize)>) {
+    match node {
+        Node::Compare {
+            field: Field::Argument(name),
+            at,
+            ..
+        } => asked.push((name, *at)),
+        Node::Text(_) | Node::Compare { .. } => {}
+        Node::Event(_, inner) | Node::Not(inner) => arguments(inner, asked),
+        Node::All(nodes) | Node::Any(nodes) => {
+            nodes.iter().for_each(|node| arguments(node, asked));
+        }
+    }
+}
+
+/// The names of the fields of the first events of each kind, and of some others.
+fn seen_names(trace: &Trace, reader: &dyn Reader) -> BTreeSet<String> {
+    let mut seen = vec![0_u8; trace.kinds.len()];
+    let mut names = BTreeSet::new();
+    let stride = (trace.events.len() / SPREAD).max(1);
+    for segment in trace.events.segments() {
+        for (index, &kind) in segment.columns.kinds().iter().enumerate() {
+            let count = seen.get_mut(usize::from(kind));
+            let is_early = count.is_some_and(|count| {
+                *count = count.saturating_add(1);
+                *count <= OF_EACH_KIND
+            });
+            if !is_early && index % stride != 0 {
+                continue;
+            }
+            let event = event_ref(trace, EventId(segment.first + index as u32));
+            let fields = reader.describe(event).fields;
+            names.extend(fields.into_iter().map(|field| field.name));
+        }
+    }
+    names
+}
+
+/// How many signs must be put in, taken out, exchanged or changed to make one name of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut least = (last[j] + usize::from(x != y))
+                .min(last[j + 1] + 1)
+                .min(row[j] + 1);
+            if i > 0 && j > 0 && a[i - 1] == *y && b[j - 1] == *x {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_told() {
+        assert_eq!(distance("prev_proi", "prev_prio"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        let names = ["next_prio", "prev_prio", "prev_pid"];
+        let told = |name| no_such_field(name, 2, names.into_iter()).message;
+        assert!(told("prev_proi").ends_with("; there is 'prev_prio'"));
+        assert!(told("tdi").ends_with("; there is 'tid'"));
+        assert!(told("colour").ends_with("field 'colour'"));
+    }
+}

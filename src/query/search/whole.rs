@@ -1,0 +1,90 @@
+//! Threads, processes and tracks that were found by what they are, and with each all that lies on it: for those who
+//! dim the rest.
+
+use rayon::prelude::*;
+
+use super::found::{BitSet, Hit};
+use crate::query::Item;
+use crate::trace::{ThreadId, Trace, TrackId, TrackKind};
+
+/// What lies on them.
+#[derive(Debug, Default)]
+pub struct WholeMarks {
+    /// By `ThreadId`: also those of the processes.
+    threads: BitSet,
+    /// By `TrackId`: also those of the threads and processes.
+    tracks: BitSet,
+    /// By `RunId`: those of the threads.
+    runs: BitSet,
+}
+
+impl WholeMarks {
+    /// Of what was found of names.
+    pub(super) fn of(trace: &Trace, hits: &[Hit]) -> WholeMarks {
+        let items = || hits.iter().map(|hit| hit.item);
+        let is_any =
+            items().any(|item| matches!(item, Item::Process(_) | Item::Thread(_) | Item::Track(_)));
+        if !is_any {
+            return WholeMarks::default();
+        }
+        let processes = BitSet::new(trace.processes.len());
+        let threads = BitSet::new(trace.threads.len());
+        let tracks = BitSet::new(trace.tracks.len());
+        for item in items() {
+            match item {
+                Item::Process(id) => processes.set(id.0),
+                Item::Thread(id) => threads.set(id.0),
+                Item::Track(id) => tracks.set(id.0),
+                _ => {}
+            }
+        }
+        for (thread, id) in trace.threads.iter().zip(0..) {
+            if thread
+                .process
+                .is_some_and(|process| processes.has(process.0))
+            {
+                threads.set(id);
+            }
+        }
+        for (track, id) in trace.tracks.iter().zip(0..) {
+            let is_in = match track.kind {
+                TrackKind::Thread(thread) => threads.has(thread.0),
+                TrackKind::Async(Some(process)) => processes.has(process.0),
+                TrackKind::Async(None) | TrackKind::Cpu(_) => false,
+            };
+            if is_in {
+                tracks.set(id);
+            }
+        }
+        let runs = BitSet::new(trace.runs.len());
+        let of_runs = trace.runs.threads.par_iter().enumerate();
+        of_runs.for_each(|(row, &thread)| {
+            if threads.has(thread) {
+                runs.set(row as u32);
+            }
+        });
+        WholeMarks {
+            threads,
+            tracks,
+            runs,
+        }
+    }
+
+    /// Whether all that a thread does is meant.
+    #[must_use]
+    pub fn has_thread(&self, id: ThreadId) -> bool {
+        self.threads.has(id.0)
+    }
+
+    /// Whether all that lies on a track is meant.
+    #[must_use]
+    pub fn has_track(&self, id: TrackId) -> bool {
+        self.tracks.has(id.0)
+    }
+
+    /// Whether any of the runs `first..first + count` is one of a thread that is meant.
+    #[must_use]
+    pub fn has_any_run(&self, first: u32, count: u32) -> bool {
+        self.runs.has_any(first, count)
+    }
+}
