@@ -4,7 +4,7 @@
 //! Keys name things as the file does, so that what the user closed stays closed in the next generation.
 
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
-use crate::base::Nanos;
+use crate::base::{Nanos, StringId};
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, ProcessId, Source, SourceId, ThreadId, Trace, TrackId, TrackKind,
@@ -448,7 +448,11 @@ impl<'a> Owners<'a> {
             key: RowKey::Thread(self.own_key(row.key)),
             kind: RowKind::Thread(thread),
             title: self.trace.thread_name(thread).into(),
-            note: row.tid.to_string().into(),
+            // Without a name, the title is the number.
+            note: match row.name {
+                StringId::EMPTY => "".into(),
+                _ => row.tid.to_string().into(),
+            },
             closed_lanes: first_lanes(&lanes),
             lanes,
             activity: activity + children.iter().map(|child| child.activity).sum::<u64>(),
@@ -519,10 +523,13 @@ impl<'a> Owners<'a> {
             return None;
         }
         let threads_word = match thread_count {
-            0 => String::new(),
-            1 => " · 1 thread".to_owned(),
-            many => format!(" · {many} threads"),
+            0 => None,
+            1 => Some("1 thread".to_owned()),
+            many => Some(format!("{many} threads")),
         };
+        // Without a name, the title is the number.
+        let pid = (!name.is_empty()).then(|| process.pid.to_string());
+        let note: Vec<String> = pid.into_iter().chain(threads_word).collect();
         Some(Node {
             key: RowKey::Process(self.own_key(process.key)),
             kind: RowKind::Process(id),
@@ -531,7 +538,7 @@ impl<'a> Owners<'a> {
             } else {
                 name.into()
             },
-            note: format!("{}{threads_word}", process.pid).into(),
+            note: note.join(" · ").into(),
             lanes: Vec::new(),
             closed_lanes,
             activity: children.iter().map(|child| child.activity).sum(),

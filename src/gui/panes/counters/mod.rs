@@ -58,7 +58,7 @@ impl Pane for CountersPane {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
         if trace.counters.tracks.is_empty() {
-            let words = "This trace has no counters. They come from cpu_frequency, cpu_idle and other events with a numeric state, from counter events of FXT, and from C marks of atrace.";
+            let words = "This trace has no counters. They come from cpu_frequency, cpu_idle and other events with a numeric state, from counter events of FXT, and from C marks of atrace. Shift+P makes one of a number of any event.";
             empty_ui(ui, scene, words);
             return actions;
         }

@@ -85,9 +85,7 @@ impl Shown {
 
     fn nothing(self) -> &'static str {
         match self {
-            Shown::Slices => {
-                "No slices here. Drag over other tracks or times in the timeline, or look at the thread states."
-            }
+            Shown::Slices => "No slices here. Drag over other tracks or times in the timeline.",
             Shown::CpuUse => {
                 "Nothing is known here of who ran on the CPUs. That takes sched_switch events, and tracks of CPUs in the selection."
             }

@@ -1,0 +1,115 @@
+//! The system's file dialogs: asked on a thread of their own, answered once.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::errand::Errand;
+
+/// No dialog can be closed by hand that fast: there was none.
+const TOO_FAST: Duration = Duration::from_millis(150);
+
+/// A file dialog that may be open.
+#[derive(Debug, Default)]
+pub(super) struct FileDialog {
+    pending: Errand<Option<Vec<PathBuf>>>,
+    began: Option<Instant>,
+}
+
+/// What came of a dialog.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// These were chosen; at least one.
+    Chosen(Vec<PathBuf>),
+    /// It was closed.
+    Closed,
+    /// There are no dialogs here.
+    NotThere,
+}
+
+impl FileDialog {
+    /// Whether one is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.pending.is_busy()
+    }
+
+    /// Opens one, unless one is open. `ask` waits for the answer.
+    pub(super) fn open(
+        &mut self,
+        ctx: &egui::Context,
+        ask: impl FnOnce() -> Option<Vec<PathBuf>> + Send + 'static,
+    ) {
+        if !self.is_open() {
+            self.began = Some(Instant::now());
+            self.pending.start(ctx, "file dialog", ask);
+        }
+    }
+
+    /// Asks where to save something: at first beside and called as `proposed`.
+    pub(super) fn save_as(
+        &mut self,
+        ctx: &egui::Context,
+        title: &'static str,
+        proposed: &Path,
+        kinds: &'static [(&'static str, &'static [&'static str])],
+    ) {
+        let proposed = proposed.to_path_buf();
+        self.open(ctx, move || {
+            let mut dialog = rfd::FileDialog::new().set_title(title);
+            for (name, endings) in kinds {
+                dialog = dialog.add_filter(*name, endings);
+            }
+            if let Some(name) = proposed.file_name() {
+                dialog = dialog.set_file_name(name.to_string_lossy());
+            }
+            if let Some(folder) = proposed.parent() {
+                dialog = dialog.set_directory(folder);
+            }
+            dialog.save_file().map(|path| vec![path])
+        });
+    }
+
+    /// What came of it, once.
+    pub(super) fn poll(&mut self) -> Option<Answer> {
+        let answer = self.pending.poll()?;
+        let was_fast = self.began.is_some_and(|began| began.elapsed() < TOO_FAST);
+        Some(match answer {
+            Some(paths) if !paths.is_empty() => Answer::Chosen(paths),
+            None if was_fast => Answer::NotThere,
+            _ => Answer::Closed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(ask: impl FnOnce() -> Option<Vec<PathBuf>> + Send + 'static) -> Answer {
+        let mut dialog = FileDialog::default();
+        dialog.open(&egui::Context::default(), ask);
+        assert!(dialog.is_open());
+        loop {
+            if let Some(answer) = dialog.poll() {
+                assert!(!dialog.is_open());
+                return answer;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn what_closes_at_once_was_not_there() {
+        let path = PathBuf::from("a.fxt");
+        let chosen = path.clone();
+        assert_eq!(
+            answer(move || Some(vec![chosen])),
+            Answer::Chosen(vec![path])
+        );
+        assert_eq!(answer(|| None), Answer::NotThere);
+        let slow = || {
+            std::thread::sleep(TOO_FAST + Duration::from_millis(20));
+            None
+        };
+        assert_eq!(answer(slow), Answer::Closed);
+    }
+}
