@@ -12,12 +12,12 @@ use egui::{Panel, Ui};
 use super::dock::DockTiles;
 use super::errand::Errand;
 use super::export_panel::ExportPanel;
+use super::file_dialog::FileDialog;
 use super::finder::FinderBox;
 use super::following::Follow;
 use super::keeping::Keeping;
 use super::keys::pressed;
 use super::notices::{Mood, Notices};
-use super::opening::Dialog;
 use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
 use super::plotting::Plotting;
@@ -34,6 +34,7 @@ use crate::load::LoadedTrace;
 use crate::load::background::Loading;
 use crate::load::growing::Spool;
 use crate::query::details::details;
+use crate::view::action::Purpose;
 use crate::view::saved::Saved;
 use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
 
@@ -46,8 +47,9 @@ pub struct App {
     pub(super) notices: Notices,
     pub(super) search: SearchBox,
     pub(super) counted: Counted,
-    /// A file dialog that is open.
-    pub(super) dialog: Option<Dialog>,
+    /// The file dialog, and what its answer is for.
+    pub(super) dialog: FileDialog,
+    pub(super) dialog_purpose: Purpose,
     /// What was shown before the load that is under way.
     pub(super) shown_before: Option<Arc<LoadedTrace>>,
     /// Looked up when they are first offered.
@@ -103,7 +105,8 @@ impl App {
             notices: Notices::default(),
             search: SearchBox::default(),
             counted: Counted::default(),
-            dialog: None,
+            dialog: FileDialog::default(),
+            dialog_purpose: Purpose::Open,
             shown_before: None,
             samples: Later::default(),
             saved,

@@ -8,7 +8,7 @@ use super::errand::Errand;
 /// No dialog can be closed by hand that fast: there was none.
 const TOO_FAST: Duration = Duration::from_millis(150);
 
-/// A file dialog that may be open.
+/// A dialog for one file or several, which may be open.
 #[derive(Debug, Default)]
 pub(super) struct FileDialog {
     pending: Errand<Option<Vec<PathBuf>>>,
@@ -50,12 +50,12 @@ impl FileDialog {
         ctx: &egui::Context,
         title: &'static str,
         proposed: &Path,
-        kinds: &'static [(&'static str, &'static [&'static str])],
+        kinds: Vec<(&'static str, Vec<&'static str>)>,
     ) {
         let proposed = proposed.to_path_buf();
         self.open(ctx, move || {
             let mut dialog = rfd::FileDialog::new().set_title(title);
-            for (name, endings) in kinds {
+            for (name, endings) in &kinds {
                 dialog = dialog.add_filter(*name, endings);
             }
             if let Some(name) = proposed.file_name() {

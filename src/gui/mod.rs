@@ -8,6 +8,7 @@ mod dock;
 mod dock_tabs;
 pub mod errand;
 mod export_panel;
+mod file_dialog;
 mod filter_box;
 mod finder;
 mod following;

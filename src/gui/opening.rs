@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::app::App;
+use super::file_dialog::Answer;
 use super::notices::Mood;
 use super::picture_file::{self, Shown};
 use crate::base::Nanos;
@@ -23,13 +23,6 @@ use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
 use crate::view::{Action, Question};
-
-/// A file dialog that is open.
-pub(super) struct Dialog {
-    answer: Receiver<Option<Vec<PathBuf>>>,
-    began: Instant,
-    purpose: Purpose,
-}
 
 impl App {
     /// Starts to load a file; what is shown stays until something of it is there.
@@ -292,85 +285,51 @@ impl App {
     }
 
     pub(super) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: Purpose) {
-        if self.dialog.is_some() {
+        if self.dialog.is_open() {
             return;
         }
-        let (sender, receiver) = channel();
+        self.dialog_purpose = purpose;
         let title = purpose.title();
-        let ctx = ctx.clone();
-        let spawned = std::thread::Builder::new()
-            .name("file dialog".to_owned())
-            .spawn(move || {
-                let mut dialog = rfd::FileDialog::new().set_title(title);
-                let known: Vec<&str> = crate::formats::FORMATS
-                    .iter()
-                    .flat_map(|format| format.extensions.iter().copied())
-                    .collect();
-                dialog = dialog
-                    .add_filter("All files", &["*"])
-                    .add_filter("Traces", &known);
-                let answer = match purpose {
-                    Purpose::Open | Purpose::Add => dialog.pick_files(),
-                    Purpose::SaveSession => rfd::FileDialog::new()
-                        .set_title(title)
-                        .set_file_name(format!("session.{ENDING}"))
-                        .add_filter("Sessions", &[ENDING])
-                        .save_file()
-                        .map(|path| vec![path]),
-                    Purpose::SavePicture => rfd::FileDialog::new()
-                        .set_title(title)
-                        .set_file_name("trace.png")
-                        .add_filter("PNG", &["png"])
-                        .add_filter("SVG", &["svg"])
-                        .save_file()
-                        .map(|path| vec![path]),
-                };
-                let _closed = sender.send(answer);
-                ctx.request_repaint();
-            });
-        if spawned.is_ok() {
-            self.dialog = Some(Dialog {
-                answer: receiver,
-                began: Instant::now(),
-                purpose,
-            });
+        match purpose {
+            Purpose::Open | Purpose::Add => self.dialog.open(ctx, move || {
+                let formats = crate::formats::FORMATS.iter();
+                let known: Vec<&str> = formats.flat_map(|it| it.extensions).copied().collect();
+                let dialog = rfd::FileDialog::new().set_title(title);
+                let dialog = dialog.add_filter("All files", &["*"]);
+                dialog.add_filter("Traces", &known).pick_files()
+            }),
+            Purpose::SaveSession => {
+                let proposed = format!("session.{ENDING}");
+                let kinds = vec![("Sessions", vec![ENDING])];
+                self.dialog.save_as(ctx, title, Path::new(&proposed), kinds);
+            }
+            Purpose::SavePicture => {
+                let kinds = vec![("PNG", vec!["png"]), ("SVG", vec!["svg"])];
+                self.dialog
+                    .save_as(ctx, title, Path::new("trace.png"), kinds);
+            }
         }
     }
 
     fn poll_dialog(&mut self, ctx: &egui::Context) {
-        let Some(dialog) = &self.dialog else {
-            return;
-        };
-        match dialog.answer.try_recv() {
-            Ok(Some(paths)) => {
-                let purpose = dialog.purpose;
-                self.dialog = None;
-                match purpose {
-                    Purpose::Open => self.open_paths(ctx, paths),
-                    Purpose::Add => self.add(ctx, paths),
-                    Purpose::SaveSession => {
-                        for path in paths {
-                            self.save_session(&path);
-                        }
-                    }
-                    Purpose::SavePicture => {
-                        for path in paths {
-                            self.save_picture(ctx, path);
-                        }
-                    }
+        let purpose = self.dialog_purpose;
+        match (self.dialog.poll(), purpose) {
+            (Some(Answer::Chosen(paths)), Purpose::Open) => self.open_paths(ctx, paths),
+            (Some(Answer::Chosen(paths)), Purpose::Add) => self.add(ctx, paths),
+            (Some(Answer::Chosen(paths)), Purpose::SaveSession) => {
+                for path in paths {
+                    self.save_session(&path);
                 }
             }
-            Ok(None) => {
-                // No dialog can be closed by hand that fast: there was none.
-                if dialog.began.elapsed() < Duration::from_millis(150) {
-                    let question = Question::Path(dialog.purpose);
-                    self.dialog = None;
-                    self.act(ctx, Action::Ask(Some(question)));
+            (Some(Answer::Chosen(paths)), Purpose::SavePicture) => {
+                for path in paths {
+                    self.save_picture(ctx, path);
                 }
-                self.dialog = None;
             }
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => self.dialog = None,
+            (Some(Answer::NotThere), _) => {
+                self.act(ctx, Action::Ask(Some(Question::Path(purpose))));
+            }
+            (Some(Answer::Closed) | None, _) => {}
         }
     }
 

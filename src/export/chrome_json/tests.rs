@@ -129,7 +129,8 @@ fn large_koids_have_numbers_of_their_own_and_are_named() {
     pids.dedup();
     assert_eq!(pids.len(), 6);
     for koid in &koids[..4] {
-        let says = |row: &&Json| row["args"]["tid"] == koid.to_string();
+        let number = koid.to_string();
+        let says = |row: &&Json| row["args"]["tid"] == number.as_str();
         let row = of_phases(&rows, "M").find(says).unwrap();
         assert_eq!(row["args"]["name"], format!("tid {koid}"));
         assert!(pids.contains(&row["pid"].as_u64().unwrap()));

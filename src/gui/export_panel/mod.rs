@@ -10,11 +10,11 @@ mod rows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
+use super::file_dialog::{Answer, FileDialog};
 use super::pane::Scene;
 use crate::base::TimeSpan;
 use crate::export::background::{Exporting, Order};
@@ -35,7 +35,7 @@ pub struct ExportPanel {
     find: String,
     /// What can be chosen in the trace of that path and generation.
     choices: Option<((PathBuf, u32), Vec<ChoiceRow>)>,
-    dialog: Option<(Receiver<Option<PathBuf>>, Instant)>,
+    dialog: FileDialog,
     exporting: Option<Exporting>,
     outcome: Option<Outcome>,
     /// The selected range that was last seen: a new one is what is exported.
@@ -126,26 +126,17 @@ impl ExportPanel {
     }
 
     fn poll_dialog(&mut self) {
-        let Some((dialog, began)) = &self.dialog else {
-            return;
-        };
-        let answer = match dialog.try_recv() {
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => None,
-            Ok(answer) => answer,
-        };
-        // No dialog can be closed by hand that fast: there was none.
-        let was_absent = began.elapsed() < Duration::from_millis(150);
-        self.dialog = None;
-        match (answer, &mut self.form) {
-            (Some(path), Some(form)) => {
-                form.path = path.display().to_string();
-                form.is_path_typed = true;
-                // The system's dialog has asked already.
-                form.replaceable = Some(path);
-                self.outcome = None;
+        match (self.dialog.poll(), &mut self.form) {
+            (Some(Answer::Chosen(paths)), Some(form)) => {
+                for path in paths {
+                    form.path = path.display().to_string();
+                    form.is_path_typed = true;
+                    // The system's dialog has asked already.
+                    form.replaceable = Some(path);
+                    self.outcome = None;
+                }
             }
-            (None, _) if was_absent => {
+            (Some(Answer::NotThere), _) => {
                 let words = "No file dialog is available here. Type the file's name.";
                 self.outcome = Some(Outcome::Failed(words.to_owned()));
             }
@@ -310,36 +301,14 @@ impl ExportPanel {
                     self.outcome = None;
                 }
                 let choose = egui::Button::new("Choose…");
-                if ui.add_enabled(self.dialog.is_none(), choose).clicked() {
-                    self.dialog =
-                        ask_for_file(ui.ctx(), form).map(|answer| (answer, Instant::now()));
+                if ui.add_enabled(!self.dialog.is_open(), choose).clicked() {
+                    let kinds = vec![(form.exporter.name, vec![form.exporter.extension])];
+                    self.dialog
+                        .save_as(ui.ctx(), "Export to", &form.file(), kinds);
                 }
             });
         });
     }
-}
-
-fn ask_for_file(ctx: &egui::Context, form: &Form) -> Option<Receiver<Option<PathBuf>>> {
-    let (sender, receiver) = channel();
-    let ctx = ctx.clone();
-    let proposed = form.file();
-    let exporter = form.exporter;
-    let spawned = std::thread::Builder::new()
-        .name("file dialog".to_owned())
-        .spawn(move || {
-            let mut dialog = rfd::FileDialog::new()
-                .set_title("Export to")
-                .add_filter(exporter.name, &[exporter.extension]);
-            if let Some(name) = proposed.file_name() {
-                dialog = dialog.set_file_name(name.to_string_lossy());
-            }
-            if let Some(folder) = proposed.parent() {
-                dialog = dialog.set_directory(folder);
-            }
-            let _closed = sender.send(dialog.save_file());
-            ctx.request_repaint();
-        });
-    spawned.is_ok().then_some(receiver)
 }
 
 /// The text with a capital letter.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use egui::{RichText, Ui};
 
 use crate::base::{Job, TimeSpan};
+use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::load::{LoadError, LoadedTrace, open};
 use crate::query::area::Area;
@@ -34,7 +35,7 @@ pub struct OtherFile {
     path: String,
     loading: Option<Loading>,
     loaded: Option<Arc<LoadedTrace>>,
-    dialog: Option<Receiver<Option<PathBuf>>>,
+    dialog: FileDialog,
     problem: Option<String>,
 }
 
@@ -75,8 +76,11 @@ impl OtherFile {
             egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Trace to compare with")
         });
         let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
-        if ui.button("Choose…").clicked() && self.dialog.is_none() {
-            self.dialog = ask(ui.ctx());
+        if ui.button("Choose…").clicked() {
+            self.dialog.open(ui.ctx(), || {
+                let dialog = rfd::FileDialog::new().set_title("Compare with");
+                dialog.pick_file().map(|path| vec![path])
+            });
         }
         let is_free = self.loading.is_none() && !self.path.trim().is_empty();
         let button = egui::Button::new("Open for comparing");
@@ -114,15 +118,17 @@ impl OtherFile {
     }
 
     fn poll(&mut self) {
-        if let Some(dialog) = &self.dialog {
-            match dialog.try_recv() {
-                Ok(Some(path)) => {
+        match self.dialog.poll() {
+            Some(Answer::Chosen(paths)) => {
+                for path in paths {
                     self.path = path.display().to_string();
-                    self.dialog = None;
                 }
-                Ok(None) | Err(TryRecvError::Disconnected) => self.dialog = None,
-                Err(TryRecvError::Empty) => {}
             }
+            Some(Answer::NotThere) => {
+                let words = "No file dialog is available here. Type the file's path.";
+                self.problem = Some(words.to_owned());
+            }
+            Some(Answer::Closed) | None => {}
         }
         let Some((_, job, receiver)) = &self.loading else {
             return;
@@ -135,19 +141,6 @@ impl OtherFile {
         }
         self.loading = None;
     }
-}
-
-fn ask(ctx: &egui::Context) -> Option<Receiver<Option<PathBuf>>> {
-    let (sender, receiver) = channel();
-    let ctx = ctx.clone();
-    let spawned = std::thread::Builder::new()
-        .name("file dialog".to_owned())
-        .spawn(move || {
-            let dialog = rfd::FileDialog::new().set_title("Compare with");
-            let _closed = sender.send(dialog.pick_file());
-            ctx.request_repaint();
-        });
-    spawned.ok().map(|_| receiver)
 }
 
 /// The sides that can be chosen now, with their names.

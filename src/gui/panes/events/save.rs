@@ -12,6 +12,7 @@ use crate::base::{Cancelled, Job};
 use crate::export::atomic_file::write_whole;
 use crate::export::rows::{Cell, RowFormat, RowWriter};
 use crate::export::{ExportError, Overwrite};
+use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
 use crate::trace::EventId;
@@ -104,7 +105,7 @@ pub struct SaveBar {
     /// Whether they are shown.
     pub is_open: bool,
     path: String,
-    dialog: Option<Receiver<Option<PathBuf>>>,
+    dialog: FileDialog,
     saving: Option<(Job, PathBuf, Receiver<Saved>)>,
     outcome: Option<Outcome>,
 }
@@ -156,8 +157,10 @@ impl SaveBar {
             if response.changed() {
                 self.outcome = None;
             }
-            if ui.button("Choose…").clicked() && self.dialog.is_none() {
-                self.dialog = ask(ui.ctx(), Path::new(&self.path));
+            if ui.button("Choose…").clicked() {
+                let kinds = vec![("CSV", vec!["csv"]), ("Text", vec!["txt", "tsv"])];
+                self.dialog
+                    .save_as(ui.ctx(), "Save events to", Path::new(&self.path), kinds);
             }
             if let Some((job, _, _)) = &self.saving {
                 let (done, total) = job.progress();
@@ -238,16 +241,18 @@ impl SaveBar {
     }
 
     fn poll(&mut self) {
-        if let Some(dialog) = &self.dialog {
-            match dialog.try_recv() {
-                Ok(Some(path)) => {
+        match self.dialog.poll() {
+            Some(Answer::Chosen(paths)) => {
+                for path in paths {
                     self.path = path.display().to_string();
-                    self.dialog = None;
-                    self.outcome = None;
                 }
-                Ok(None) | Err(TryRecvError::Disconnected) => self.dialog = None,
-                Err(TryRecvError::Empty) => {}
+                self.outcome = None;
             }
+            Some(Answer::NotThere) => {
+                let words = "No file dialog is available here. Type the file's name.";
+                self.outcome = Some(Outcome::Failed(words.to_owned()));
+            }
+            Some(Answer::Closed) | None => {}
         }
         let Some((_, path, receiver)) = &self.saving else {
             return;
@@ -264,26 +269,4 @@ impl SaveBar {
         self.outcome = Some(outcome);
         self.saving = None;
     }
-}
-
-fn ask(ctx: &egui::Context, proposed: &Path) -> Option<Receiver<Option<PathBuf>>> {
-    let (sender, receiver) = channel();
-    let (ctx, proposed) = (ctx.clone(), proposed.to_path_buf());
-    let spawned = std::thread::Builder::new()
-        .name("file dialog".to_owned())
-        .spawn(move || {
-            let mut dialog = rfd::FileDialog::new()
-                .set_title("Save events to")
-                .add_filter("CSV", &["csv"])
-                .add_filter("Text", &["txt", "tsv"]);
-            if let Some(name) = proposed.file_name() {
-                dialog = dialog.set_file_name(name.to_string_lossy());
-            }
-            if let Some(folder) = proposed.parent() {
-                dialog = dialog.set_directory(folder);
-            }
-            let _closed = sender.send(dialog.save_file());
-            ctx.request_repaint();
-        });
-    spawned.ok().map(|_| receiver)
 }
