@@ -516,10 +516,16 @@ impl<'a> Items<'a> {
             return Vec::new();
         };
         let begun = StateBegins::new(trace);
-        let threads: FxHashMap<u64, u32> = (0_u32..)
-            .zip(&trace.threads)
-            .skip(1)
-            .map(|(id, thread)| (thread.tid, id))
+        // Of several of one number only one was scheduled: it counts.
+        let has_states = |id: u32| {
+            let states = trace.states.of_thread.get(id as usize);
+            states.is_some_and(|range| !range.is_empty())
+        };
+        let ids = 1..trace.threads.len() as u32;
+        let others = ids.clone().filter(|&id| !has_states(id));
+        let threads: FxHashMap<u64, u32> = others
+            .chain(ids.filter(|&id| has_states(id)))
+            .map(|id| (trace.thread(ThreadId(id)).tid, id))
             .collect();
         let item_of = |id: u32| {
             if begun.has(EventId(id)) || !self.is_wakeup_event(id) {

@@ -17,6 +17,7 @@
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
 //!   when the range starts is switched to there, one that runs when it ends is switched from: in a state that is not
 //!   known, if it ran on.
+//!   Of an FXT file of which no thread or CPU is left out, switches and wakeups are the records that they were.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
 //!   states have the number of the nearest, and their letters in an argument `outgoing_state`. Who waits
 //!   when the range starts is switched from there to idle, in its state.

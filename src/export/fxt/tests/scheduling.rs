@@ -119,6 +119,24 @@ fn wakeups_of_threads_that_are_up_keep_their_wakers() {
         out.wakeup(18, 70, 23, Some(22));
         switch(out, (19, 0), 22, 0, 3);
     });
+    // Of one process alone the wakeups are there as well.
+    let folder = tempfile::tempdir().unwrap();
+    let threads = (0..again.trace.threads.len() as u32).map(ThreadId);
+    let process = |id: &ThreadId| {
+        let process = again.trace.thread(*id).process;
+        process.is_some_and(|process| again.trace.processes[process.0 as usize].pid == 10)
+    };
+    let one = Selection {
+        threads: threads.filter(process).collect(),
+        ..Selection::all()
+    };
+    let (part, _) = cut(folder.path(), &again, &one);
+    let wakeups = |loaded: &LoadedTrace| -> Vec<String> {
+        let mut records = records(loaded);
+        records.retain(|record| record.contains("wakeup"));
+        records
+    };
+    assert_eq!(wakeups(&part), wakeups(&again));
     assert!(
         again
             .trace
