@@ -6,6 +6,9 @@ use crate::view::Action;
 use crate::view::ruler;
 use egui::{RichText, Ui};
 
+/// The highest menu takes about so much, in points.
+const HIGH_MENU: f32 = 640.0;
+
 impl App {
     pub(super) fn menu_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         egui::MenuBar::new().ui(ui, |ui| {
@@ -44,7 +47,9 @@ impl App {
                 ui.separator();
                 command(ui, "Quit", state, actions);
             });
-            ui.menu_button("View", |ui| view_menu(ui, &self.state, actions));
+            ui.menu_button("View", |ui| {
+                within_window(ui, |ui| view_menu(ui, &self.state, actions));
+            });
             ui.menu_button("Help", |ui| {
                 for about in ["Show or hide this list", "Find a command"] {
                     command(ui, about, &self.state, actions);
@@ -99,4 +104,13 @@ impl App {
             }
         });
     }
+}
+
+/// A menu that is higher than a low window is scrolled in it.
+fn within_window(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    let room = ui.ctx().content_rect().height() - 60.0;
+    if room >= HIGH_MENU {
+        return add(ui);
+    }
+    egui::ScrollArea::vertical().max_height(room).show(ui, add);
 }
