@@ -510,6 +510,7 @@ fn delete_takes_only_a_flag_that_is_near_and_undo_brings_it_back() {
         window.hover_at(area.lerp_inside(egui::vec2(x, 0.9)));
         window.run_steps(2);
         key(&mut window, Modifiers::SHIFT, Key::M);
+        key(&mut window, Modifiers::NONE, Key::Escape);
     }
     let flags = window.state().state().flags.clone();
     assert_eq!(flags.len(), 2);

@@ -9,8 +9,8 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::base::{Nanos, TimeSpan};
 use threadline::query::Item;
-use threadline::query::wakeup_chain::chain;
-use threadline::trace::StateId;
+use threadline::query::wakeup_chain::{chain, longest_wait};
+use threadline::trace::{SliceId, StateId};
 use threadline::view::{Action, Marker, ThemeChoice};
 
 /// The middle half of the trace.
@@ -228,6 +228,35 @@ fn a_range_of_durations_is_dragged_out_of_the_histogram() {
     );
     assert!(window.query_by_label_contains(" of 172 take ").is_some());
     pictures(&mut window, "durations-range");
+}
+
+#[test]
+fn c_on_a_slice_tells_of_the_wait_in_it_or_that_there_is_none() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let found = |is_wanted: &dyn Fn(SliceId) -> bool| {
+        let mut ids = (0..trace.slices.len() as u32).map(SliceId);
+        ids.find(|id| is_wanted(*id)).unwrap()
+    };
+    let waits = |id: SliceId| {
+        let span = Item::Slice(id).span(&trace)?;
+        longest_wait(&trace, Item::Slice(id).thread(&trace)?, span)
+    };
+    let name = |id: SliceId| trace.text(trace.slices.label(id).name).into_owned();
+    let with = found(&|id| name(id) == "wait4" && waits(id).is_some());
+    act(&mut window, Action::Reveal(Item::Slice(with)));
+    key(&mut window, Modifiers::NONE, Key::C);
+    settle(&mut window);
+    assert!(window.query_by_label_contains(" waited ").is_some());
+    let without = found(&|id| Item::Slice(id).thread(&trace).is_some() && waits(id).is_none());
+    act(&mut window, Action::Reveal(Item::Slice(without)));
+    key(&mut window, Modifiers::NONE, Key::C);
+    settle(&mut window);
+    assert!(
+        window
+            .query_by_label_contains("did not wait in the selected slice")
+            .is_some()
+    );
 }
 
 #[test]

@@ -45,14 +45,22 @@ fn commands_are_done_by_their_names_once_the_trace_is_there() {
 
 #[test]
 fn what_cannot_be_done_is_told() {
-    let window = opened(&["Go to a time: noon", "Use the layout: mine", "Fold all"]);
+    let window = opened(&[
+        "Go to a time: noon",
+        "Use the layout: mine",
+        "Fold all",
+        "Go to a time: 900s",
+        "Keep the layout: mine",
+        "Use the layout: mine",
+    ]);
     let errors = window.state().todo_errors();
+    assert!(errors[2].contains("outside the trace"), "{errors:?}");
     assert!(
         errors[0].contains("'Go to a time: noon': expected a time"),
         "{errors:?}"
     );
     assert!(errors[1].contains("no layout"), "{errors:?}");
-    assert_eq!(errors.len(), 2);
+    assert_eq!(errors.len(), 3);
     assert!(window.query_by_label_contains("no layout").is_some());
 }
 

@@ -58,6 +58,89 @@ fn ctrl_g_goes_to_a_time_and_says_why_it_cannot() {
 }
 
 #[test]
+fn a_time_that_was_gone_to_is_shown_and_one_outside_is_refused() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::ToggleDock);
+    let start = window.state().state().trace_span.start;
+    let whole = window.state().state().span;
+    key(&mut window, Modifiers::COMMAND, Key::G);
+    type_text(&mut window, "Go to a time", "900s");
+    assert!(
+        window
+            .query_by_label_contains("outside the trace")
+            .is_some()
+    );
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(window.state().state().span, whole);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    // Seen whole nothing moves: a line says where it is.
+    key(&mut window, Modifiers::COMMAND, Key::G);
+    type_text(&mut window, "Go to a time", "50ms");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let at = start + Nanos(50_000_000);
+    assert_eq!(window.state().state().aim, Some(at));
+    assert!(window.state().state().finder.is_none());
+    // Zooming by key goes there, and the line stays.
+    window.event(egui::Event::PointerGone);
+    window.run_steps(3);
+    key(&mut window, Modifiers::NONE, Key::Plus);
+    let state = window.state().state();
+    assert!(state.span.duration() < whole.duration() && state.span.contains(at));
+    assert_eq!(state.aim, Some(at));
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    assert_eq!(window.state().state().aim, None);
+}
+
+#[test]
+fn a_key_that_changes_the_arrows_says_which_are_drawn() {
+    let mut window = window(&hackbench());
+    for words in [
+        "of the selection and under the pointer",
+        "all in view",
+        "none",
+        "of the selection",
+    ] {
+        key(&mut window, Modifiers::NONE, Key::L);
+        let told = format!("Arrows of flows: {words}");
+        assert!(window.query_by_label(&told).is_some(), "{told}");
+    }
+}
+
+#[test]
+fn shift_and_enter_go_back_though_shift_is_up_within_the_frame() {
+    let mut window = window(&hackbench());
+    key(&mut window, Modifiers::NONE, Key::Slash);
+    type_text(&mut window, "Search", "read");
+    settle(&mut window);
+    for _ in 0..2 {
+        key(&mut window, Modifiers::NONE, Key::Enter);
+    }
+    let second = window.state().state().selected;
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_ne!(window.state().state().selected, second);
+    // The key went down with Shift, the frame ends without it.
+    window.event(egui::Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::SHIFT,
+    });
+    window.run_steps(3);
+    assert_eq!(window.state().state().selected, second);
+}
+
+#[test]
+fn a_search_that_is_opened_again_is_typed_over() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::Search("read".to_owned()));
+    key(&mut window, Modifiers::NONE, Key::Slash);
+    window.event(egui::Event::Text("sched".to_owned()));
+    window.run_steps(3);
+    assert_eq!(window.state().state().search.text, "sched");
+}
+
+#[test]
 fn places_are_kept_and_found_again() {
     let mut window = window(&hackbench());
     key(&mut window, Modifiers::NONE, Key::W);
@@ -419,8 +502,24 @@ fn flags_are_put_noted_stepped_to_and_taken_away() {
         window.hover_at(canvas.lerp_inside(egui::vec2(x, 0.9)));
         window.run_steps(2);
         key(&mut window, Modifiers::SHIFT, Key::M);
+        // What is typed next is its note, not commands; Esc leaves it empty.
+        window.event(egui::Event::Text("w".to_owned()));
+        window.run_steps(2);
+        let end = if x < 0.5 { Key::Escape } else { Key::Enter };
+        key(&mut window, Modifiers::NONE, end);
+        assert!(window.state().state().noting.is_none());
     }
-    assert_eq!(window.state().state().flags.len(), 2);
+    let notes = window
+        .state()
+        .state()
+        .flags
+        .iter()
+        .map(|flag| flag.note.clone());
+    assert_eq!(notes.collect::<Vec<_>>(), ["", "w"]);
+    act(
+        &mut window,
+        Action::Flag(threadline::view::Flagging::Note(1, String::new())),
+    );
     act(&mut window, Action::OpenPane("Marks"));
     type_text(&mut window, "Note of flag 1", "the stall begins");
     assert_eq!(window.state().state().flags[0].note, "the stall begins");

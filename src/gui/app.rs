@@ -77,6 +77,8 @@ pub struct App {
     pub(super) tiles: DockTiles,
     began: Instant,
     pub(super) frame_ms: f32,
+    /// What the status bar says for a moment, since when.
+    pub(super) said: Option<(String, Instant)>,
     /// Whether something had the keyboard at the end of the last frame: egui takes it away by Esc before we are asked.
     had_focus: bool,
     /// Whether the same view must give the same picture: then nothing measured is shown.
@@ -129,6 +131,7 @@ impl App {
             tiles: DockTiles::default(),
             began: Instant::now(),
             frame_ms: 0.0,
+            said: None,
             had_focus: false,
             is_still: false,
         }
@@ -177,6 +180,12 @@ impl App {
     /// Carries out an action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         let trace = self.loaded.as_ref().map(|loaded| loaded.trace.clone());
+        if let Action::Configure(settings) = action
+            && settings.flows != self.state.settings.flows
+        {
+            let words = settings.flows.word().to_lowercase();
+            self.said = Some((format!("Arrows of flows: {words}"), Instant::now()));
+        }
         if action == Action::StartOver {
             self.panes.iter_mut().for_each(|pane| pane.take_up(None));
         }

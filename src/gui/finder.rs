@@ -116,7 +116,7 @@ impl FinderBox {
         if mode == Finder::Time && !self.text.trim().is_empty() && self.found.is_empty() {
             let error = match Link::is_one(&self.text) {
                 true => Link::parse(&self.text).err(),
-                false => parse_target(&self.text, &around(state)).err(),
+                false => target_of(&self.text, state).err(),
             };
             ui.label(RichText::new(error.unwrap_or_default()).color(palette.error));
         } else if mode != Finder::Time && self.found.is_empty() {
@@ -230,12 +230,30 @@ fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
     best(found)
 }
 
-fn around(state: &ViewState) -> Around {
-    Around {
+/// Reads a time or a span that is typed.
+///
+/// # Errors
+/// In words for the user: it is neither, or lies outside the trace.
+pub(super) fn target_of(typed: &str, state: &ViewState) -> Result<Target, String> {
+    let around = Around {
         trace: state.trace_span,
         middle: state.middle(),
         origins: state.origins,
+    };
+    let target = parse_target(typed, &around)?;
+    let bounds = state.bounds();
+    let is_inside = match target {
+        Target::At(time) => bounds.contains(time) || time == bounds.end,
+        Target::Over(span) => bounds.overlaps(span),
+    };
+    if is_inside {
+        return Ok(target);
     }
+    let text = |time| ruler::full_text(time, state.time_format, state.origins);
+    let (start, end) = (text(state.trace_span.start), text(state.trace_span.end));
+    Err(format!(
+        "that is outside the trace, which goes from {start} to {end}"
+    ))
 }
 
 fn times(typed: &str, state: &ViewState) -> Vec<Found> {
@@ -248,11 +266,11 @@ fn times(typed: &str, state: &ViewState) -> Vec<Found> {
         }];
     }
     let text = |time| ruler::full_text(time, state.time_format, state.origins);
-    match parse_target(typed, &around(state)) {
+    match target_of(typed, state) {
         Ok(Target::At(time)) => vec![Found {
             text: format!("Go to {}", text(time)),
             note: "Enter".to_owned(),
-            action: Action::Center(time),
+            action: Action::GoToTime(time),
         }],
         Ok(Target::Over(span)) => vec![Found {
             text: format!("Show {} to {}", text(span.start), text(span.end)),

@@ -51,7 +51,7 @@ impl App {
                 within_window(ui, |ui| view_menu(ui, &self.state, actions));
             });
             ui.menu_button("Help", |ui| {
-                for about in ["Show or hide this list", "Find a command"] {
+                for about in ["Keys and gestures", "Find a command"] {
                     command(ui, about, &self.state, actions);
                 }
             });

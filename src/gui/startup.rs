@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::app::App;
+use super::finder::target_of;
 use super::keys::{self, KeyRow};
 use super::notices::Mood;
 use super::panes::PANES;
@@ -10,9 +11,9 @@ use crate::load::LoadedTrace;
 use crate::load::together::files_of;
 use crate::trace::Plot;
 use crate::view::fuzzy;
-use crate::view::jump::{Around, Target, parse_target};
+use crate::view::jump::Target;
 use crate::view::link::Link;
-use crate::view::{Action, Arrange, ViewState};
+use crate::view::{Action, Arrange, Flagging, ViewState};
 
 /// Something to do later.
 #[derive(Clone, Debug)]
@@ -66,13 +67,8 @@ const WITH_ARGUMENTS: &[Wants] = &[
         name: "Go to a time",
         what: "TIME or FROM .. UNTIL",
         action: |text, state| {
-            let around = Around {
-                trace: state.trace_span,
-                middle: state.middle(),
-                origins: state.origins,
-            };
-            Ok(match parse_target(text, &around)? {
-                Target::At(time) => Action::Center(time),
+            Ok(match target_of(text, state)? {
+                Target::At(time) => Action::GoToTime(time),
                 Target::Over(span) => Action::Show(span),
             })
         },
@@ -269,6 +265,8 @@ impl App {
         };
         match next {
             Todo::Do(command) => match command.action(&self.state) {
+                // Nobody types a note now.
+                Ok(Action::AddFlag(time)) => self.act(ctx, Action::Flag(Flagging::Add(time))),
                 Ok(action) => self.act(ctx, action),
                 Err(words) => {
                     self.todo_errors.push(words.clone());

@@ -10,9 +10,12 @@ use crate::view::ruler::TimeFormat;
 use crate::view::{Action, Direction, ViewState, locate, ruler};
 use egui::{RichText, Ui};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many steps of the way are shown.
 const CRUMBS: usize = 5;
+/// How long it says what a key changed that is not seen elsewhere.
+const SAID_FOR: Duration = Duration::from_secs(4);
 
 /// What is counted for the status bar: kept until the view or the generation is another one.
 #[derive(Default)]
@@ -108,6 +111,13 @@ impl App {
             let counted = self.counted.of(loaded, state.span);
             let in_view = ruler::counted(counted.in_view as usize, "event", "events");
             ui.label(weak(format!("{in_view} in view")));
+            if let Some((words, since)) = &self.said
+                && since.elapsed() < SAID_FOR
+            {
+                ui.separator();
+                ui.label(RichText::new(words).color(palette.accent).size(12.0));
+                ui.ctx().request_repaint_after(SAID_FOR);
+            }
             self.plotting_ui(ui, palette);
             self.following_ui(ui, palette, actions);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

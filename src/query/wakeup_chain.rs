@@ -219,6 +219,22 @@ pub fn chain(trace: &Trace, reader: &dyn Reader, state: StateId) -> Option<Chain
     })
 }
 
+/// The state in which a thread waited longest of what lies in `span`.
+#[must_use]
+pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<StateId> {
+    let states = &trace.states;
+    let rows = states.overlapping(states.of(thread), span);
+    let waits = rows.filter(|row| is_wait(states.states[*row as usize]));
+    let inside = |row: &u32| {
+        let start = Timestamp(states.starts[*row as usize]);
+        let of_row = TimeSpan::new(start, end_of(trace, *row));
+        of_row.intersection(span).duration()
+    };
+    // Of equals the first.
+    let longest = waits.rev().max_by_key(inside)?;
+    (inside(&longest) > Nanos(0)).then_some(StateId(longest))
+}
+
 fn is_wait(state: ThreadState) -> bool {
     !matches!(
         state,

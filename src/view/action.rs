@@ -177,6 +177,10 @@ pub enum Action {
     MarkBoth(TimeSpan),
     /// Do something to the flags.
     Flag(Flagging),
+    /// Put a flag here and let its note be typed.
+    AddFlag(Timestamp),
+    /// Let the note of the flag that stands at this time be typed; `None`: no longer.
+    NoteFlag(Option<Timestamp>),
     /// Bring the next or previous flag to the middle.
     StepFlag(Direction),
     /// Take both markers away.
@@ -205,6 +209,8 @@ pub enum Action {
     RecallPlace(u8),
     /// Bring a time to the middle, at the same zoom.
     Center(Timestamp),
+    /// The same, and show where it is.
+    GoToTime(Timestamp),
     /// Move the pinned tracks by points, down if positive.
     ScrollPinned(f32),
     /// The pointer is over this on the timeline.

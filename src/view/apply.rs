@@ -5,7 +5,7 @@ use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row, show_lane};
 use super::dock::Docking;
 use super::export_order::ExportOrder;
-use super::flags;
+use super::flags::{self, Flagging};
 use super::history::{Past, Step};
 use super::locate;
 use super::rows::{Fold, Row, RowKey};
@@ -85,6 +85,9 @@ pub fn apply(
 ) -> Option<Effect> {
     let selected = state.selected;
     let last = selects(&action);
+    if last.is_some() || looks_elsewhere(&action) {
+        state.aim = None;
+    }
     let before = undo::before(state, &action);
     let effect = carry_out(state, action, trace, now);
     undo::note(state, before, now);
@@ -117,6 +120,21 @@ fn selects(action: &Action) -> Option<SelectedLast> {
     }
 }
 
+/// Whether with an action the user is done with the time that they went to.
+fn looks_elsewhere(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Deselect
+            | Action::DeselectItems
+            | Action::Show(_)
+            | Action::Fit
+            | Action::Focus
+            | Action::Back
+            | Action::Forward
+            | Action::RecallPlace(_)
+    )
+}
+
 #[expect(
     clippy::too_many_lines,
     reason = "one line an action, and nothing else"
@@ -145,10 +163,11 @@ fn carry_out(
             state.selected = Some(item);
             reveal(state, item, trace, now);
         }
-        Action::Center(time) => {
+        Action::Center(time) | Action::GoToTime(time) => {
             let half = Nanos(state.span.duration().0 / 2);
             let span = TimeSpan::new(time - half, time - half + state.span.duration());
             go(state, span, Step::Jump, now);
+            state.aim = matches!(action, Action::GoToTime(_)).then_some(time);
         }
         Action::SelectRange(span) => {
             state.range = Some(span.intersection(state.bounds()));
@@ -209,6 +228,11 @@ fn carry_out(
         Action::Mark(marker, time) => state.marks[index_of(marker)] = Some(time),
         Action::MarkBoth(span) => state.marks = [Some(span.start), Some(span.end)],
         Action::Flag(what) => flags::change(&mut state.flags, what),
+        Action::AddFlag(time) => {
+            flags::change(&mut state.flags, Flagging::Add(time));
+            state.noting = Some(time);
+        }
+        Action::NoteFlag(time) => state.noting = time,
         Action::StepFlag(direction) => {
             if let Some(time) = flags::beside(&state.flags, state.middle(), direction) {
                 let half = Nanos(state.span.duration().0 / 2);

@@ -122,6 +122,10 @@ pub struct ViewState {
     pub flags: Vec<Flag>,
     /// The time under the pointer.
     pub hover: Option<Timestamp>,
+    /// The time that the user went to, until something else is looked at.
+    pub aim: Option<Timestamp>,
+    /// The flag, by its time, whose note is being typed.
+    pub noting: Option<Timestamp>,
     /// An edge near it that a marker would go to.
     pub edge: Option<Timestamp>,
     /// The item under the pointer.
@@ -193,7 +197,7 @@ impl ViewState {
         self.range = None;
         self.area_rows = None;
         self.marks = [None, None];
-        self.hover = None;
+        (self.hover, self.aim, self.noting) = (None, None, None);
         self.layout = Layout::default();
         self.active = None;
         self.places = [None; 9];

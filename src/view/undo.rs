@@ -42,7 +42,7 @@ pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option
         // A note is typed letter by letter, and its field undoes that.
         Action::Flag(Flagging::Note(..)) => return None,
         Action::Flag(Flagging::Move(..)) => (flags(), Some(0)),
-        Action::Flag(_) => (flags(), None),
+        Action::Flag(_) | Action::AddFlag(_) => (flags(), None),
         Action::ClearMarks => (Past::Marks(state.marks), None),
         _ => return None,
     })

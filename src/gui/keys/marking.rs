@@ -10,7 +10,7 @@ pub(super) const ROWS: &[KeyRow] = &[
         &[(SHIFT, Key::M)],
         "Shift+M",
         "Put a flag at the pointer",
-        |s| Some(Action::Flag(Flagging::Add(edge(s)))),
+        |s| Some(Action::AddFlag(edge(s))),
     ),
     row(
         &[(NONE, Key::Delete)],

@@ -91,10 +91,11 @@ pub fn shortcut(about: &str) -> &'static str {
         .map_or("", |row| row.shown)
 }
 
-/// The time that keys work around: under the pointer, else the middle.
+/// The time that keys work around: under the pointer, else where the user went, else the middle.
 fn center(state: &ViewState) -> Timestamp {
     state
         .hover
+        .or(state.aim)
         .unwrap_or(state.span.start + Nanos(state.span.duration().0 / 2))
 }
 
@@ -342,7 +343,7 @@ mod tests {
     fn shift_that_makes_a_sign_is_part_of_it() {
         // A German keyboard has "/" over 7 and "?" over the key of the minus.
         assert_eq!(about(SHIFT, Key::Slash, Key::Num7), "Search");
-        let help = "Show or hide this list";
+        let help = "Keys and gestures";
         assert_eq!(about(SHIFT, Key::Questionmark, Key::Minus), help);
         assert_eq!(about(SHIFT, Key::Questionmark, Key::Slash), help);
         // A French one has "." over the semicolon; a US one "+" over "=".

@@ -150,7 +150,7 @@ pub(super) const ROWS: &[KeyRow] = &[
             (NONE, Key::F1),
         ],
         "?  F1",
-        "Show or hide this list",
+        "Keys and gestures",
         |_| Some(Action::ToggleHelp),
     ),
     row(

@@ -10,8 +10,8 @@ use crate::gui::boxes::check_box;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
 use crate::query::Item;
-use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at};
-use crate::trace::{StateId, ThreadId, ThreadState, Trace};
+use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at, longest_wait};
+use crate::trace::{SliceId, StateId, ThreadId, ThreadState, Trace};
 use crate::view::{Action, ruler};
 
 /// The pane's name.
@@ -49,8 +49,16 @@ impl Pane for ChainPane {
             self.wait = None;
             self.asked.clear();
         }
-        if let Some(wait) = wait_of(scene).filter(|wait| !self.has(scene.state.selected, *wait)) {
-            self.wait = Some((generation, wait));
+        match wait_of(scene) {
+            Sought::Wait(wait) if !self.has(scene.state.selected, wait) => {
+                self.wait = Some((generation, wait));
+            }
+            Sought::None(words) if !self.is_in_chain(scene.state.selected) => {
+                self.wait = None;
+                empty_ui(ui, scene, &words);
+                return actions;
+            }
+            _ => {}
         }
         let Some(key) = self.wait else {
             nothing_ui(ui, scene);
@@ -153,9 +161,10 @@ impl Pane for ChainPane {
 impl ChainPane {
     /// Whether what is selected is a part of the chain that is shown: then it stays.
     fn has(&self, selected: Option<Item>, wait: Wait) -> bool {
-        if self.wait.map(|(_, wait)| wait) == Some(wait) {
-            return true;
-        }
+        self.wait.map(|(_, wait)| wait) == Some(wait) || self.is_in_chain(selected)
+    }
+
+    fn is_in_chain(&self, selected: Option<Item>) -> bool {
         match self.asked.answer() {
             Some(Some((chain, _))) => chain.hops.iter().any(|hop| Some(hop.item) == selected),
             _ => false,
@@ -163,8 +172,47 @@ impl ChainPane {
     }
 }
 
-/// The wait that is selected: a waiting state; or the one before a run or a running state.
-fn wait_of(scene: &Scene<'_>) -> Option<Wait> {
+/// What is asked for by what is selected.
+enum Sought {
+    Wait(Wait),
+    /// There is no wait in it; why, in words.
+    None(String),
+    Nothing,
+}
+
+/// The wait that is selected: a waiting state; or the one before a run or a running state; or the longest in a slice.
+fn wait_of(scene: &Scene<'_>) -> Sought {
+    let trace = &scene.loaded.trace;
+    if let Some(Item::Slice(id)) = scene.state.selected
+        && !trace.states.is_empty()
+    {
+        return in_slice(trace, id);
+    }
+    of_state(scene).map_or(Sought::Nothing, Sought::Wait)
+}
+
+/// The longest wait of a slice's thread while the slice lasts.
+fn in_slice(trace: &Trace, id: SliceId) -> Sought {
+    let item = Item::Slice(id);
+    let (Some(span), Some(thread)) = (item.span(trace), item.thread(trace)) else {
+        return Sought::None(
+            "The selected slice belongs to no thread: nothing waits in it.".to_owned(),
+        );
+    };
+    match longest_wait(trace, thread, span) {
+        Some(id) => Sought::Wait(Wait::State(id)),
+        None if trace.states.of(thread).is_empty() => Sought::None(format!(
+            "This trace does not say what {} waited for: no sched_switch tells of it.",
+            trace.thread_name(thread)
+        )),
+        None => Sought::None(format!(
+            "{} did not wait in the selected slice: it ran all the time.",
+            trace.thread_name(thread)
+        )),
+    }
+}
+
+fn of_state(scene: &Scene<'_>) -> Option<Wait> {
     let trace = &scene.loaded.trace;
     match scene.state.selected? {
         Item::State(id) if (id.0 as usize) < trace.states.len() => {
@@ -187,7 +235,7 @@ fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
     let words = if scene.loaded.trace.states.is_empty() {
         "This trace does not say what threads waited for. That takes sched_switch and sched_waking events."
     } else {
-        "Select a stretch in which a thread sleeps or waits (the thin row of a thread), or one in which it runs, and press C: here comes who woke it, who woke the waker, and so on."
+        "Select a stretch in which a thread sleeps or waits (the thin row of a thread), one in which it runs, or a slice in which it waits, and press C: here comes who woke it, who woke the waker, and so on."
     };
     empty_ui(ui, scene, words);
 }

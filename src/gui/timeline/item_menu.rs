@@ -5,7 +5,7 @@ use crate::base::Timestamp;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::view::scale::with_margin;
-use crate::view::{Action, Direction, Flagging, Marker, locate, ruler};
+use crate::view::{Action, Direction, Marker, locate, ruler};
 use egui::Ui;
 
 impl Timeline {
@@ -92,7 +92,7 @@ fn time_ui(ui: &mut Ui, time: Timestamp, draw: &Draw<'_>, actions: &mut Vec<Acti
     let state = draw.scene.state;
     offer(ui, "Marker A here", actions, Action::Mark(Marker::A, time));
     offer(ui, "Marker B here", actions, Action::Mark(Marker::B, time));
-    offer(ui, "Flag here", actions, Action::Flag(Flagging::Add(time)));
+    offer(ui, "Flag here", actions, Action::AddFlag(time));
     let text = ruler::full_text(time, state.time_format, state.origins);
     offer(ui, "Copy this time", actions, Action::Copy(text));
     offer(ui, "Show the whole trace", actions, Action::Fit);

@@ -7,6 +7,7 @@ mod bars;
 mod canvas;
 mod colors;
 mod counters;
+mod flag_note;
 mod flows;
 mod glide;
 mod header_drag;
@@ -94,6 +95,8 @@ pub struct Timeline {
     menu_of: Option<(Option<Item>, Timestamp)>,
     /// The row that is given another name, and what has been typed.
     renaming: Option<(RowKey, String)>,
+    /// The flag whose note is being typed, by its time, and what has been typed.
+    noting: Option<(Timestamp, String)>,
     /// The header that was clicked last: where a choice of several begins.
     chosen_from: Option<RowKey>,
     /// The header under the pointer.
@@ -220,6 +223,7 @@ impl Timeline {
         self.canvas_ui(ui, &draw, &mut actions);
         self.width_ui(ui, (area, split), scene, &mut actions);
         paint_marks(ui, ruler_rect.union(canvas), &draw.scale, scene);
+        self.flag_note_ui(ui, ruler_rect, &draw, &mut actions);
         ui.painter()
             .vline(split, area.y_range(), Stroke::new(1.0, scene.palette.line));
         actions

@@ -215,6 +215,10 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
             4.0,
         ));
     }
+    if let Some(aim) = scene.state.aim {
+        let at = x(aim);
+        painter.vline(at, rect.y_range(), Stroke::new(1.5, palette.accent));
+    }
     if let Some(hover) = scene.state.hover {
         let at = x(hover);
         painter.vline(
@@ -251,6 +255,11 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let middle = (delta.tag.start + delta.tag.end) / 2.0;
         let place = pos2(middle, rect.top() + 10.0);
         tag(&painter, place, &delta.text, palette.group);
+    }
+    if let Some(aim) = scene.state.aim {
+        let text = ruler::full_text(aim, scene.state.time_format, scene.state.origins);
+        let place = pos2(hover_tag_x(rect, scale, aim), rect.top() + 10.0);
+        tag(&painter, place, &text, palette.accent);
     }
     // Over all else: it is what one looks at.
     if let Some(hover) = scene.state.hover {

@@ -64,7 +64,7 @@ pub(super) fn taken_by_tags(
     scene: &Scene<'_>,
 ) -> Vec<std::ops::Range<f32>> {
     let mut taken = Vec::new();
-    if let Some(hover) = scene.state.hover {
+    for hover in [scene.state.hover, scene.state.aim].into_iter().flatten() {
         let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
         let font = FontId::proportional(11.5);
         let galley = painter.layout_no_wrap(text, font, scene.palette.text);
