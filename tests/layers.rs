@@ -92,6 +92,22 @@ fn one_esc_closes_a_menu_and_leaves_the_selection() {
 }
 
 #[test]
+fn the_search_is_found_in_a_menu() {
+    let mut window = selected();
+    click_menu(&mut window, "Find");
+    window.get_by_label_contains("Search").click();
+    window.run_steps(3);
+    assert!(window.state().state().search.is_open);
+    window.event(egui::Event::Text("read".to_owned()));
+    window.run_steps(3);
+    assert_eq!(window.state().state().search.text, "read");
+    click_menu(&mut window, "Help");
+    window.get_by_label_contains("Keys and gestures").click();
+    window.run_steps(3);
+    assert!(window.state().state().is_help_open);
+}
+
+#[test]
 fn one_esc_leaves_a_field_and_leaves_the_selection() {
     let mut window = selected();
     act(&mut window, Action::OpenPane("Events"));

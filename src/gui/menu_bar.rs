@@ -50,6 +50,24 @@ impl App {
             ui.menu_button("View", |ui| {
                 within_window(ui, |ui| view_menu(ui, &self.state, actions));
             });
+            ui.menu_button("Find", |ui| {
+                let state = &self.state;
+                ui.add_enabled_ui(self.loaded.is_some(), |ui| {
+                    for about in [
+                        "Search",
+                        "Next match",
+                        "Previous match",
+                        "Dim all but the matches",
+                    ] {
+                        command(ui, about, state, actions);
+                    }
+                    ui.separator();
+                    for about in ["Find a track", "Go to a time"] {
+                        command(ui, about, state, actions);
+                    }
+                });
+                command(ui, "Find a command", state, actions);
+            });
             ui.menu_button("Help", |ui| {
                 for about in ["Keys and gestures", "Find a command"] {
                     command(ui, about, &self.state, actions);
