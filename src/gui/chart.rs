@@ -164,7 +164,8 @@ fn round_marks(least: f64, most: f64, step: f64) -> Vec<GridMark> {
 }
 
 /// Marks at round counts, as many as have room along y.
-fn count_marks(input: GridInput) -> Vec<GridMark> {
+#[must_use]
+pub fn count_marks(input: GridInput) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let step = round_step((input.base_step_size * 3.0).max(1.0));
     let first = (low / step).ceil() as i64;

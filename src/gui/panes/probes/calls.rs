@@ -6,6 +6,7 @@ use egui_plot::{Bar, BarChart, GridInput, GridMark, Plot};
 
 use super::Key;
 use crate::base::Nanos;
+use crate::gui::chart::count_marks;
 use crate::gui::pane::{Later, Scene};
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -262,13 +263,13 @@ fn pair_ui(
         .include_y(0.0)
         .x_grid_spacer(decades)
         .x_axis_formatter(move |mark, _| length(ns_of(mark.value)))
-        .y_axis_formatter(|mark, _| {
-            if mark.value.fract() == 0.0 {
-                ruler::grouped(mark.value as i64)
-            } else {
-                String::new()
-            }
-        })
+        .y_grid_spacer(count_marks)
+        .custom_y_axes(vec![
+            egui_plot::AxisHints::new_y()
+                .label_spacing(12.0..=14.0)
+                .tick_label_color(scene.palette.weak)
+                .formatter(|mark, _| ruler::grouped(mark.value as i64)),
+        ])
         .show(ui, |plot| plot.bar_chart(chart))
         .response;
     response.widget_info(|| {
