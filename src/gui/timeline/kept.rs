@@ -13,6 +13,7 @@ use crate::view::rows::LaneKind;
 use crate::view::{ColorBy, Isolation};
 use egui::Color32;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// So many lanes are kept; more are only seen after long scrolling.
@@ -104,14 +105,14 @@ impl KeptLists {
         self.is_near
     }
 
-    /// The blocks of a lane in `span`, at most as wide as the frame's pixels and at least half as wide. `make` lists them
+    /// Which blocks of a lane lie in `span`, at most as wide as the frame's pixels and at least half as wide. `make` lists them
     /// for a span and its pixels; it is asked for more than the span, so that a pan finds them here.
     pub(super) fn list(
         &mut self,
         kind: LaneKind,
         span: TimeSpan,
         make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
-    ) -> &[Block] {
+    ) -> Range<usize> {
         let number = self.lanes.len();
         let list = self.lanes.entry(kind).or_insert_with(|| KeptList {
             number,
@@ -128,13 +129,14 @@ impl KeptLists {
             list.span = asked;
             list.strip.forget();
         }
-        within(&list.blocks, span)
+        range_within(&list.blocks, span)
     }
 
-    /// What [`KeptLists::list`] answered for a lane.
-    pub(super) fn blocks(&self, kind: LaneKind, span: TimeSpan) -> &[Block] {
+    /// Those blocks of a lane that [`KeptLists::list`] told of.
+    pub(super) fn blocks(&self, kind: LaneKind, seen: Range<usize>) -> &[Block] {
         let list = self.lanes.get(&kind);
-        list.map_or(&[], |list| within(&list.blocks, span))
+        let blocks = list.and_then(|list| list.blocks.get(seen));
+        blocks.unwrap_or_default()
     }
 
     /// Paints the strip of a lane that was listed in this frame; what is wide is put into `wide`.
@@ -166,12 +168,15 @@ impl KeptLists {
 
 /// Those of sorted blocks that reach into a span.
 pub(super) fn within(blocks: &[Block], span: TimeSpan) -> &[Block] {
+    blocks.get(range_within(blocks, span)).unwrap_or_default()
+}
+
+fn range_within(blocks: &[Block], span: TimeSpan) -> Range<usize> {
     let is_past = |block: &Block| {
         block.end <= span.start.0 && (block.start < block.end || block.start < span.start.0)
     };
     let first = blocks.partition_point(is_past);
-    let last = blocks.partition_point(|block| block.start < span.end.0);
-    blocks.get(first..last).unwrap_or_default()
+    first..blocks.partition_point(|block| block.start < span.end.0)
 }
 
 /// The power of two at or below a width.
@@ -254,10 +259,11 @@ mod tests {
             kept.begin(TraceKey::of(&loaded), span, width, plain());
             for kind in lanes {
                 asked += 1;
-                let list = kept.list(kind, span, |span, pixels, out| {
+                let seen = kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(&loaded, kind, span, pixels, out);
                 });
+                let list = kept.blocks(kind, seen);
                 let mut plain = Vec::new();
                 let (asked, fine_pixels) = widened(span, Nanos(0), fine_width(width));
                 listed(&loaded, kind, asked, fine_pixels, &mut plain);

@@ -73,7 +73,8 @@ impl Timeline {
             }
             LaneKind::Counter(_) => blocks.clear(),
         };
-        let is_full = self.kept.list(kind, span, list).len() >= FROM_BLOCKS;
+        let seen = self.kept.list(kind, span, list);
+        let is_full = seen.len() >= FROM_BLOCKS;
         let mut colors = LaneColors::new(scene, kind);
         let marks = marks_of(draw, kind);
         let lit = lit_of(draw, kind);
@@ -94,7 +95,7 @@ impl Timeline {
             self.kept
                 .paint(kind, &mut strip, &columns, &mut color, &mut self.wide);
         }
-        let blocks = self.kept.blocks(kind, span);
+        let blocks = self.kept.blocks(kind, seen);
         if !is_strip {
             let mut bars = Bars::new(mesh, area);
             for block in joined(blocks, width) {
