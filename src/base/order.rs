@@ -1,5 +1,22 @@
 //! Rows that are nearly sorted to sorted ones, in place: what several CPUs write comes slightly out of order.
 
+use std::ops::Range;
+
+/// The first number of `range` for which `is_before` does not hold, or its end: for numbers what
+/// [`slice::partition_point`] is for slices.
+pub fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
 /// Sorts rows by `key`; equal ones keep their order. Quick if most stand in order, the others a few places too late.
 pub fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
     if !settle(rows, &key) {

@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::keys::{KindId, ThreadKey};
 use super::thread_column::ThreadColumn;
 use crate::base::Timestamp;
+use crate::base::order::first_not;
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
@@ -426,17 +427,9 @@ impl EventColumns {
     #[must_use]
     pub fn lower_bound(&self, time: Timestamp) -> u32 {
         let after = self.blocks.partition_point(|block| block.time < time.0);
-        let mut low = (after.saturating_sub(1)) << BLOCK_SHIFT;
-        let mut high = (after << BLOCK_SHIFT).min(self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.time(middle as u32) < time {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low as u32
+        let low = (after.saturating_sub(1)) << BLOCK_SHIFT;
+        let high = (after << BLOCK_SHIFT).min(self.len());
+        first_not(low..high, |at| self.time(at as u32) < time) as u32
     }
 
     /// The same events in time order (ties keep their order), and where each event went: `map[old] = new`.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::base::order::first_not;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{CpuId, Trace};
 
@@ -129,16 +130,7 @@ fn add_runs(
 
 /// The first step for which `is_before` does not hold, or the last one.
 fn first_step(is_before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, STEPS - 1);
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_before(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
+    first_not(0..STEPS - 1, is_before)
 }
 
 /// The steps of a density that was only sampled: (lane, time, bytes from here to the lane's next entry).

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::flows::FlowMark;
 use super::forms::Form;
 use crate::base::TimeSpan;
+use crate::base::order;
 use crate::trace::{CpuId, EventId, Trace};
 
 /// A sorted piece of a table.
@@ -187,15 +188,7 @@ fn first_not(count: usize, near: usize, is_before: impl Fn(usize) -> bool) -> us
         high = (high + step).min(count);
         step *= 2;
     }
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_before(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
+    order::first_not(low..high, is_before)
 }
 
 #[cfg(test)]

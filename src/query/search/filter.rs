@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::found::{BitSet, Marks};
 use super::scan::{Scan, windows};
 use super::{Place, Places, Query};
+use crate::base::order::first_not;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::query::Item;
@@ -50,15 +51,8 @@ impl FilteredEvents {
     /// How many events of the list happened before `time`: the place to scroll to.
     #[must_use]
     pub fn rank(&self, trace: &Trace, time: Timestamp) -> usize {
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.get(middle) {
-                Some(id) if trace.events.time(id) < time => low = middle + 1,
-                _ => high = middle,
-            }
-        }
-        low
+        let is_before = |at| self.get(at).is_some_and(|id| trace.events.time(id) < time);
+        first_not(0..self.count, is_before)
     }
 
     /// The events from place `from` on.

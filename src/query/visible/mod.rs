@@ -9,6 +9,7 @@ mod counter;
 mod joining;
 
 use crate::base::TimeSpan;
+use crate::base::order::first_not;
 use crate::index::Index;
 use crate::index::lod::{Lod, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
@@ -180,16 +181,7 @@ fn blocks<R: Row>(
 
 /// The first number below `count` for which `is_past` holds, or `count`; from there on it holds for all.
 fn first_where(count: usize, is_past: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_past(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
+    first_not(0..count, |at| !is_past(at))
 }
 
 /// Items one by one; where a finest entry of the pyramid lies within one bucket, it is taken whole.
