@@ -19,7 +19,7 @@ use threadline::formats::tracedat::report::source::{TraceReport, decoder_of};
 use threadline::formats::{FORMATS, Input, Report, ReportOptions};
 
 /// The longest that one damaged file may take.
-const LONGEST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// What a file may cost beside a multiple of its size: tables, batches, threads.
 const BASE_MEMORY: u64 = 192 << 20;

@@ -623,26 +623,18 @@ fn crowd(folder: &std::path::Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_thousand_threads_and_64_cpus_cost_no_more_than_what_is_seen() {
+fn of_a_thousand_threads_and_64_cpus_only_those_in_view_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let mut crowded = window(&crowd(folder.path()));
     assert!(crowded.state().state().outline.track_count > 1_000);
     act(&mut crowded, Action::UnfoldAll);
     let mut small = window(&hackbench());
-    let frame = |window: &mut Window| {
-        let mut best = std::time::Duration::MAX;
-        for _ in 0..20 {
-            let began = std::time::Instant::now();
-            window.step();
-            best = best.min(began.elapsed());
-        }
-        best
+    let shapes = |window: &mut Window| {
+        settle(window);
+        window.output().shapes.len()
     };
-    let (many, few) = (frame(&mut crowded), frame(&mut small));
-    assert!(
-        many < few * 4 + std::time::Duration::from_millis(20),
-        "{many:?} {few:?}"
-    );
+    let (many, few) = (shapes(&mut crowded), shapes(&mut small));
+    assert!(many < few * 4, "{many} {few}");
     // The tracks still answer: the last is found and shown.
     key(&mut crowded, Modifiers::COMMAND, Key::P);
     type_text(&mut crowded, "Find a track", "worker1999");

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_thousand_processes_take_a_moment() {
+    fn all_of_two_hundred_thousand_processes_are_listed() {
         let lives: Vec<_> = (0..200_000_u32)
             .map(|id| {
                 (
@@ -355,14 +355,11 @@ mod tests {
             })
             .collect();
         let trace = trace_of(&lives);
-        let began = std::time::Instant::now();
         let times = ProcessTimes::new(&trace);
         let view = TreeView {
             sort: SortBy::Own,
             ..TreeView::default()
         };
         assert_eq!(rows(&trace, &times, &view).len(), 200_000);
-        // Without optimisation, on a busy machine; it is some 50 ms with it.
-        assert!(began.elapsed().as_secs() < 20);
     }
 }
