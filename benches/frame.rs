@@ -185,7 +185,7 @@ fn prepare(app: &mut App, ctx: &egui::Context, loaded: &LoadedTrace, load: Load,
                 .trace
                 .slices
                 .starts
-                .partition_point(|&start| start < span.start.0);
+                .partition_point(0..loaded.trace.slices.len(), |start| start < span.start.0);
             if !loaded.trace.slices.is_empty() {
                 let id = first.min(loaded.trace.slices.len() - 1);
                 act(Action::Select(Item::Slice(SliceId(id as u32))));

@@ -456,7 +456,7 @@ fn every_task_has_slices_from_its_birth_to_its_end() {
                 .clone()
                 .map(|id| {
                     (
-                        trace.slices.starts[id as usize],
+                        trace.slices.starts.at(id as usize),
                         trace.slices.end(id as usize),
                     )
                 })

@@ -65,8 +65,8 @@ fn a_number_of_events_becomes_a_counter() {
     assert_eq!(plot_of(&with, id), Some(&wanted));
     assert!(before == 0 || plot_of(&with, CounterTrackId(0)).is_none());
     assert!(std::ptr::eq(
-        with.slices.starts.as_ptr(),
-        trace.slices.starts.as_ptr()
+        &raw const *with.slices,
+        &raw const *trace.slices
     ));
     let mut steps = Vec::new();
     threadline::query::visible::counter(&with, &index, id, with.span, 500, &mut steps);

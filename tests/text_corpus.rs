@@ -265,7 +265,7 @@ fn minix_files_have_what_is_expected() {
             let label = trace.slices.labels[*label as usize];
             &*trace.text(label.category) == "syscalls"
         };
-        let slices = trace.slices.label_ids.iter().filter(|it| of_calls(it));
+        let slices = trace.slices.label_ids.iter().filter(of_calls);
         assert_eq!(slices.count(), number("calls"), "{name}");
         // Failures: lines that end a call, with an error.
         let failed = call_lines()

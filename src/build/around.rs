@@ -1,6 +1,7 @@
 //! Slices of a track around times that come in order: a walk along all rows at once, for many times one after
 //! the other. Answers what [`Trace::innermost_slice`] answers.
 
+use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{SliceId, Slices, ThreadId, Trace, TrackKind};
 
@@ -64,33 +65,33 @@ impl Row {
     fn walk(&mut self, slices: &Slices, time: i64) {
         self.next = first_after(&slices.starts, self.next, self.until, time);
         let last = self.next.saturating_sub(1) as usize;
-        (self.start, self.end) = (slices.starts[last], slices.end(last));
+        (self.start, self.end) = (slices.starts.at(last), slices.end(last));
         self.next_start = start_of(slices, self.next, self.until);
     }
 }
 
 fn start_of(slices: &Slices, slice: u32, until: u32) -> i64 {
     match slice < until {
-        true => slices.starts[slice as usize],
+        true => slices.starts.at(slice as usize),
         false => i64::MAX,
     }
 }
 
 /// The first from `from` on that starts after `time`: in steps that double, as it is mostly near.
-fn first_after(starts: &[i64], from: u32, until: u32, time: i64) -> u32 {
+fn first_after(starts: &Packed<i64>, from: u32, until: u32, time: i64) -> u32 {
     let (mut low, mut step) = (from, 1);
     loop {
         let probe = low.saturating_add(step - 1);
         if probe >= until {
             break;
         }
-        if starts[probe as usize] > time {
-            let range = &starts[low as usize..probe as usize];
-            return low + range.partition_point(|&start| start <= time) as u32;
+        if starts.at(probe as usize) > time {
+            let range = low as usize..probe as usize;
+            return low + starts.partition_point(range, |start| start <= time) as u32;
         }
         low = probe + 1;
         step *= 2;
     }
-    let range = &starts[low as usize..until as usize];
-    low + range.partition_point(|&start| start <= time) as u32
+    let range = low as usize..until as usize;
+    low + starts.partition_point(range, |start| start <= time) as u32
 }

@@ -9,6 +9,7 @@ use super::nesting::Nested;
 use super::points::Points;
 use super::track_kind;
 use crate::base::StringId;
+use crate::trace::packed::{Number, Packed};
 use crate::trace::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
 use crate::trace::slices::SliceRow;
 use crate::trace::{ProcessId, Trace, Track, TrackId, TrackKind};
@@ -49,11 +50,11 @@ pub fn assemble(
     let mut drafts = drafts(trace, tracks, asyncs, points);
     let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
     let table = &mut *trace.slices;
-    table.starts = vec![0; slice_count];
+    let mut starts = vec![0; slice_count];
     let mut lengths = vec![0; slice_count];
-    table.label_ids = vec![0; slice_count];
-    table.parents = vec![0; slice_count];
-    table.begins = vec![0; slice_count];
+    let mut label_ids = vec![0; slice_count];
+    let mut parents = vec![0; slice_count];
+    let mut begins = vec![0; slice_count];
     let mut steps = vec![0; slice_count];
 
     let rows = drafts.iter().map(|draft| draft.nested.row_counts.len());
@@ -61,11 +62,11 @@ pub fn assemble(
 
     // Each track fills its own stretch of every column.
     let mut columns = SliceColumns {
-        starts: &mut table.starts,
+        starts: &mut starts,
         lengths: &mut lengths,
-        label_ids: &mut table.label_ids,
-        parents: &mut table.parents,
-        begins: &mut table.begins,
+        label_ids: &mut label_ids,
+        parents: &mut parents,
+        begins: &mut begins,
         steps: &mut steps,
     };
     let mut jobs = Vec::new();
@@ -121,8 +122,17 @@ pub fn assemble(
     }
     long.par_sort_unstable();
     far.par_sort_unstable();
-    table.ends = Ends::new(lengths, long, &table.starts);
-    table.finishes = Finishes::new(steps, far, &table.begins);
+    table.label_ids = packed(label_ids);
+    table.parents = packed(parents);
+    table.ends = Ends::new(lengths, long, &starts);
+    table.starts = packed(starts);
+    table.finishes = Finishes::new(steps, far, &begins);
+    table.begins = packed(begins);
+}
+
+/// A column as the table keeps it.
+fn packed<T: Number>(values: Vec<T>) -> Packed<T> {
+    Packed::new(&values)
 }
 
 /// Tracks in their final order: by number, then the asynchronous ones. Their instants go into the table.

@@ -1,7 +1,7 @@
-//! All events of a part, 10 bytes each: when, what, who, and where in the file.
+//! All events of a part, 9 bytes each: when, what, who, and where in the file.
 //!
 //! ```text
-//! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u16
+//! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u8
 //! ```
 //!
 //! Places count in units of `1 << place_shift` bytes from the block's base. A block whose events lie too

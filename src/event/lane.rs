@@ -1,4 +1,4 @@
-//! What the bulk pass says of one part of a lane: all events in 10 bytes each, and typed rows for what is drawn.
+//! What the bulk pass says of one part of a lane: all events in 9 bytes each, and typed rows for what is drawn.
 //!
 //! `event` in a row is an index into the same part's [`EventColumns`]; its time, thread and lane (so its
 //! CPU) are found there and not repeated. Strings are numbers in the part's own [`Strings`].

@@ -1,7 +1,7 @@
 //! What readers say, in words that all formats share: lanes of compact columns, and one event in full.
 //!
 //! A reader's bulk pass turns each [`Part`] of a file into a [`LaneColumns`]: every event as
-//! 10 bytes in [`EventColumns`], plus typed rows for only what the timeline draws. `build` makes a
+//! 9 bytes in [`EventColumns`], plus typed rows for only what the timeline draws. `build` makes a
 //! `Trace` of them. Nothing here knows a format, and nothing here knows the `Trace`.
 
 pub mod columns;

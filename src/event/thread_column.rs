@@ -1,6 +1,7 @@
-//! Whose each event of a part is, 2 bytes an event: the number of its key in the part's own list of keys.
+//! Whose each event of a part is, 1 byte an event: the number of its key in the part's own list of keys.
 //!
-//! A part with more keys than 2 bytes can number keeps the keys themselves.
+//! A part with more keys than a byte can number has 2 bytes for each; one with more than those can number keeps the
+//! keys themselves.
 
 use std::ops::Range;
 
@@ -14,11 +15,9 @@ const SMALL: u32 = 4096;
 /// A key for each event.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadColumn {
-    /// Numbers in `keys`; empty if there are too many keys for that.
-    numbers: Vec<u16>,
+    events: Numbers,
+    /// The keys that are numbered, as they came.
     keys: Vec<u32>,
-    /// The key of each event, if there are too many.
-    wide: Vec<u32>,
     /// The number of each key, until all events are there.
     number_of: FxHashMap<u32, u16>,
     /// The same for small keys, plus 1; 0: not known.
@@ -26,20 +25,97 @@ pub struct ThreadColumn {
     last: Option<(u32, u16)>,
 }
 
+/// What the column has for each event.
+#[derive(Clone, Debug)]
+enum Numbers {
+    /// A number in `keys`.
+    Bytes(Vec<u8>),
+    /// The same.
+    Words(Vec<u16>),
+    /// The key.
+    Keys(Vec<u32>),
+}
+
+impl Default for Numbers {
+    fn default() -> Numbers {
+        Numbers::Bytes(Vec::new())
+    }
+}
+
+impl Numbers {
+    /// Adds a number that has room.
+    #[inline]
+    fn push(&mut self, number: u16) {
+        match self {
+            Numbers::Bytes(numbers) => numbers.push(number as u8),
+            Numbers::Words(numbers) => numbers.push(number),
+            Numbers::Keys(_) => {}
+        }
+    }
+
+    /// Makes room for one key more than the `count` that there are.
+    fn widen(&mut self, keys: &[u32]) {
+        match self {
+            Numbers::Bytes(numbers) if keys.len() > usize::from(u8::MAX) => {
+                let mut wider = Vec::with_capacity(numbers.capacity());
+                wider.extend(numbers.iter().map(|&number| u16::from(number)));
+                *self = Numbers::Words(wider);
+            }
+            Numbers::Words(numbers) if keys.len() > usize::from(u16::MAX) => {
+                let mut wider = Vec::with_capacity(numbers.capacity());
+                wider.extend(numbers.iter().map(|&number| keys[usize::from(number)]));
+                *self = Numbers::Keys(wider);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Stretches of equal neighbours.
+fn equal_runs<'a, T: Copy + PartialEq>(
+    numbers: &'a [T],
+    key: impl Fn(T) -> u32 + 'a,
+) -> impl Iterator<Item = (usize, u32)> + 'a {
+    let runs = numbers.chunk_by(|a, b| a == b);
+    runs.map(move |run| (run.len(), key(run[0])))
+}
+
+/// Each number's first and last place; numbers are given as they come.
+fn spans_of<T: Copy + Into<usize>>(numbers: &[T], count: usize) -> Vec<Range<usize>> {
+    let mut last = vec![0; count];
+    let mut firsts = Vec::with_capacity(count);
+    for (at, &number) in numbers.iter().enumerate() {
+        last[number.into()] = at;
+        if number.into() == firsts.len() {
+            firsts.push(at);
+        }
+    }
+    let spans = firsts.into_iter().zip(last);
+    spans.map(|(first, last)| first..last).collect()
+}
+
 impl ThreadColumn {
     /// Makes room for `count` more events.
     pub fn reserve(&mut self, count: usize) {
-        match self.wide.is_empty() {
-            true => self.numbers.reserve(count),
-            false => self.wide.reserve(count),
+        match &mut self.events {
+            Numbers::Bytes(numbers) => numbers.reserve(count),
+            Numbers::Words(numbers) => numbers.reserve(count),
+            Numbers::Keys(keys) => keys.reserve(count),
         }
     }
 
     /// Gives back room that is not used, when all events are there.
     pub fn shrink(&mut self) {
-        self.numbers.shrink_to_fit();
+        match &mut self.events {
+            Numbers::Bytes(numbers) => numbers.shrink_to_fit(),
+            Numbers::Words(numbers) => numbers.shrink_to_fit(),
+            Numbers::Keys(keys) => keys.shrink_to_fit(),
+        }
         self.keys.shrink_to_fit();
-        self.wide.shrink_to_fit();
+        self.forget_numbers();
+    }
+
+    fn forget_numbers(&mut self) {
         self.number_of = FxHashMap::default();
         self.number_of_small = Vec::new();
         self.last = None;
@@ -47,23 +123,25 @@ impl ThreadColumn {
 
     /// Gives every key its new one; nothing is added any more.
     pub fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> ThreadKey) {
-        for key in self.keys.iter_mut().chain(&mut self.wide) {
+        let of_events = match &mut self.events {
+            Numbers::Keys(keys) => keys.as_mut_slice(),
+            _ => &mut [],
+        };
+        for key in self.keys.iter_mut().chain(of_events) {
             *key = new(ThreadKey(*key)).0;
         }
-        self.number_of = FxHashMap::default();
-        self.number_of_small = Vec::new();
-        self.last = None;
+        self.forget_numbers();
     }
 
     /// Adds an event. Neighbours are mostly of one thread.
     #[inline]
     pub fn push(&mut self, key: ThreadKey) {
         match self.last {
-            Some((last, number)) if last == key.0 => self.numbers.push(number),
+            Some((last, number)) if last == key.0 => self.events.push(number),
             _ => match self.number_of_small.get(key.0 as usize) {
                 Some(&number) if number > 0 => {
                     self.last = Some((key.0, number - 1));
-                    self.numbers.push(number - 1);
+                    self.events.push(number - 1);
                 }
                 _ => self.push_other(key.0),
             },
@@ -71,8 +149,8 @@ impl ThreadColumn {
     }
 
     fn push_other(&mut self, key: u32) {
-        if !self.wide.is_empty() {
-            self.wide.push(key);
+        if let Numbers::Keys(keys) = &mut self.events {
+            keys.push(key);
             return;
         }
         if self.number_of.len() < self.keys.len() {
@@ -81,22 +159,21 @@ impl ThreadColumn {
         }
         if let Some(&number) = self.number_of.get(&key) {
             self.remember(key, number);
-            self.numbers.push(number);
-        } else if let Ok(number) = u16::try_from(self.keys.len()) {
-            self.keys.push(key);
-            self.number_of.insert(key, number);
-            self.remember(key, number);
-            self.numbers.push(number);
-        } else {
-            let numbers = std::mem::take(&mut self.numbers);
-            let keys = numbers.iter().map(|&number| self.keys[usize::from(number)]);
-            self.wide.reserve(numbers.capacity() + 1);
-            self.wide.extend(keys.chain([key]));
-            self.keys = Vec::new();
-            self.number_of = FxHashMap::default();
-            self.number_of_small = Vec::new();
-            self.last = None;
+            self.events.push(number);
+            return;
         }
+        self.events.widen(&self.keys);
+        if let Numbers::Keys(keys) = &mut self.events {
+            keys.push(key);
+            self.keys = Vec::new();
+            self.forget_numbers();
+            return;
+        }
+        let number = self.keys.len() as u16;
+        self.keys.push(key);
+        self.number_of.insert(key, number);
+        self.remember(key, number);
+        self.events.push(number);
     }
 
     fn remember(&mut self, key: u32, number: u16) {
@@ -114,52 +191,49 @@ impl ThreadColumn {
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> ThreadKey {
-        match self.numbers.get(index) {
-            Some(&number) => ThreadKey(self.keys[usize::from(number)]),
-            None => ThreadKey(self.wide[index]),
-        }
+        ThreadKey(match &self.events {
+            Numbers::Bytes(numbers) => self.keys[usize::from(numbers[index])],
+            Numbers::Words(numbers) => self.keys[usize::from(numbers[index])],
+            Numbers::Keys(keys) => keys[index],
+        })
     }
 
     /// Stretches of neighbouring events of one thread, in order.
     pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+        let (mut bytes, mut words, mut all) = (&[][..], &[][..], &[][..]);
+        match &self.events {
+            Numbers::Bytes(numbers) => bytes = numbers,
+            Numbers::Words(numbers) => words = numbers,
+            Numbers::Keys(keys) => all = keys,
+        }
         let mut end = 0;
-        let narrow = self.numbers.chunk_by(|a, b| a == b);
-        let narrow = narrow.map(|run| (run.len(), self.keys[usize::from(run[0])]));
-        let wide = self.wide.chunk_by(|a, b| a == b);
-        let wide = wide.map(|run| (run.len(), run[0]));
-        narrow.chain(wide).map(move |(count, key)| {
-            let start = end;
-            end += count;
-            (start..end, ThreadKey(key))
-        })
+        equal_runs(bytes, |number| self.keys[usize::from(number)])
+            .chain(equal_runs(words, |number| self.keys[usize::from(number)]))
+            .chain(equal_runs(all, |key| key))
+            .map(move |(count, key)| {
+                let start = end;
+                end += count;
+                (start..end, ThreadKey(key))
+            })
     }
 
     /// Each key with its first and last event, keys in the order in which they came first.
     #[must_use]
     pub fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
-        if !self.wide.is_empty() {
-            let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
-            for (at, &key) in self.wide.iter().enumerate() {
-                spans.entry(key).or_insert(at..at).end = at;
+        let spans = match &self.events {
+            Numbers::Bytes(numbers) => spans_of(numbers, self.keys.len()),
+            Numbers::Words(numbers) => spans_of(numbers, self.keys.len()),
+            Numbers::Keys(keys) => {
+                let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
+                for (at, &key) in keys.iter().enumerate() {
+                    spans.entry(key).or_insert(at..at).end = at;
+                }
+                let spans = spans.into_iter();
+                let mut spans: Vec<_> = spans.map(|(key, span)| (ThreadKey(key), span)).collect();
+                spans.sort_unstable_by_key(|(_, span)| span.start);
+                return spans;
             }
-            let spans = spans.into_iter();
-            let mut spans: Vec<_> = spans.map(|(key, span)| (ThreadKey(key), span)).collect();
-            spans.sort_unstable_by_key(|(_, span)| span.start);
-            return spans;
-        }
-        // Keys are numbered as they come.
-        let mut last = vec![0; self.keys.len()];
-        let mut firsts = Vec::with_capacity(self.keys.len());
-        for (at, &number) in self.numbers.iter().enumerate() {
-            last[usize::from(number)] = at;
-            if usize::from(number) == firsts.len() {
-                firsts.push(at);
-            }
-        }
-        let spans = firsts
-            .into_iter()
-            .zip(last)
-            .map(|(first, last)| first..last);
+        };
         let keys = self.keys.iter().map(|&key| ThreadKey(key));
         keys.zip(spans).collect()
     }
@@ -167,8 +241,13 @@ impl ThreadColumn {
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        (self.numbers.capacity() * 2
-            + (self.keys.capacity() + self.wide.capacity()) * 4
+        let of_events = match &self.events {
+            Numbers::Bytes(numbers) => numbers.capacity(),
+            Numbers::Words(numbers) => numbers.capacity() * 2,
+            Numbers::Keys(keys) => keys.capacity() * 4,
+        };
+        (of_events
+            + self.keys.capacity() * 4
             + self.number_of.capacity() * 8
             + self.number_of_small.capacity() * 2) as u64
     }
@@ -184,18 +263,27 @@ mod tests {
         let key = |i: usize| {
             ThreadKey(if i < 1000 {
                 i as u32 / 10
+            } else if i < 2000 {
+                i as u32 % 200
             } else {
                 (i as u32).wrapping_mul(77)
             })
         };
-        for (count, is_narrow) in [(1000, true), (70_000, true), (140_000, false)] {
-            for i in column.numbers.len().max(column.wide.len())..count {
+        let mut known = 0;
+        for (count, bytes) in [(1000, 1), (70_000, 2), (140_000, 4)] {
+            for i in known..count {
                 column.push(if i < 66_000 { key(i / 2) } else { key(i) });
             }
             column.shrink();
             let expected = |i: usize| if i < 66_000 { key(i / 2) } else { key(i) };
             assert!((0..count).all(|i| column.get(i) == expected(i)));
-            assert_eq!(!column.numbers.is_empty(), is_narrow);
+            known = count;
+            let width = match &column.events {
+                Numbers::Bytes(_) => 1,
+                Numbers::Words(_) => 2,
+                Numbers::Keys(_) => 4,
+            };
+            assert_eq!(width, bytes);
             let runs: Vec<_> = column.runs().collect();
             assert_eq!(runs.first().map(|run| run.0.clone()), Some(0..20));
             assert!(

@@ -100,7 +100,7 @@ impl OnCpus {
         if trace.runs.of(thread).is_empty() {
             return self.has_slice_by_ends(trace, slice);
         }
-        let start = Timestamp(slices.starts[slice]).max(span.start);
+        let start = Timestamp(slices.starts.at(slice)).max(span.start);
         let end = Timestamp(slices.end(slice)).min(span.end);
         // What ran up to its start or from its end on was there for no time of it, unless it has no length.
         let inside = match end.0.saturating_sub(start.0) {
@@ -114,7 +114,7 @@ impl OnCpus {
     #[must_use]
     pub fn has_slice_by_ends(&self, trace: &Trace, slice: usize) -> bool {
         let finish = trace.slices.finish(slice);
-        self.has_event(trace, EventId(trace.slices.begins[slice]))
+        self.has_event(trace, EventId(trace.slices.begins.at(slice)))
             || (finish != u32::MAX && self.has_event(trace, EventId(finish)))
     }
 }

@@ -227,7 +227,7 @@ impl<'a> Chosen<'a> {
             Share::None => false,
             Share::All => true,
             Share::OfThreads => {
-                let begin = EventId(self.trace.slices.begins[slice]);
+                let begin = EventId(self.trace.slices.begins.at(slice));
                 self.has_thread(self.trace.events.thread(begin))
             }
         };

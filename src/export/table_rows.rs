@@ -112,8 +112,8 @@ pub(super) fn slices(
     let mut order: Vec<u32> = (0..table.len() as u32).collect();
     order.sort_by_key(|&id| {
         (
-            table.starts[id as usize],
-            table.begins[id as usize],
+            table.starts.at(id as usize),
+            table.begins.at(id as usize),
             table.depth(SliceId(id)),
         )
     });

@@ -1,25 +1,25 @@
 //! The rows that pyramids are made of: runs, states, slices and points, as they lie in their tables.
 
 use super::lod::{EntryCounter, Lod, Row};
-use crate::trace::slice_ends::Ends;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CpuId, EventCursor, EventId, ThreadId, ThreadState, Trace, TrackId};
+use crate::trace::{CpuId, EventCursor, EventId, Slices, ThreadId, ThreadState, Trace, TrackId};
 
 /// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
 #[derive(Clone, Copy, Debug)]
 pub struct SpanRow<'a, L> {
     starts: &'a [i64],
-    ends: EndsOf<'a>,
+    ends: &'a [i64],
     labels: &'a [L],
     trace_end: i64,
 }
 
-/// Where the ends of a row's items are.
+/// A row of slices; what never ended lasts to the trace's end.
 #[derive(Clone, Copy, Debug)]
-enum EndsOf<'a> {
-    Times(&'a [i64]),
-    /// From this row of the table on.
-    Slices(&'a Ends, usize),
+pub struct SlicesRow<'a> {
+    slices: &'a Slices,
+    first: u32,
+    count: u32,
+    trace_end: i64,
 }
 
 /// What is in a label column.
@@ -42,12 +42,11 @@ impl Label for ThreadState {
 
 /// A row of slices; the label is the slice's label.
 #[must_use]
-pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SpanRow<'a, u32> {
-    let range = row.slices.start as usize..row.slices.end as usize;
-    SpanRow {
-        starts: &trace.slices.starts[range.clone()],
-        ends: EndsOf::Slices(&trace.slices.ends, range.start),
-        labels: &trace.slices.label_ids[range],
+pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SlicesRow<'a> {
+    SlicesRow {
+        slices: &trace.slices,
+        first: row.slices.start,
+        count: row.slices.len() as u32,
         trace_end: trace.span.end.0,
     }
 }
@@ -59,7 +58,7 @@ pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
     let range = range.start as usize..range.end as usize;
     SpanRow {
         starts: &trace.runs.starts[range.clone()],
-        ends: EndsOf::Times(&trace.runs.ends[range.clone()]),
+        ends: &trace.runs.ends[range.clone()],
         labels: &trace.runs.threads[range],
         trace_end: trace.span.end.0,
     }
@@ -72,7 +71,7 @@ pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
     let range = range.start as usize..range.end as usize;
     SpanRow {
         starts: &trace.states.starts[range.clone()],
-        ends: EndsOf::Times(&trace.states.ends[range.clone()]),
+        ends: &trace.states.ends[range.clone()],
         labels: &trace.states.states[range],
         trace_end: trace.span.end.0,
     }
@@ -87,14 +86,28 @@ impl<L: Label> Row for SpanRow<'_, L> {
     }
     fn end(&self, i: u32) -> i64 {
         let start = self.starts[i as usize];
-        let end = match self.ends {
-            EndsOf::Times(ends) => ends[i as usize],
-            EndsOf::Slices(ends, first) => ends.get(first + i as usize, start),
-        };
-        end.min(self.trace_end).max(start)
+        self.ends[i as usize].min(self.trace_end).max(start)
     }
     fn label(&self, i: u32) -> u32 {
         self.labels[i as usize].number()
+    }
+}
+
+impl Row for SlicesRow<'_> {
+    fn len(&self) -> u32 {
+        self.count
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.slices.starts.at((self.first + i) as usize)
+    }
+    fn end(&self, i: u32) -> i64 {
+        let row = (self.first + i) as usize;
+        let start = self.slices.starts.at(row);
+        let end = self.slices.ends.get(row, start);
+        end.min(self.trace_end).max(start)
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.slices.label_ids.at((self.first + i) as usize)
     }
 }
 

@@ -57,10 +57,10 @@ pub fn durations(
         .flat_map_iter(|row| {
             let slices = &trace.slices;
             let inside = slices.overlapping(row, area.span);
-            let named = inside.filter(|&at| is_wanted(slices.label_ids[at as usize]));
+            let named = inside.filter(|&at| is_wanted(slices.label_ids.at(at as usize)));
             named.map(|at| {
                 let end = slices.end(at as usize).min(trace.span.end.0);
-                (end.saturating_sub(slices.starts[at as usize]).max(0), at)
+                (end.saturating_sub(slices.starts.at(at as usize)).max(0), at)
             })
         })
         .collect();

@@ -18,8 +18,9 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
     let track = trace.slices.row_of(id).track;
     let below = trace.slices.rows.get(row).filter(|row| row.track == track);
     let range = below.map_or(0..0, |row| row.slices.clone());
-    let starts = &trace.slices.starts[range.start as usize..range.end as usize];
-    let first = starts.partition_point(|start| *start < slice.start.0) as u32;
+    let rows = range.start as usize..range.end as usize;
+    let starts = &trace.slices.starts;
+    let first = starts.partition_point(rows, |start| start < slice.start.0) as u32;
     (range.start + first..range.end)
         .map(SliceId)
         .take_while(move |&child| trace.slices.get(child).start < end)
@@ -30,7 +31,7 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
 #[must_use]
 pub fn self_time(trace: &Trace, id: SliceId) -> (Nanos, usize) {
     let length = |id: SliceId| {
-        let start = trace.slices.starts[id.0 as usize];
+        let start = trace.slices.starts.at(id.0 as usize);
         trace.slice_end(id).0.saturating_sub(start)
     };
     let (mut inside, mut count) = (0_i64, 0);

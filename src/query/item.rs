@@ -117,7 +117,7 @@ impl Item {
                     TrackKind::Cpu(_) | TrackKind::Async(_) => Some(
                         trace
                             .events
-                            .thread(EventId(trace.slices.begins[id.0 as usize])),
+                            .thread(EventId(trace.slices.begins.at(id.0 as usize))),
                     ),
                 }
             }
@@ -147,7 +147,7 @@ pub fn type_word(item: Item) -> &'static str {
 
 fn label_name(trace: &Trace, id: SliceId) -> String {
     let label = trace.slices.label_ids.get(id.0 as usize);
-    let label = label.and_then(|label| trace.slices.labels.get(*label as usize));
+    let label = label.and_then(|label| trace.slices.labels.get(label as usize));
     label.map_or_else(String::new, |label| trace.text(label.name).into_owned())
 }
 
@@ -222,7 +222,7 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
             .get(id.0 as usize)
             .copied()
             .map(EventId),
-        Item::Slice(id) => trace.slices.begins.get(id.0 as usize).copied().map(EventId),
+        Item::Slice(id) => trace.slices.begins.get(id.0 as usize).map(EventId),
         Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
         Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),
         Item::Sample(_, row) => trace

@@ -151,7 +151,7 @@ fn durations(
             let taken = meant.filter_map(|row| {
                 let slice = trace.slices.get(SliceId(row as u32));
                 let length = slice.end? - slice.start;
-                Some((slice.start.0, length.0 as f64, trace.slices.begins[row]))
+                Some((slice.start.0, length.0 as f64, trace.slices.begins.at(row)))
             });
             let part = taken.collect();
             job.advance((until - first) as u64);

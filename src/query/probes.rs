@@ -273,7 +273,7 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
         return Vec::new();
     }
     let cursor = trace.events.cursor();
-    for (index, &label) in slices.label_ids.iter().enumerate() {
+    for (index, label) in slices.label_ids.iter().enumerate() {
         if !is_probe.get(label as usize).copied().unwrap_or(false) {
             continue;
         }

@@ -459,7 +459,7 @@ fn interrupts(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId
     if let Some(&outermost) = found.last()
         && kind_of(trace, outermost) == HopKind::Softirq
     {
-        let start = Timestamp(trace.slices.starts[outermost.0 as usize]);
+        let start = Timestamp(trace.slices.starts.at(outermost.0 as usize));
         found.extend(last_before(trace, track, start).filter(|slice| {
             let gap = start - Timestamp(trace.slices.end(slice.0 as usize));
             gap <= SOFTIRQ_FOLLOWS && kind_of(trace, *slice) == HopKind::Irq
@@ -486,12 +486,12 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
     let slices = &trace.slices;
     let rows = rows_of(trace, track).iter().rev();
     rows.filter_map(|row| {
-        let starts = slices
+        let range = row.slices.start as usize..row.slices.end as usize;
+        let after = slices
             .starts
-            .get(row.slices.start as usize..row.slices.end as usize)?;
-        let after = starts.partition_point(|&start| start <= time.0);
+            .partition_point(range, |start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
-        (slices.end(at as usize) >= time.0 && slices.starts[at as usize] < time.0)
+        (slices.end(at as usize) >= time.0 && slices.starts.at(at as usize) < time.0)
             .then_some(SliceId(at))
     })
     .collect()

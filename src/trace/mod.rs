@@ -14,6 +14,7 @@ pub mod files;
 pub mod flows;
 pub mod instants;
 pub mod logs;
+pub mod packed;
 pub mod plots;
 pub mod runs;
 pub mod shared;
@@ -155,14 +156,14 @@ impl Trace {
         self.slices.rows[track.rows.start as usize..track.rows.end as usize]
             .iter()
             .filter_map(|row| {
-                let starts =
-                    &self.slices.starts[row.slices.start as usize..row.slices.end as usize];
+                let slices = row.slices.start as usize..row.slices.end as usize;
+                let starts = &self.slices.starts;
                 // The last that begins at or before `time`; of several at once, the one that lasts.
-                let after = starts.partition_point(|&start| start <= time.0);
+                let after = starts.partition_point(slices, |start| start <= time.0);
                 let index = row.slices.start + after.checked_sub(1)? as u32;
                 (self.slices.end(index as usize) > time.0).then_some(SliceId(index))
             })
-            .max_by_key(|id| (self.slices.starts[id.0 as usize], id.0))
+            .max_by_key(|id| (self.slices.starts.at(id.0 as usize), id.0))
     }
 
     /// The file that a row of a table lies in: `range` is the table's part of a [`Source`]. `None` where there

@@ -1,9 +1,10 @@
-//! Slices: durations on tracks, as columns, 26 bytes each where most are short (see `slice_ends`).
+//! Slices: durations on tracks, as columns of some 16 bytes each where most are short (see `packed`, `slice_ends`).
 //!
 //! They lie sorted by (track, row, start); a row holds no two slices that overlap, so both the starts and
 //! the ends of a row are sorted. A track's rows are what is drawn one below the other.
 
 use super::events::EventId;
+use super::packed::Packed;
 use super::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{StringId, TimeSpan, Timestamp};
@@ -32,13 +33,13 @@ pub struct SliceLabel {
 #[derive(Clone, Debug, Default)]
 pub struct Slices {
     /// First nanosecond.
-    pub starts: Vec<i64>,
+    pub starts: Packed<i64>,
     /// Rows of `labels`.
-    pub label_ids: Vec<u32>,
+    pub label_ids: Packed<u32>,
     /// The slice around it, `u32::MAX` if none.
-    pub parents: Vec<u32>,
+    pub parents: Packed<u32>,
     /// The event that began it.
-    pub begins: Vec<u32>,
+    pub begins: Packed<u32>,
     /// When they end: ask [`Slices::end`].
     pub ends: Ends,
     /// Which events ended them: ask [`Slices::finish`].
@@ -99,7 +100,7 @@ impl Slices {
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> i64 {
-        self.ends.get(row, self.starts[row])
+        self.ends.get(row, self.starts.at(row))
     }
 
     /// The event that ended a slice, `u32::MAX` if none (unfinished, or arrived whole). Panics if there is no such
@@ -107,24 +108,27 @@ impl Slices {
     #[inline]
     #[must_use]
     pub fn finish(&self, row: usize) -> u32 {
-        self.finishes.get(row, self.begins[row])
+        self.finishes.get(row, self.begins.at(row))
     }
 
-    /// Sets end and finish of every slice; starts and begins are there.
-    pub fn set_ends(&mut self, rows: &[(i64, u32)]) {
-        let (mut lengths, mut steps) = (vec![0; rows.len()], vec![0; rows.len()]);
+    /// Sets the columns of all slices: when each starts and what began it, when it ends and what ended it.
+    pub fn set_times(&mut self, starts: Vec<(i64, u32)>, ends: &[(i64, u32)]) {
+        let (starts, begins): (Vec<i64>, Vec<u32>) = starts.into_iter().unzip();
+        let (mut lengths, mut steps) = (vec![0; ends.len()], vec![0; ends.len()]);
         let mut columns = EndColumns {
             lengths: &mut lengths,
             steps: &mut steps,
         };
         let mut exceptions = EndExceptions::default();
-        let known = rows.iter().zip(self.starts.iter().zip(&self.begins));
+        let known = ends.iter().zip(starts.iter().zip(&begins));
         for (row, (&(end, finish), (&start, &begin))) in known.enumerate() {
             let place = (row, row as u32);
             columns.set(place, (start, end), (begin, finish), &mut exceptions);
         }
-        self.ends = Ends::new(lengths, exceptions.long, &self.starts);
-        self.finishes = Finishes::new(steps, exceptions.far, &self.begins);
+        self.ends = Ends::new(lengths, exceptions.long, &starts);
+        self.finishes = Finishes::new(steps, exceptions.far, &begins);
+        self.starts = Packed::new(&starts);
+        self.begins = Packed::new(&begins);
     }
 
     /// One slice. Panics if there is no such row, as slices do.
@@ -134,13 +138,13 @@ impl Slices {
         let some = |value: u32| (value != u32::MAX).then_some(value);
         Slice {
             id,
-            start: Timestamp(self.starts[i]),
+            start: Timestamp(self.starts.at(i)),
             end: Some(self.end(i))
                 .filter(|&end| end != i64::MAX && self.unended.binary_search(&id.0).is_err())
                 .map(Timestamp),
-            label: LabelId(self.label_ids[i]),
-            parent: some(self.parents[i]).map(SliceId),
-            begin: EventId(self.begins[i]),
+            label: LabelId(self.label_ids.at(i)),
+            parent: some(self.parents.at(i)).map(SliceId),
+            begin: EventId(self.begins.at(i)),
             finish: some(self.finish(i)).map(EventId),
         }
     }
@@ -149,7 +153,7 @@ impl Slices {
     #[must_use]
     pub fn label(&self, id: SliceId) -> SliceLabel {
         self.labels
-            .get(self.label_ids[id.0 as usize] as usize)
+            .get(self.label_ids.at(id.0 as usize) as usize)
             .copied()
             .unwrap_or_default()
     }
@@ -158,10 +162,10 @@ impl Slices {
     #[must_use]
     pub fn depth(&self, id: SliceId) -> u32 {
         let mut depth = 0;
-        let mut at = self.parents[id.0 as usize];
+        let mut at = self.parents.at(id.0 as usize);
         while at != u32::MAX {
             depth += 1;
-            at = self.parents[at as usize];
+            at = self.parents.at(at as usize);
         }
         depth
     }
@@ -179,9 +183,10 @@ impl Slices {
         let (from, until) = (row.slices.start as usize, row.slices.end as usize);
         // A slice that ends where the span starts is outside, unless it has no length and starts there.
         let first = self.first_that(row, |i| {
-            self.starts[i] >= span.start.0 || self.end(i) > span.start.0
+            self.starts.at(i) >= span.start.0 || self.end(i) > span.start.0
         }) as usize;
-        let last = from + self.starts[from..until].partition_point(|&start| start < span.end.0);
+        let is_before = |start| start < span.end.0;
+        let last = from + self.starts.partition_point(from..until, is_before);
         first as u32..(last.max(first)) as u32
     }
 
@@ -203,11 +208,11 @@ impl Slices {
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        (self.starts.capacity() * 8
+        (self.starts.memory_bytes()
             + self.ends.memory_bytes()
-            + self.label_ids.capacity() * 4
-            + self.parents.capacity() * 4
-            + self.begins.capacity() * 4
+            + self.label_ids.memory_bytes()
+            + self.parents.memory_bytes()
+            + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
             + self.unended.capacity() * 4
             + self.labels.capacity() * size_of::<SliceLabel>()

@@ -3,7 +3,10 @@
 //! Ids are row numbers of one generation. An anchor is sort, time, name and owner; finding it again is a binary
 //! search in the rows of that sort.
 
+use std::ops::Range;
+
 use crate::base::Timestamp;
+use crate::base::order::first_not;
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::trace::{
@@ -87,35 +90,41 @@ pub fn find(trace: &Trace, anchor: &Anchor) -> Option<Item> {
 /// Every row of that sort that begins at `time`: at most a few a track.
 fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
     let mut found = Vec::new();
-    let mut look = |starts: &[i64], rows: std::ops::Range<u32>, item: &dyn Fn(u32) -> Item| {
-        let Some(starts) = starts.get(rows.start as usize..rows.end as usize) else {
-            return;
-        };
-        let first = starts.partition_point(|start| *start < time.0);
-        let same = starts[first..].iter().take_while(|start| **start == time.0);
-        let count = same.take(MOST_AT_ONCE).count() as u32;
-        let first = rows.start + first as u32;
-        found.extend((first..first + count).map(item));
+    type StartOf<'a> = &'a dyn Fn(u32) -> Option<i64>;
+    let mut look = |start: StartOf<'_>, rows: Range<u32>, item: &dyn Fn(u32) -> Item| {
+        let first = first_not(rows.start as usize..rows.end as usize, |row| {
+            start(row as u32).is_some_and(|start| start < time.0)
+        });
+        let same = (first as u32..rows.end).take_while(|&row| start(row) == Some(time.0));
+        found.extend(same.take(MOST_AT_ONCE).map(item));
     };
     match sort {
         "slice" => {
             for row in &trace.slices.rows {
-                look(&trace.slices.starts, row.slices.clone(), &|id| {
-                    Item::Slice(SliceId(id))
-                });
+                look(
+                    &|row| trace.slices.starts.get(row as usize),
+                    row.slices.clone(),
+                    &|id| Item::Slice(SliceId(id)),
+                );
             }
         }
         "run" => {
             for cpu in 0..trace.cpus.len() as u32 {
-                look(&trace.runs.starts, trace.runs.on(CpuId(cpu)), &|id| {
-                    Item::Run(RunId(id))
-                });
+                look(
+                    &|row| trace.runs.starts.get(row as usize).copied(),
+                    trace.runs.on(CpuId(cpu)),
+                    &|id| Item::Run(RunId(id)),
+                );
             }
         }
         "state" => {
             for thread in 0..trace.threads.len() as u32 {
                 let rows = trace.states.of(ThreadId(thread));
-                look(&trace.states.starts, rows, &|id| Item::State(StateId(id)));
+                look(
+                    &|row| trace.states.starts.get(row as usize).copied(),
+                    rows,
+                    &|id| Item::State(StateId(id)),
+                );
             }
         }
         "flow" => {
@@ -148,9 +157,11 @@ fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
         }
         "counter" => {
             for (track, id) in trace.counters.tracks.iter().zip(0..) {
-                look(&trace.counters.times, track.samples.clone(), &|row| {
-                    Item::Sample(CounterTrackId(id), row)
-                });
+                look(
+                    &|row| trace.counters.times.get(row as usize).copied(),
+                    track.samples.clone(),
+                    &|row| Item::Sample(CounterTrackId(id), row),
+                );
             }
         }
         _ => {}

@@ -157,7 +157,7 @@ fn times_of(source: &LoadedTrace) -> Vec<i64> {
     let slices = &trace.slices;
     let flows = trace.flows.rows.iter();
     let mut times = [
-        some(slices.starts.clone()),
+        some(slices.starts.iter().collect()),
         some((0..slices.len()).map(|index| slices.end(index)).collect()),
         some(flows.clone().map(|flow| flow.from.time.0).collect()),
         some(flows.map(|flow| flow.to.time.0).collect()),

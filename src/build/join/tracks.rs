@@ -2,7 +2,9 @@
 //! the slices.
 
 use super::Joined;
+use crate::base::Timestamp;
 use crate::trace::flows::FlowPoint;
+use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
 
@@ -65,26 +67,22 @@ impl Joined<'_> {
                 instants: first_instant..ours.instants.events.len() as u32,
             });
         }
+        let mut starts: Vec<(i64, u32)> = Vec::new();
         let mut ends: Vec<(i64, u32)> = Vec::new();
+        let (mut labels, mut parents) = (Vec::new(), Vec::new());
         for &(_, number, at) in &order {
             let (theirs, moves) = &self.members[number];
             let (ours, there) = (&mut *self.trace.slices, &theirs.slices);
             for row in theirs.tracks[at as usize].rows.clone() {
                 let range = &there.rows[row as usize].slices;
                 let range = range.start as usize..range.end as usize;
-                ours.starts
-                    .extend(moves.times(&there.starts[range.clone()]));
-                let labels = there.label_ids[range.clone()].iter();
-                ours.label_ids
-                    .extend(labels.map(|&label| label + moves.first_label));
-                let parents = there.parents[range.clone()].iter();
-                ours.parents.extend(parents.map(|&parent| {
-                    slice_here(there, &slice_moves[number], SliceId(parent))
-                        .map_or(u32::MAX, |id| id.0)
-                }));
-                ours.begins
-                    .extend(moves.events(&there.begins[range.clone()]));
                 for row in range {
+                    labels.push(there.label_ids.at(row) + moves.first_label);
+                    let parent = SliceId(there.parents.at(row));
+                    let parent = slice_here(there, &slice_moves[number], parent);
+                    parents.push(parent.map_or(u32::MAX, |id| id.0));
+                    let start = moves.time(Timestamp(there.starts.at(row)));
+                    starts.push((start.0, moves.event_or_none(there.begins.at(row))));
                     let end = there.end(row);
                     if end == i64::MAX {
                         ours.unended.push(ends.len() as u32);
@@ -93,7 +91,10 @@ impl Joined<'_> {
                 }
             }
         }
-        self.trace.slices.set_ends(&ends);
+        let slices = &mut *self.trace.slices;
+        slices.set_times(starts, &ends);
+        slices.label_ids = Packed::new(&labels);
+        slices.parents = Packed::new(&parents);
         slice_moves
     }
 

@@ -52,19 +52,24 @@ impl AsyncIds {
             .iter()
             .flat_map(|row| row.slices.clone())
             .collect();
-        order.sort_by_key(|&slice| (slices.starts[slice as usize], slices.begins[slice as usize]));
+        order.sort_by_key(|&slice| {
+            (
+                slices.starts.at(slice as usize),
+                slices.begins.at(slice as usize),
+            )
+        });
         let mut busy: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
         let mut free: Vec<u64> = Vec::new();
         for slice in order {
             let index = slice as usize;
             while let Some(&Reverse((end, id))) = busy.peek() {
-                if end > slices.starts[index] {
+                if end > slices.starts.at(index) {
                     break;
                 }
                 busy.pop();
                 free.push(id);
             }
-            let id = match self.slices.get(&slices.parents[index]) {
+            let id = match self.slices.get(&slices.parents.at(index)) {
                 Some(&around) => around,
                 None => {
                     let id = free.pop().unwrap_or_else(|| take(next));
@@ -111,7 +116,7 @@ fn first_event(trace: &Trace, track: &Track) -> Option<EventId> {
         .iter()
         .find_map(|row| row.slices.clone().next());
     let event = match slice {
-        Some(slice) => trace.slices.begins.get(slice as usize).copied(),
+        Some(slice) => trace.slices.begins.get(slice as usize),
         None => instants_of(trace, track).first().copied(),
     };
     event.map(EventId)

@@ -21,7 +21,7 @@ impl<'a> Items<'a> {
             // At most one slice of a row lies over a point.
             let index = found.start as usize;
             if found.is_empty()
-                || trace.slices.starts[index] >= span.start.0
+                || trace.slices.starts.at(index) >= span.start.0
                 || !self.chosen.has_slice(row.track, index)
             {
                 continue;
@@ -33,7 +33,7 @@ impl<'a> Items<'a> {
                 }
                 _ => What::Whole,
             };
-            list.push((trace.slices.starts[index], (what, index, track)));
+            list.push((trace.slices.starts.at(index), (what, index, track)));
         }
         // Of a track, rows come in their order, and stay in it where slices started together.
         list.sort_by_key(|(start, _)| *start);
@@ -140,7 +140,7 @@ impl<'a> Items<'a> {
                 } else {
                     What::End
                 };
-                list.push((trace.slices.starts[index], what, index, track));
+                list.push((trace.slices.starts.at(index), what, index, track));
             }
         }
         // The innermost ends first.

@@ -323,7 +323,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// When a slice really began and ended, where the range hides it.
     fn border_args(&self, item: &Item) -> Vec<Arg<'static>> {
-        let start = self.source.trace.slices.starts[item.row as usize];
+        let start = self.source.trace.slices.starts.at(item.row as usize);
         let end = item.slice.end;
         let mut args = Vec::new();
         let span = self.source.chosen.span;

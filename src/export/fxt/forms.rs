@@ -32,15 +32,15 @@ impl BeginsAround {
             let rows = track.rows.start as usize..track.rows.end as usize;
             let rows = slices.rows.get(rows).unwrap_or_default();
             for index in rows.iter().flat_map(|row| row.slices.clone()) {
-                let parent = slices.parents[index as usize];
+                let parent = slices.parents.at(index as usize);
                 let start = slices.starts.get(parent as usize);
-                if start != Some(&slices.starts[index as usize]) {
+                if start != Some(slices.starts.at(index as usize)) {
                     continue;
                 }
                 let around = parent as usize;
                 let is_begin = slices.finish(around) != u32::MAX || slices.end(around) == i64::MAX;
                 let begin = match is_begin {
-                    true => Some((slices.begins[around], 1)),
+                    true => Some((slices.begins.at(around), 1)),
                     false => found
                         .get(&parent)
                         .map(|&(begin, distance)| (begin, distance.saturating_add(1))),
@@ -59,9 +59,9 @@ impl BeginsAround {
     #[inline]
     pub fn of(&self, trace: &Trace, index: usize) -> Option<(u32, u64)> {
         let slices = &trace.slices;
-        let parent = *slices.parents.get(index)? as usize;
+        let parent = slices.parents.get(index)? as usize;
         // Few start together: the others need not be looked up.
-        if *slices.starts.get(parent)? != slices.starts[index] {
+        if slices.starts.get(parent)? != slices.starts.at(index) {
             return None;
         }
         let &(begin, distance) = self.0.get(&u32::try_from(index).ok()?)?;
@@ -82,10 +82,10 @@ impl BeginsAround {
     /// its begin and end would be read before that one's begin.
     fn is_pulled_in(&self, trace: &Trace, index: usize) -> bool {
         let slices = &trace.slices;
-        slices.starts[index] == slices.end(index)
+        slices.starts.at(index) == slices.end(index)
             && self
                 .of(trace, index)
-                .is_some_and(|(begin, _)| begin > slices.begins[index])
+                .is_some_and(|(begin, _)| begin > slices.begins.at(index))
     }
 }
 
@@ -130,12 +130,12 @@ fn nests(
     above: &Range<u32>,
 ) -> bool {
     let slices = &trace.slices;
-    let start = |index: u32| slices.starts[index as usize];
-    let begin = |index: u32| (start(index), slices.begins[index as usize]);
+    let start = |index: u32| slices.starts.at(index as usize);
+    let begin = |index: u32| (start(index), slices.begins.at(index as usize));
     let end = |index: u32| (slices.end(index as usize), slices.finish(index as usize));
     let is_whole = |index: u32| begins.is_whole(trace, index as usize, Form::AsCame);
     let before = (index > row.start).then(|| index - 1);
-    let parent = Some(slices.parents[index as usize]).filter(|&parent| parent != u32::MAX);
+    let parent = Some(slices.parents.at(index as usize)).filter(|&parent| parent != u32::MAX);
     if parent.is_none() != above.is_empty() {
         return false;
     }

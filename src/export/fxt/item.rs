@@ -42,9 +42,9 @@ impl SliceFacts {
         let slices = &trace.slices;
         SliceFacts {
             end: slices.end(index),
-            begin: slices.begins[index],
+            begin: slices.begins.at(index),
             finish: slices.finish(index),
-            label: slices.label_ids[index],
+            label: slices.label_ids.at(index),
         }
     }
 }
@@ -191,8 +191,8 @@ pub(super) fn order_of_whole_in(
 /// The place of a slice's end: before what else its event does, but after the slice's begin.
 pub(super) fn order_of_end(trace: &Trace, slice: usize) -> u64 {
     let slices = &trace.slices;
-    let is_at_once =
-        slices.starts[slice] == slices.end(slice) && slices.begins[slice] == slices.finish(slice);
+    let is_at_once = slices.starts.at(slice) == slices.end(slice)
+        && slices.begins.at(slice) == slices.finish(slice);
     let which = if is_at_once {
         END_AT_ONCE_ORDER
     } else {

@@ -350,9 +350,9 @@ impl<'a> Items<'a> {
                     order_of_whole_in(self.trace, &self.begins, index, depth)
                 }
                 (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
-                _ => order_of(slices.begins[index]),
+                _ => order_of(slices.begins.at(index)),
             };
-            let at = (slices.starts[index], order);
+            let at = (slices.starts.at(index), order);
             list.push(Item::of_slice(self.trace, what, at, index, row.track.0));
         }
         if form == Form::Whole {
@@ -374,7 +374,7 @@ impl<'a> Items<'a> {
     /// Whether a slice that ends is ended by an event of its own.
     pub(super) fn has_own_end(&self, index: usize, form: Form) -> bool {
         let slices = &self.trace.slices;
-        let began = slices.starts[index] >= self.chosen.span.start.0;
+        let began = slices.starts.at(index) >= self.chosen.span.start.0;
         match form {
             // One that ended when the range starts is not in it.
             Form::Async => began || slices.end(index) > self.chosen.span.start.0,

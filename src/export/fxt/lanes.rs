@@ -110,9 +110,10 @@ impl Lane {
     pub fn time_at(self, rows: &Rows<'_>, index: usize) -> i64 {
         let trace = rows.trace;
         match self {
-            Lane::Slices { row, .. } => {
-                trace.slices.starts[trace.slices.rows[row as usize].slices.start as usize + index]
-            }
+            Lane::Slices { row, .. } => trace
+                .slices
+                .starts
+                .at(trace.slices.rows[row as usize].slices.start as usize + index),
             Lane::Instants { track } => {
                 let at = trace.tracks[track as usize].instants.start as usize + index;
                 trace.events.time(EventId(trace.instants.events[at])).0

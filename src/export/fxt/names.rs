@@ -64,7 +64,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         let rows = rows.unwrap_or_default().iter();
         for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(slices.begins[slice as usize]);
+                meet(slices.begins.at(slice as usize));
                 let ends_inside = slices.end(slice as usize) < span.end.0;
                 meet(if ends_inside {
                     slices.finish(slice as usize)

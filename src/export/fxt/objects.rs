@@ -141,8 +141,8 @@ impl Missing<'_> {
                 let first = first.map(|first| first as usize);
                 begins.extend(
                     first
-                        .filter(|&first| trace.slices.starts[first] < span.start.0)
-                        .map(|first| trace.slices.begins[first]),
+                        .filter(|&first| trace.slices.starts.at(first) < span.start.0)
+                        .map(|first| trace.slices.begins.at(first)),
                 );
             }
         }

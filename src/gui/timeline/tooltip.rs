@@ -91,7 +91,7 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
     let of = |id: u32| -> Option<(u32, i64)> {
         let at = id as usize;
         let label = match lane {
-            LaneKind::Slices(_) => *trace.slices.label_ids.get(at)?,
+            LaneKind::Slices(_) => trace.slices.label_ids.get(at)?,
             LaneKind::Runs(_) if at < trace.runs.len() => trace.runs.get(RunId(id)).thread.0,
             LaneKind::States(_) => *trace.states.states.get(at)? as u32,
             LaneKind::Instants(_) if at < trace.instants.len() => {

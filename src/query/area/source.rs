@@ -79,7 +79,7 @@ impl Source<'_> {
     #[inline]
     pub fn start(&self, row: u32) -> i64 {
         match self.shape.what {
-            What::Slices => self.trace.slices.starts[row as usize],
+            What::Slices => self.trace.slices.starts.at(row as usize),
             What::Runs => self.trace.runs.starts[row as usize],
             What::States => self.trace.states.starts[row as usize],
         }
@@ -105,7 +105,7 @@ impl Source<'_> {
     #[inline]
     pub fn parent(&self, row: u32) -> Option<u32> {
         let parent = match self.shape.what {
-            What::Slices => self.trace.slices.parents[row as usize],
+            What::Slices => self.trace.slices.parents.at(row as usize),
             What::Runs | What::States => u32::MAX,
         };
         (parent != u32::MAX).then_some(parent)
@@ -142,7 +142,7 @@ impl Source<'_> {
         match self.shape.what {
             What::Slices => match self.shape.by {
                 GroupBy::Name => {
-                    let label = trace.slices.label_ids[at as usize];
+                    let label = trace.slices.label_ids.at(at as usize);
                     let group = self.shape.label_groups.get(label as usize);
                     group.copied().unwrap_or(NOWHERE)
                 }
@@ -195,7 +195,7 @@ impl Source<'_> {
     }
 
     fn begin_of(&self, at: u32) -> Option<EventId> {
-        let begin = *self.trace.slices.begins.get(at as usize)?;
+        let begin = self.trace.slices.begins.get(at as usize)?;
         ((begin as usize) < self.trace.events.len()).then_some(EventId(begin))
     }
 

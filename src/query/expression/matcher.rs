@@ -103,7 +103,7 @@ impl Probe<'_> {
                 matcher.of_kind(trace.events.kind(id))
             }
             Item::Slice(id) if (id.0 as usize) < trace.slices.len() => {
-                matcher.of_label(trace.slices.label_ids[id.0 as usize])
+                matcher.of_label(trace.slices.label_ids.at(id.0 as usize))
             }
             Item::Cpu(_) | Item::Track(_) => Verdict::Ask,
             item if item.span(trace).is_none() => Verdict::No,
@@ -199,7 +199,7 @@ impl Probe<'_> {
         let trace = self.matcher.trace;
         match item {
             Item::Slice(id) => {
-                let label = trace.slices.label_ids[id.0 as usize];
+                let label = trace.slices.label_ids.at(id.0 as usize);
                 Some(by.labels.get(label as usize).copied().unwrap_or(false))
             }
             Item::Event(_) | Item::Instant(_) => {

@@ -86,14 +86,14 @@ fn add_track(tree: &mut Tree, trace: &Trace, id: TrackId, span: TimeSpan, roots:
         let mut nodes = Vec::with_capacity(inside.len());
         for at in inside.clone() {
             let index = at as usize;
-            let start = slices.starts[index].max(span.start.0);
+            let start = slices.starts.at(index).max(span.start.0);
             let end = slices.end(index).min(trace.span.end.0).min(span.end.0);
             let length = end.saturating_sub(start).max(0);
-            let parent = match slices.parents[index] {
+            let parent = match slices.parents.at(index) {
                 u32::MAX => root,
                 parent => node_of(&above, parent).unwrap_or(root),
             };
-            let label = slices.label_ids[index] as usize;
+            let label = slices.label_ids.at(index) as usize;
             let name = match names.get(label) {
                 Some(&u32::MAX) => {
                     let text = slices.labels.get(label).map(|label| trace.text(label.name));

@@ -59,7 +59,7 @@ impl Scan<'_> {
         for row in rows {
             let item = item(row);
             if let Item::Slice(_) = item
-                && self.matcher.of_label(slices.label_ids[row as usize]) == Verdict::No
+                && self.matcher.of_label(slices.label_ids.at(row as usize)) == Verdict::No
             {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Scan<'_> {
             }
             self.marks.set(item);
             if let Item::Slice(id) = item {
-                self.covered.set(slices.begins[id.0 as usize]);
+                self.covered.set(slices.begins.at(id.0 as usize));
                 self.covered.set(slices.finish(id.0 as usize));
             }
             hits.push(self.hit(item));
@@ -120,7 +120,6 @@ impl Scan<'_> {
             (&trace.instants.events, &marks.instants),
             (&trace.runs.events, &marks.runs),
             (&trace.states.events, &marks.states),
-            (&trace.slices.begins, &marks.slices),
         ];
         for (events, of_rows) in made {
             events.par_iter().enumerate().for_each(|(row, &event)| {
@@ -129,6 +128,12 @@ impl Scan<'_> {
                 }
             });
         }
+        let begins = &trace.slices.begins;
+        (0..begins.len()).into_par_iter().for_each(|row| {
+            if marks.events.has(begins.at(row)) {
+                marks.slices.set(row as u32);
+            }
+        });
     }
 
     pub fn is_in_span(&self, item: Item) -> bool {
@@ -161,7 +166,7 @@ impl Scan<'_> {
             .get(track.rows.start as usize..track.rows.end as usize);
         let slices = rows.unwrap_or(&[]).iter();
         let slices = slices.filter_map(|row| trace.slices.starts.get(row.slices.start as usize));
-        let first = slices.min().map(|time| Timestamp(*time));
+        let first = slices.min().map(Timestamp);
         first.unwrap_or(trace.span.start)
     }
 }

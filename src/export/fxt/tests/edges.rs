@@ -1,6 +1,7 @@
 //! Ranges, times, names and arguments at the edges of what there is and of what the format holds.
 
 use super::*;
+use crate::trace::packed::Packed;
 
 fn row(name: &str, start: i64, end: i64) -> (String, u64, i64, i64) {
     (name.to_owned(), 11, start, end)
@@ -259,11 +260,8 @@ fn times_below_zero_are_shifted_and_the_file_says_by_how_much() {
     let trace = std::sync::Arc::get_mut(&mut source.trace).unwrap();
     // As a clock that counts from an event in the middle.
     let back = 500;
-    trace
-        .slices
-        .starts
-        .iter_mut()
-        .for_each(|time| *time -= back);
+    let starts = trace.slices.starts.iter().map(|time| time - back);
+    trace.slices.starts = Packed::new(&starts.collect::<Vec<_>>());
     // Their ends are said from there.
     let moved = |time: Timestamp| Timestamp(time.0 - back);
     trace.span = crate::base::TimeSpan::new(moved(trace.span.start), moved(trace.span.end));

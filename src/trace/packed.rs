@@ -1,0 +1,277 @@
+//! Numbers that are near their neighbours, in as few bits as a block of 128 of them needs.
+//!
+//! ```text
+//! block: least value i64 | where its bits start u32 | width u8      value: what it is above the least, `width` bits
+//! ```
+//!
+//! Any value is found in constant time: the bits of a value are within 8 bytes, from a byte's boundary, as widths
+//! are at most 57 bits, or 64.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::base::order;
+
+const BLOCK_SHIFT: u32 = 7;
+const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
+/// A block whose values have one bit has so many bytes.
+const BYTES_A_BIT: usize = BLOCK_LEN / 8;
+/// Wider values take 64 bits.
+const MOST_BITS: u32 = 57;
+/// So that 8 bytes can be read at the last value, too.
+const PADDING: usize = 8;
+/// How many blocks are packed at a time.
+const BLOCKS_A_JOB: usize = 256;
+
+/// What can be packed.
+pub trait Number: Copy + Send + Sync {
+    /// As a signed number of 64 bits.
+    fn widened(self) -> i64;
+    /// The number again.
+    fn narrowed(wide: i64) -> Self;
+}
+
+impl Number for i64 {
+    fn widened(self) -> i64 {
+        self
+    }
+    fn narrowed(wide: i64) -> i64 {
+        wide
+    }
+}
+
+impl Number for u32 {
+    fn widened(self) -> i64 {
+        i64::from(self)
+    }
+    fn narrowed(wide: i64) -> u32 {
+        wide as u32
+    }
+}
+
+/// A column; see the module's text.
+#[derive(Clone, Debug)]
+pub struct Packed<T> {
+    blocks: Vec<Block>,
+    bits: Vec<u8>,
+    count: usize,
+    of: PhantomData<T>,
+}
+
+impl<T> Default for Packed<T> {
+    fn default() -> Packed<T> {
+        Packed {
+            blocks: Vec::new(),
+            bits: Vec::new(),
+            count: 0,
+            of: PhantomData,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    least: i64,
+    /// Where its bits start, in units of [`BYTES_A_BIT`].
+    at: u32,
+    width: u8,
+}
+
+impl Block {
+    /// Of values that are to be packed; its place is not known yet.
+    fn of<T: Number>(values: &[T]) -> Block {
+        let wide = values.iter().map(|value| value.widened());
+        let (least, most) = wide.fold((i64::MAX, i64::MIN), |(least, most), value| {
+            (least.min(value), most.max(value))
+        });
+        let range = most.wrapping_sub(least) as u64;
+        let width = match u64::BITS - range.leading_zeros() {
+            width if width > MOST_BITS => u64::BITS,
+            width => width,
+        };
+        Block {
+            least,
+            at: 0,
+            width: width as u8,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        usize::from(self.width) * BYTES_A_BIT
+    }
+
+    /// Puts the values into the block's bytes.
+    fn fill<T: Number>(self, values: &[T], bytes: &mut [u8]) {
+        let width = u32::from(self.width);
+        let (mut word, mut filled) = (0_u64, 0);
+        let mut words = bytes.chunks_exact_mut(8);
+        for value in values {
+            let above = value.widened().wrapping_sub(self.least) as u64;
+            word |= above.checked_shl(filled).unwrap_or(0);
+            filled += width;
+            if filled >= u64::BITS {
+                if let Some(place) = words.next() {
+                    place.copy_from_slice(&word.to_le_bytes());
+                }
+                filled -= u64::BITS;
+                // What of the value had no room.
+                word = above.checked_shr(width - filled).unwrap_or(0);
+            }
+        }
+        if let (Some(place), true) = (words.next(), filled > 0) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+}
+
+impl<T: Number> Packed<T> {
+    /// The column of these values.
+    #[must_use]
+    pub fn new(values: &[T]) -> Packed<T> {
+        let mut blocks: Vec<Block> = values
+            .par_chunks(BLOCK_LEN)
+            .with_min_len(BLOCKS_A_JOB)
+            .map(Block::of)
+            .collect();
+        let mut size = 0;
+        for block in &mut blocks {
+            block.at = size;
+            size += u32::from(block.width);
+        }
+        let mut bits = vec![0; size as usize * BYTES_A_BIT + PADDING];
+        let mut rest = bits.as_mut_slice();
+        let jobs = blocks.chunks(BLOCKS_A_JOB).map(|blocks| {
+            let count = blocks.iter().map(|block| block.bytes()).sum();
+            let (own, left) = std::mem::take(&mut rest).split_at_mut(count);
+            rest = left;
+            (blocks, own)
+        });
+        let jobs: Vec<(&[Block], &mut [u8])> = jobs.collect();
+        jobs.into_par_iter()
+            .zip(values.par_chunks(BLOCKS_A_JOB * BLOCK_LEN))
+            .for_each(|((blocks, mut bytes), values)| {
+                for (block, values) in blocks.iter().zip(values.chunks(BLOCK_LEN)) {
+                    let (own, left) = std::mem::take(&mut bytes).split_at_mut(block.bytes());
+                    bytes = left;
+                    block.fill(values, own);
+                }
+            });
+        Packed {
+            blocks,
+            bits,
+            count: values.len(),
+            of: PhantomData,
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The value in a row. Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, row: usize) -> T {
+        assert!(row < self.count, "row {row} of {}", self.count);
+        let block = self.blocks[row >> BLOCK_SHIFT];
+        let width = u32::from(block.width);
+        let bit = (row & (BLOCK_LEN - 1)) * usize::from(block.width);
+        let from = block.at as usize * BYTES_A_BIT + bit / 8;
+        let word = match self.bits.get(from..).and_then(|rest| rest.first_chunk()) {
+            Some(&bytes) => u64::from_le_bytes(bytes),
+            None => 0,
+        };
+        let mask = 1_u64.checked_shl(width).unwrap_or(0).wrapping_sub(1);
+        let above = word >> (bit % 8) & mask;
+        T::narrowed(block.least.wrapping_add(above as i64))
+    }
+
+    /// The value in a row, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<T> {
+        (row < self.count).then(|| self.at(row))
+    }
+
+    /// The values of some rows, in order. Panics if there are no such rows, as slices do.
+    pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
+        rows.map(|row| self.at(row))
+    }
+
+    /// All values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
+        self.range(0..self.count)
+    }
+
+    /// How many of the first of these rows have values that come before, where those that do stand first.
+    #[must_use]
+    pub fn partition_point(&self, rows: Range<usize>, is_before: impl Fn(T) -> bool) -> usize {
+        let first = rows.start;
+        order::first_not(rows, |row| is_before(self.at(row))) - first
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<Block>() + self.bits.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_however_far_apart_they_are() {
+        for width in 0..=64_u32 {
+            let mask = 1_u64.checked_shl(width).unwrap_or(0).wrapping_sub(1);
+            for count in [0, 1, 2, 127, 128, 129, 1000] {
+                let values: Vec<i64> = (0..count)
+                    .map(|i: u64| {
+                        let bits = i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) & mask;
+                        (bits as i64).wrapping_sub(77)
+                    })
+                    .collect();
+                let packed = Packed::new(&values);
+                assert!(packed.iter().eq(values.iter().copied()), "{width} bits");
+                assert_eq!(packed.get(values.len()), None);
+            }
+        }
+        let ends = [i64::MIN, i64::MAX, 0, -1, 1];
+        assert!(Packed::new(&ends).iter().eq(ends));
+        let rows = [7, u32::MAX, 0, 8];
+        assert!(Packed::new(&rows).iter().eq(rows));
+    }
+
+    #[test]
+    fn near_values_take_few_bits_and_are_searched_as_slices_are() {
+        let values: Vec<u32> = (0..100_000).map(|i| i / 3 * 4).collect();
+        let packed = Packed::new(&values);
+        assert!(packed.memory_bytes() < values.len() * 5 / 4);
+        assert!(packed.iter().eq(values.iter().copied()));
+        for (from, until, value) in [
+            (0, 100_000, 77),
+            (500, 90_000, 60_000),
+            (9, 9, 1),
+            (5, 7, 0),
+        ] {
+            let expected = values[from..until].partition_point(|&other| other < value);
+            assert_eq!(
+                packed.partition_point(from..until, |other| other < value),
+                expected
+            );
+        }
+        let same = Packed::new(&[u32::MAX; 1000]);
+        assert!(same.memory_bytes() < 200 && same.iter().all(|value| value == u32::MAX));
+    }
+}
