@@ -505,6 +505,8 @@ fn each_source_is_compiled_once_however_its_compiler_is_called() {
     compiler(&mut r, shell, "/b/gcc", "gcc -x c -c noext.inc -on.o");
     compiler(&mut r, shell, "/b/gcc", "gcc -v -c r.c --output=r.o");
     compiler(&mut r, shell, "/b/gcc", "gcc -E -c p3.c");
+    compiler(&mut r, shell, "/b/cc1", "cc1 -E -quiet p3.c");
+    compiler(&mut r, shell, "/b/clang", "clang -cc1 -E p4.c");
     let masked = compiler(&mut r, shell, "/b/ccache", "gcc -c masq.c");
     compiler(&mut r, masked, "/b/gcc-12", "/b/gcc -c masq.c");
     let cache = compiler(&mut r, shell, "/b/ccache", "ccache gcc -c cc2.c");

@@ -301,8 +301,7 @@ fn compile_of<'a>(
     {
         compiler = Compiler::Inner;
     }
-    let works_otherwise = arguments.iter().any(|it| OTHER_WORK.contains(&it.as_str()));
-    if works_otherwise && compiler != Compiler::Inner {
+    if arguments.iter().any(|it| OTHER_WORK.contains(&it.as_str())) {
         return None;
     }
     let sources = sources(&arguments, first);

@@ -5,16 +5,17 @@
 //! ```
 //!
 //! What went into a file is what its writers, and whoever wrote to them through pipes, had read before they were
-//! done with it; and so on for each of those files. What was made from it is what its readers, and whoever they wrote
-//! to through pipes, had open for writing after they had opened it; and so on.
+//! done with it; and so on for each of those files, as it was when it was read. What was made from it is what its
+//! readers, and whoever they wrote to through pipes, had open for writing after they had opened it; and so on, until
+//! somebody empties the file.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::files::FileList;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
-use crate::trace::file_history::{Access, Inherited};
-use crate::trace::{FileId, ProcessId, Trace};
+use crate::trace::file_history::{Access, Inherited, TRUNCATE};
+use crate::trace::{FileId, FileUse, ProcessId, Trace};
 
 /// A file that went into another, or was made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,22 +55,29 @@ pub const MOST_RELATIVES: usize = 20_000;
 /// How many steps are gone.
 const MOST_STEPS: u32 = 64;
 
-/// Up to (or from) when each process was looked through: what it did then is asked for once.
-struct Asked {
+/// Up to (or from) when each of something was looked through: what it did then is asked for once.
+struct Asked<K> {
     kinship: Kinship,
-    times: FxHashMap<ProcessId, Timestamp>,
+    times: FxHashMap<K, Timestamp>,
 }
 
-impl Asked {
+impl<K: std::hash::Hash + Eq> Asked<K> {
+    fn new(kinship: Kinship) -> Asked<K> {
+        Asked {
+            kinship,
+            times: FxHashMap::default(),
+        }
+    }
+
     /// Whether asking for `time` may bring more than what was asked for.
-    fn brings_more(&mut self, process: ProcessId, time: Timestamp) -> bool {
-        let known = self.times.get(&process).copied();
+    fn brings_more(&mut self, key: K, time: Timestamp) -> bool {
+        let known = self.times.get(&key).copied();
         let is_new = known.is_none_or(|known| match self.kinship {
             Kinship::WentInto => time > known,
             Kinship::MadeFrom => time < known,
         });
         if is_new {
-            self.times.insert(process, time);
+            self.times.insert(key, time);
         }
         is_new
     }
@@ -96,15 +104,25 @@ impl FileList {
         let mut out: Vec<Relative> = Vec::new();
         let mut met: FxHashSet<FileId> = FxHashSet::default();
         met.insert(file);
-        let mut asked = Asked {
-            kinship,
-            times: FxHashMap::default(),
+        let mut asked = Asked::new(kinship);
+        let mut asked_files = Asked::new(kinship);
+        let always = match kinship {
+            Kinship::WentInto => Timestamp::MAX,
+            Kinship::MadeFrom => Timestamp::MIN,
         };
-        let mut present = vec![file];
+        let mut present = vec![(file, always)];
         for steps in 1..=MOST_STEPS {
             let mut next = Vec::new();
-            for &towards in &present {
-                let mut around = self.processes_around(trace, towards, kinship);
+            for &(towards, time) in &present {
+                let written = match (kinship, time) {
+                    // Whatever it held.
+                    (Kinship::MadeFrom, Timestamp::MIN) => (Timestamp::MIN, Timestamp::MAX),
+                    _ => self.content_at(trace, towards, time),
+                };
+                if !asked_files.brings_more((towards, written.0), time) {
+                    continue;
+                }
+                let mut around = self.processes_around(trace, towards, (written, time), kinship);
                 while let Some((through, time)) = around.pop() {
                     if !asked.brings_more(through, time) {
                         continue;
@@ -114,7 +132,8 @@ impl FileList {
                         Kinship::MadeFrom => self.piped_to.get(&through),
                     };
                     around.extend(pipes.into_iter().flatten().map(|&other| (other, time)));
-                    for (file, row) in self.touched(trace, through, time, kinship) {
+                    for (file, row, time) in self.touched(trace, through, time, kinship) {
+                        next.push((file, time));
                         if !met.insert(file) {
                             continue;
                         }
@@ -128,37 +147,73 @@ impl FileList {
                             through,
                             towards,
                         });
-                        next.push(file);
                     }
                 }
             }
             if next.is_empty() {
                 return (out, More::No);
             }
+            // What asks for most comes first: what others ask for is then known.
+            match kinship {
+                Kinship::WentInto => next.sort_by_key(|&(_, time)| std::cmp::Reverse(time)),
+                Kinship::MadeFrom => next.sort_by_key(|&(_, time)| time),
+            }
             present = next;
         }
         (out, More::ThereIs)
     }
 
-    /// Who wrote the file (and when it was done), or who read it (and when it began); the last comes first.
+    /// From when until when a file held what it held at `time`: who opens it for writing may empty it.
+    fn content_at(&self, trace: &Trace, file: FileId, time: Timestamp) -> (Timestamp, Timestamp) {
+        let rows = self.rows_of(file);
+        let row = |index: &u32| &trace.files.rows[*index as usize];
+        let (before, after) = rows.split_at(rows.partition_point(|index| row(index).time <= time));
+        let empties = |index: &&u32| empties(row(index));
+        let from = before.iter().rev().find(empties);
+        let until = after.iter().find(empties);
+        (
+            from.map_or(Timestamp::MIN, |index| row(index).time),
+            until.map_or(Timestamp::MAX, |index| row(index).time),
+        )
+    }
+
+    /// Who had written what the file held at a time (and when they were done), or who read it from then on (and when
+    /// they began); the last comes first.
     fn processes_around(
         &self,
         trace: &Trace,
         file: FileId,
+        ((from, until), time): ((Timestamp, Timestamp), Timestamp),
         kinship: Kinship,
     ) -> Vec<(ProcessId, Timestamp)> {
+        let is_written = |at: Timestamp| from <= at && at <= time;
+        let is_read = |at: Timestamp| time <= at && at < until;
+        let rows = self.rows_of(file);
+        let first_at = |time: Timestamp| {
+            rows.partition_point(|&index| trace.files.rows[index as usize].time < time)
+        };
+        let start = match kinship {
+            Kinship::WentInto => first_at(from),
+            Kinship::MadeFrom => first_at(time),
+        };
         let mut found = Vec::new();
-        for &index in self.rows_of(file) {
+        for &index in rows.get(start..).unwrap_or_default() {
             let row = &trace.files.rows[index as usize];
+            if kinship == Kinship::WentInto && row.time > time
+                || kinship == Kinship::MadeFrom && row.time >= until
+            {
+                break;
+            }
             let Some(process) = trace.thread(row.thread).process else {
                 continue;
             };
             let access = Access::of_flags(row.flags);
             match kinship {
-                Kinship::WentInto if row.op == FileOp::Open && access.writes => {
-                    found.push((process, self.end_of(trace, index, process)));
+                _ if row.op != FileOp::Open => {}
+                Kinship::WentInto if access.writes => {
+                    found.push((process, self.end_of(trace, index, process).min(time)));
                 }
-                Kinship::MadeFrom if row.op == FileOp::Open && access.takes => {
+                Kinship::MadeFrom if access.takes => {
                     found.push((process, row.time));
                 }
                 _ => {}
@@ -168,10 +223,13 @@ impl FileList {
             .heirs_of(file)
             .filter_map(|heir| match (kinship, heir.access) {
                 (Kinship::WentInto, Inherited::Writes) => {
+                    let opened = trace.files.rows.get(heir.row as usize)?.time;
                     let until = heir.until.map_or(Timestamp::MAX, |until| until.0);
-                    Some((heir.process, until))
+                    is_written(opened).then_some((heir.process, until.min(time)))
                 }
-                (Kinship::MadeFrom, Inherited::Reads) => Some((heir.process, heir.from)),
+                (Kinship::MadeFrom, Inherited::Reads) => {
+                    is_read(heir.from).then_some((heir.process, heir.from))
+                }
                 _ => None,
             });
         found.extend(heirs);
@@ -188,26 +246,25 @@ impl FileList {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// What a process read before `time`, or had open for writing after it, and the rows that opened it.
+    /// What a process read before `time`, or had open for writing after it: the rows that opened it, and from (or up
+    /// to) when what the file held counts.
     fn touched(
         &self,
         trace: &Trace,
         process: ProcessId,
         time: Timestamp,
         kinship: Kinship,
-    ) -> Vec<(FileId, u32)> {
+    ) -> Vec<(FileId, u32, Timestamp)> {
         let rows = self.by_process.get(&process).map_or(&[][..], Vec::as_slice);
-        let own = rows.iter().copied().filter(|&index| {
+        let own = rows.iter().filter_map(|&index| {
             let row = &trace.files.rows[index as usize];
             let access = Access::of_flags(row.flags);
-            row.op == FileOp::Open
-                && match kinship {
-                    Kinship::WentInto => access.takes && row.time <= time,
-                    // What was open for writing already takes what is read later, too.
-                    Kinship::MadeFrom => {
-                        access.writes && self.end_of(trace, index, process) >= time
-                    }
-                }
+            let counts = match kinship {
+                Kinship::WentInto => access.takes && row.time <= time,
+                // What was open for writing already takes what is read later, too.
+                Kinship::MadeFrom => access.writes && self.end_of(trace, index, process) >= time,
+            };
+            (row.op == FileOp::Open && counts).then_some((index, row.time))
         });
         let heirs = self.heirs_by_process.get(&process).into_iter().flatten();
         let heirs = heirs
@@ -219,14 +276,24 @@ impl FileList {
                 }
                 _ => false,
             });
-        own.chain(heirs.map(|heir| heir.row))
-            .filter_map(|row| Some((*self.history.of_row.get(row as usize)?, row)))
-            .filter(|(file, _)| {
-                self.history
-                    .files
-                    .get(file.0 as usize)
-                    .is_some_and(|file| file.has_content)
+        own.chain(heirs.map(|heir| (heir.row, heir.from)))
+            .filter_map(|(row, at)| {
+                let file = *self.history.of_row.get(row as usize)?;
+                let has_content = self.history.files.get(file.0 as usize)?.has_content;
+                let at = match kinship {
+                    Kinship::WentInto => at,
+                    Kinship::MadeFrom => at.max(time),
+                };
+                has_content.then_some((file, row, at))
             })
             .collect()
     }
+}
+
+/// Whether what a file held is gone after what a row says.
+fn empties(row: &FileUse) -> bool {
+    row.op == FileOp::Open
+        && row.flags & TRUNCATE != 0
+        && row.result >= 0
+        && Access::of_flags(row.flags).writes
 }

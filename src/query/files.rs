@@ -80,7 +80,7 @@ impl FileList {
         let history = FileHistory::new(trace);
         let count = history.files.len();
         let mut starts = vec![0_u32; count + 1];
-        for file in history.of_row.iter().filter(|file| **file != FileId::NONE) {
+        for (_, file) in history.uses() {
             starts[file.0 as usize + 1] += 1;
         }
         for index in 0..count {
@@ -89,16 +89,16 @@ impl FileList {
         let mut next = starts.clone();
         let mut rows = vec![0; starts.last().copied().unwrap_or(0) as usize];
         let mut by_process: FxHashMap<ProcessId, Vec<u32>> = FxHashMap::default();
-        for (row, file) in (0..).zip(&history.of_row) {
-            if *file == FileId::NONE {
-                continue;
-            }
+        for (row, file) in history.uses() {
             let slot = &mut next[file.0 as usize];
             rows[*slot as usize] = row;
             *slot += 1;
             let thread = trace.files.rows[row as usize].thread;
             if let Some(process) = trace.thread(thread).process {
-                by_process.entry(process).or_default().push(row);
+                let own: &mut Vec<u32> = by_process.entry(process).or_default();
+                if own.last() != Some(&row) {
+                    own.push(row);
+                }
             }
         }
         let mut list = FileList {

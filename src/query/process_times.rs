@@ -234,7 +234,8 @@ pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<(Timestamp, u32)>
 }
 
 /// The stretches of a process's life in which none of its children lived. A process that was there before the trace
-/// counts for nothing, and one that never ends only as far as it was seen: it may wait for ever.
+/// counts for nothing. One that never ends counts to the end of the trace if it runs a program and started nobody, else
+/// only as far as it was seen: it may wait for ever.
 fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan> {
     let life = times.of(id).span;
     let Some(process) = trace
@@ -246,6 +247,7 @@ fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan
     };
     let mut spans = Vec::new();
     let mut from = life.start;
+    let is_leaf = times.tree.children[id.0 as usize].is_empty();
     for child in &times.tree.children[id.0 as usize] {
         let child = times.of(*child).span;
         if child.start > from {
@@ -255,6 +257,7 @@ fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan
     }
     let until = match process.end {
         Some(_) => life.end,
+        None if is_leaf && !process.images.is_empty() => life.end,
         None => (process
             .main_thread
             .and_then(|id| trace.threads.get(id.0 as usize)))

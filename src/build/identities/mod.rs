@@ -459,7 +459,10 @@ impl People {
                             (last, name) => have_one_name(merged, last, name),
                         };
                         let is_told = process.images.last().is_some_and(|last| {
+                            // Who knows the interpreter knows the arguments, too: there are none.
+                            let is_whole = [last.interpreter, told.part.string(*interpreter)];
                             last.arguments.is_empty() != arguments.is_empty()
+                                && is_whole.contains(&StringId::EMPTY)
                                 && told.time - last.start <= SAME_FORK
                                 && is_same(last)
                         });

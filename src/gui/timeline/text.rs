@@ -3,6 +3,9 @@
 use crate::gui::theme::Palette;
 use egui::{Color32, FontId, Pos2, Rect, vec2};
 
+/// Texts longer than that are no names of functions, in bytes.
+const LONGEST_NAME: usize = 1 << 14;
+
 /// As much of `text` as fits, with an ellipsis where it was cut; nothing if not even three letters fit.
 pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
     let width = |text: &str| {
@@ -11,8 +14,16 @@ pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> 
             .size()
             .x
     };
-    // Most texts are judged by their length alone.
-    if text.len() as f32 * 9.0 <= room || width(text) <= room {
+    // Most texts are judged by their length alone, very long ones by their start.
+    if text.len() as f32 * 9.0 <= room {
+        return text.to_owned();
+    }
+    let most = room.max(0.0) as usize + 8;
+    let (text, is_whole) = match text.char_indices().nth(most) {
+        Some((end, _)) => (&text[..end], false),
+        None => (text, true),
+    };
+    if is_whole && width(text) <= room {
         return text.to_owned();
     }
     let mean = (width(text) / text.chars().count().max(1) as f32).max(1.0);
@@ -30,6 +41,9 @@ pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> 
 /// The same for names of functions: arguments, template arguments and namespaces go first, one after the other.
 pub fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
     let mut best = elided(painter, name, font, room);
+    if name.len() > LONGEST_NAME {
+        return best;
+    }
     for shorter in shorter_names(name) {
         if !best.is_empty() && !best.ends_with('…') {
             break;

@@ -76,6 +76,8 @@ pub struct FileHistory {
     pub files: Vec<File>,
     /// The file of each row of [`Trace::files`].
     pub of_row: Vec<FileId>,
+    /// The other file of each row that exchanges two.
+    pub exchanged: FxHashMap<u32, FileId>,
     /// The event that ended what each row opened for writing (a close or an exit), `u32::MAX` if none is known.
     pub ended_by: FxHashMap<u32, EventId>,
     /// Who depends on whom, by the time of the read.
@@ -114,10 +116,13 @@ const STANDARD_INPUT: i32 = 0;
 const ACCESS_MODE: u32 = 3;
 const CREATE: u32 = 0o100;
 const EXCLUSIVE: u32 = 0o200;
-const TRUNCATE: u32 = 0o1000;
+/// In the flags of an open: what the file held is gone.
+pub const TRUNCATE: u32 = 0o1000;
 const DIRECTORY: u32 = 0o200_000;
 const PATH_ONLY: u32 = 0o10_000_000;
 const RENAME_EXCHANGE: u32 = 2;
+/// What the kernel puts behind the path of a file that has no name any more.
+const DELETED: &[u8] = b" (deleted)";
 /// How many writers of one file are remembered: the latest.
 const MOST_WRITERS: usize = 1024;
 /// How many dependencies are remembered.
@@ -285,6 +290,19 @@ impl FileHistory {
         walk.out
     }
 
+    /// The files and the rows about them, by row: one that exchanges two files is about both.
+    pub fn uses(&self) -> impl Iterator<Item = (u32, FileId)> {
+        let rows = (0..).zip(&self.of_row);
+        rows.flat_map(|(row, file)| {
+            let other = match self.exchanged.is_empty() {
+                true => None,
+                false => self.exchanged.get(&row).copied(),
+            };
+            std::iter::once((row, *file)).chain(other.map(|other| (row, other)))
+        })
+        .filter(|(_, file)| *file != FileId::NONE)
+    }
+
     /// The present (last) name of a file.
     #[must_use]
     pub fn name(&self, file: FileId) -> StringId {
@@ -415,7 +433,10 @@ impl Walk<'_> {
             self.links.remove(&row.path);
             self.replace(row.path)
         } else {
-            self.at(row.path)
+            match self.still_open(row) {
+                Some(file) => file,
+                None => self.at(row.path),
+            }
         };
         if row.flags & DIRECTORY != 0 {
             self.out.files[file.0 as usize].has_content = false;
@@ -436,6 +457,19 @@ impl Walk<'_> {
             self.holders.open(process, row.fd, index, Inherited::Reads);
         }
         file
+    }
+
+    /// The file that was at a path before it was deleted there, if one that is still open somewhere is opened.
+    fn still_open(&self, row: &FileUse) -> Option<FileId> {
+        if self.trace.opens != OpenPaths::Resolved {
+            return None;
+        }
+        let strings = self.trace.strings;
+        let path = strings.bytes(row.path).strip_suffix(DELETED)?;
+        let is_name = strings.bytes(row.other_path).ends_with(DELETED);
+        let path = strings.find(path).filter(|_| !is_name)?;
+        let file = self.names.at(path);
+        (file != NOTHING).then_some(FileId(file))
     }
 
     /// A child makes what it inherited the standard input of its program, or that closes it there: it reads it.

@@ -92,7 +92,12 @@ impl Walk<'_> {
         }
         if renaming == Renaming::Exchanges {
             let other = self.at(row.other_path);
+            let is_link = other_link.is_some();
             self.name(other, row.path, other_link);
+            self.out.exchanged.insert(index, other);
+            if !is_link {
+                self.changed_name(other, index, row, process);
+            }
         } else {
             self.names.set(row.path, NOTHING);
         }
@@ -103,13 +108,25 @@ impl Walk<'_> {
             link
         });
         self.name(file, row.other_path, link);
-        if !is_link
-            && let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content)
-        {
+        if !is_link {
+            self.changed_name(file, index, row, process);
+        }
+        file
+    }
+
+    /// Whoever renames a file is one of those who made what is there now.
+    fn changed_name(
+        &mut self,
+        file: FileId,
+        index: u32,
+        row: &FileUse,
+        process: Option<ProcessId>,
+    ) {
+        let has_content = self.out.files[file.0 as usize].has_content;
+        if let Some(process) = process.filter(|_| has_content) {
             self.depend(file, index, row, process);
             self.add_writer(file, Writer::of(index, process));
         }
-        file
     }
 
     /// A link or a symbolic link: `path` is also `other_path`.
