@@ -32,6 +32,7 @@ mod samples;
 mod save_blob;
 mod search_bar;
 mod settings;
+mod shortened;
 pub mod soft;
 pub mod startup;
 mod status_bar;

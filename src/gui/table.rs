@@ -13,6 +13,7 @@ use super::heading::heading_button;
 use super::pane::Scene;
 use super::theme::{Palette, hash_name};
 use crate::base::{Nanos, Timestamp};
+use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::process_rows::Order;
 use crate::trace::{ThreadId, ThreadState, Trace};
@@ -508,7 +509,7 @@ fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
     }
     let text = cell.shown(scene);
     if !text.is_empty() {
-        let label = egui::Label::new(RichText::new(text).size(TEXT_SIZE));
+        let label = egui::Label::new(RichText::new(shortened(&text)).size(TEXT_SIZE));
         ui.add(label.truncate().selectable(false));
     }
 }

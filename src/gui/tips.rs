@@ -1,6 +1,7 @@
 //! Notes of items that stay in view: the first facts of each, in a small window of its own.
 
 use super::theme::Palette;
+use crate::gui::shortened::shortened;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::{Details, details};
@@ -65,7 +66,7 @@ fn facts_ui(
     actions: &mut Vec<Action>,
 ) {
     ui.label(
-        RichText::new(&facts.subtitle)
+        RichText::new(shortened(&facts.subtitle))
             .color(palette.weak)
             .size(12.0),
     );
@@ -76,7 +77,7 @@ fn facts_ui(
         .show(ui, |ui| {
             for row in rows.take(FACTS) {
                 ui.label(RichText::new(&row.name).color(palette.weak).size(12.0));
-                ui.label(RichText::new(&row.value).size(12.0));
+                ui.label(RichText::new(shortened(&row.value)).size(12.0));
                 ui.end_row();
             }
         });

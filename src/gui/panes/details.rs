@@ -3,6 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
+use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
@@ -40,8 +41,8 @@ impl Pane for DetailsPane {
             ui.ctx().request_repaint();
         }
         ui.horizontal(|ui| {
-            ui.label(RichText::new(&details.title).strong().size(15.0));
-            ui.label(RichText::new(&details.subtitle).color(scene.palette.weak));
+            ui.label(RichText::new(shortened(&details.title)).strong().size(15.0));
+            ui.label(RichText::new(shortened(&details.subtitle)).color(scene.palette.weak));
             if ui
                 .small_button("Copy")
                 .on_hover_text("Copy all as text")
@@ -95,7 +96,7 @@ fn section_ui(
     ui.vertical(|ui| {
         ui.set_max_width(520.0);
         if !section.title.is_empty() {
-            ui.label(RichText::new(&section.title).strong());
+            ui.label(RichText::new(shortened(&section.title)).strong());
         }
         egui::Grid::new(("details", number))
             .num_columns(2)
@@ -105,12 +106,12 @@ fn section_ui(
                     ui.label(RichText::new(&row.name).color(scene.palette.weak));
                     match row.link {
                         Some(target) => {
-                            if ui.link(&row.value).clicked() {
+                            if ui.link(shortened(&row.value)).clicked() {
                                 actions.push(Action::Reveal(target));
                             }
                         }
                         None => {
-                            ui.label(RichText::new(&row.value).monospace().size(12.0));
+                            ui.label(RichText::new(shortened(&row.value)).monospace().size(12.0));
                         }
                     }
                     ui.end_row();

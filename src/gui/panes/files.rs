@@ -10,6 +10,7 @@ use crate::event::FileOp;
 use crate::gui::boxes::check_box;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
+use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, Use, listed};
 use crate::query::process_times::program_of;
@@ -216,8 +217,8 @@ fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
     ruler::full_text(time, scene.state.time_format, scene.state.origins)
 }
 
-fn text_ui(ui: &mut Ui, text: impl Into<String>) {
-    let text = RichText::new(text).size(12.0);
+fn text_ui(ui: &mut Ui, text: impl AsRef<str>) {
+    let text = RichText::new(shortened(text.as_ref())).size(12.0);
     ui.add(egui::Label::new(text).selectable(false).truncate());
 }
 
@@ -237,7 +238,7 @@ fn path_ui(ui: &mut Ui, path: &str) {
     let end: String = path.chars().skip(length - room + 1).collect();
     let text = RichText::new(format!("…{end}")).size(12.0);
     ui.add(egui::Label::new(text).selectable(false).truncate())
-        .on_hover_text(path);
+        .on_hover_text(shortened(path));
 }
 
 /// The chosen file's names, and what is to be told of it.
@@ -246,14 +247,15 @@ fn chosen_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId, aske
     let Some(entry) = list.history.files.get(file.0 as usize) else {
         return;
     };
-    let name = trace.text(list.history.name(file)).into_owned();
-    ui.add(egui::Label::new(RichText::new(&name).strong()).truncate())
-        .on_hover_text(&name);
+    let name = trace.text(list.history.name(file));
+    let name = shortened(&name);
+    ui.add(egui::Label::new(RichText::new(&*name).strong()).truncate())
+        .on_hover_text(&*name);
     let gone = entry
         .is_gone
         .then(|| "deleted, or another file's name later".to_owned());
     let before: Vec<_> = (entry.names.iter().rev().skip(1).take(8))
-        .map(|&name| trace.text(name))
+        .map(|&name| shortened(&trace.text(name)).into_owned())
         .collect();
     let also = (!before.is_empty()).then(|| format!("also: {}", before.join(", ")));
     let words: Vec<String> = gone.into_iter().chain(also).collect();

@@ -4,6 +4,7 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::gui::pane::{Pane, Scene, empty_ui};
+use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::query::search::{Found, Hit};
@@ -99,7 +100,7 @@ impl Pane for MatchesPane {
                         // Times and durations stand below each other.
                         let is_mono = column == 0 || column == 3;
                         row.col(|ui| {
-                            let text = RichText::new(text).size(12.0);
+                            let text = RichText::new(shortened(&text)).size(12.0);
                             let text = if is_mono { text.monospace() } else { text };
                             ui.add(egui::Label::new(text).truncate());
                         });

@@ -11,6 +11,7 @@ use egui_extras::{Column, TableBuilder, TableRow};
 use crate::base::signals::{exit_short, exit_text};
 use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::gui::shortened::shortened;
 use crate::gui::theme::hash_name;
 use crate::query::Item;
 use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
@@ -438,7 +439,7 @@ fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
         is_toggled = response.clicked();
     }
-    let mut text = RichText::new(program_of(trace, entry.id)).size(12.0);
+    let mut text = RichText::new(shortened(&program_of(trace, entry.id))).size(12.0);
     if !entry.is_match {
         text = text.color(palette.weak);
     } else if scene.state.is_highlighted(entry.id) {

@@ -20,6 +20,7 @@ use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
+use crate::gui::shortened::shortened;
 use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -553,7 +554,7 @@ fn read_page(loaded: &LoadedTrace, listed: &Listed, first: usize) -> Vec<Line> {
 }
 
 fn cell_ui(ui: &mut Ui, column: &Column, text: &str) {
-    let text = RichText::new(text).size(TEXT_SIZE);
+    let text = RichText::new(shortened(text)).size(TEXT_SIZE);
     let text = if column.is_mono() {
         text.monospace()
     } else {
