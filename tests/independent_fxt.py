@@ -4,7 +4,8 @@
 Usage: independent_fxt.py THREADLINE FILE...      exit code 0: all agree; 1: some do not; 77: no package `fxt`
 
 Each FILE is exported whole and once more by a range of its middle; each export is read by the package and by
-`threadline info`, and what both say of it is compared.
+`threadline info`, and what both say of it is compared. The package also makes spans of it: as many as there are
+slices that are not asynchronous.
 """
 
 import collections
@@ -17,6 +18,7 @@ import tempfile
 try:
     from fxt import models
     from fxt.reader import parse_records
+    from fxt.transform import FxtTransformError, transform_records_to_spans
 except ImportError:
     print("skipped: the package `fxt` is not installed (pip install fxt)")
     sys.exit(77)
@@ -25,11 +27,48 @@ IDLE_WEIGHT = -(2**31)
 AGREES, DIFFERS, UNREADABLE = range(3)
 
 
-def independent_counts(path):
-    """Counts by the package's own types."""
+def parsed(path):
+    """What the package reads."""
     with open(path, "rb") as file:
         result = parse_records(file)
     assert not result.had_unexpected_eof, f"{path}: {result.eof_error}"
+    return result
+
+
+def span_count(path):
+    """How many spans the package builds: it wants ends to say what they end."""
+    count = 0
+    for provider in parsed(path).records_by_provider.values():
+        for process in transform_records_to_spans(provider.records).values():
+            waiting = [span for thread in process.threads.values() for span in thread.spans]
+            while waiting:
+                span = waiting.pop()
+                count += 1
+                waiting.extend(span.children)
+    return count
+
+
+def span_difference(source, target, expected):
+    """What differs between the package's spans and the slices, in words; none where the source is FXT of which it
+    cannot build any either, and where it does not know the objects."""
+    try:
+        count = span_count(target)
+    except FxtTransformError as error:
+        if "unknown Kernel Object" in str(error):
+            return []
+        try:
+            span_count(source)
+        except (ValueError, AssertionError):
+            with open(source, "rb") as file:
+                if file.read(4) == b"\x10\x00\x04\x46":
+                    return []
+        return [f"spans: the package refuses to build them: {error}"]
+    return [f"spans: package {count}, threadline {expected}"] if count != expected else []
+
+
+def independent_counts(path):
+    """Counts by the package's own types."""
+    result = parsed(path)
     kinds = collections.Counter()
     samples = runs = 0
     for provider in result.records_by_provider.values():
@@ -54,7 +93,7 @@ def independent_counts(path):
         "flows": kinds[models.FlowStepEventRecord] + kinds[models.FlowEndEventRecord],
         "runs": runs,
         "logs": kinds[models.LogRecord],
-    }
+    }, kinds[models.AsyncBeginEventRecord]
 
 
 def own_counts(threadline, path):
@@ -72,7 +111,7 @@ def check(threadline, source, more, folder):
     if done.returncode != 0:
         return DIFFERS, [f"export failed: {done.stderr.decode().strip()}"]
     try:
-        theirs = independent_counts(target)
+        theirs, async_count = independent_counts(target)
     except ValueError as error:
         # It knows neither texts that are no UTF-8, nor blob arguments, nor all kernel objects.
         unknown = ("codec can't decode", "invalid argument type 10", "invalid kernel object type")
@@ -83,6 +122,7 @@ def check(threadline, source, more, folder):
     differences = [
         f"{name}: package {theirs[name]}, threadline {ours[name]}" for name in ours if ours[name] != theirs[name]
     ]
+    differences += span_difference(source, target, ours["slices"] - async_count)
     return (DIFFERS, differences) if differences else (AGREES, ["agrees"])
 
 

@@ -8,6 +8,7 @@
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::counters::CounterScope;
+use crate::trace::logs::Log;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
 };
@@ -169,6 +170,13 @@ impl<'a> Chosen<'a> {
         !self.is_narrowed || self.threads.get(id.0 as usize).copied().unwrap_or(false)
     }
 
+    /// Whether what lies on a thread's own track is chosen: by the thread, or by the track itself.
+    #[must_use]
+    pub fn has_track_of(&self, id: ThreadId) -> bool {
+        let track = || self.trace.track_of(TrackKind::Thread(id));
+        self.has_thread(id) || track().is_some_and(|track| self.has_whole_track(track))
+    }
+
     /// Whether a process is chosen as such.
     #[must_use]
     pub fn has_process(&self, id: ProcessId) -> bool {
@@ -305,6 +313,12 @@ impl<'a> Chosen<'a> {
     pub fn has_event(&self, event: EventId) -> bool {
         (!self.is_narrowed || self.has_thread(self.trace.events.thread(event)))
             && self.has_cpu_of(event)
+    }
+
+    /// Whether a log message is chosen: as what lies on its thread's track.
+    #[must_use]
+    pub fn has_log(&self, log: &Log) -> bool {
+        self.has_track_of(log.thread) && self.has_cpu_of(log.event)
     }
 
     /// Whether `cpus` leaves anything out.

@@ -294,8 +294,8 @@ pub(super) fn flows(
     let trace = &loaded.trace;
     let span = chosen.span;
     for (id, flow) in trace.flows.rows.iter().enumerate() {
-        let is_chosen = chosen.has_thread(flow.from.thread)
-            && chosen.has_thread(flow.to.thread)
+        let is_chosen = chosen.has_track_of(flow.from.thread)
+            && chosen.has_track_of(flow.to.thread)
             && chosen.has_cpu_of(flow.from.event)
             && chosen.has_cpu_of(flow.to.event);
         if !is_chosen || !flow.has_end_in(span) {
@@ -522,7 +522,7 @@ pub(super) fn logs(
         .logs
         .rows
         .iter()
-        .filter(|row| span.contains(row.time) && chosen.has_event(row.event))
+        .filter(|row| span.contains(row.time) && chosen.has_log(row))
     {
         let (pid, tid) = owner(trace, row.thread);
         rows.row(&[

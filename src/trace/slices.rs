@@ -103,6 +103,23 @@ impl Slices {
         self.ends.get(row, self.starts.at(row))
     }
 
+    /// First nanosecond after a slice; `i64::MAX` if it never ended, in whichever file. Panics if there is no such row,
+    /// as slices do.
+    #[inline]
+    #[must_use]
+    pub fn own_end(&self, row: usize) -> i64 {
+        match self.is_unended(row) {
+            true => i64::MAX,
+            false => self.end(row),
+        }
+    }
+
+    /// Whether a slice never ended and has the end of its file, as there are several on one axis.
+    #[inline]
+    fn is_unended(&self, row: usize) -> bool {
+        !self.unended.is_empty() && self.unended.binary_search(&(row as u32)).is_ok()
+    }
+
     /// The event that ended a slice, `u32::MAX` if none (unfinished, or arrived whole). Panics if there is no such
     /// row, as slices do.
     #[inline]
@@ -139,8 +156,8 @@ impl Slices {
         Slice {
             id,
             start: Timestamp(self.starts.at(i)),
-            end: Some(self.end(i))
-                .filter(|&end| end != i64::MAX && self.unended.binary_search(&id.0).is_err())
+            end: Some(self.own_end(i))
+                .filter(|&end| end != i64::MAX)
                 .map(Timestamp),
             label: LabelId(self.label_ids.at(i)),
             parent: some(self.parents.at(i)).map(SliceId),
@@ -188,6 +205,23 @@ impl Slices {
         let is_before = |start| start < span.end.0;
         let last = from + self.starts.partition_point(from..until, is_before);
         first as u32..(last.max(first)) as u32
+    }
+
+    /// The same, where what never ended lasts on behind the end of its file.
+    #[must_use]
+    pub fn overlapping_on(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
+        let found = self.overlapping(row, span);
+        match row.slices.clone().next_back() {
+            // Nothing of its row comes after it.
+            Some(last)
+                if found.is_empty()
+                    && self.is_unended(last as usize)
+                    && self.starts.at(last as usize) < span.start.0 =>
+            {
+                last..row.slices.end
+            }
+            _ => found,
+        }
     }
 
     /// The first slice of `row` that `is_it`, as all that come after it are; else the row's end.

@@ -256,7 +256,7 @@ impl<'a> JsonEvents<'a> {
                 .rows
                 .get(track.rows.start as usize..track.rows.end as usize);
             for row in rows.unwrap_or(&[]) {
-                for index in trace.slices.overlapping(row, self.chosen.span) {
+                for index in trace.slices.overlapping_on(row, self.chosen.span) {
                     let id = SliceId(index);
                     if !self
                         .chosen

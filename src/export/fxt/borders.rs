@@ -17,7 +17,7 @@ impl<'a> Items<'a> {
         }
         let mut list = Vec::new();
         for (track, row, form) in self.slice_rows() {
-            let found = trace.slices.overlapping(row, span);
+            let found = trace.slices.overlapping_on(row, span);
             // At most one slice of a row lies over a point.
             let index = found.start as usize;
             if found.is_empty()
@@ -28,7 +28,9 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.end(index) == i64::MAX && !self.chosen.ends_before_trace() => {
+                _ if trace.slices.own_end(index) == i64::MAX
+                    && !self.chosen.ends_before_trace() =>
+                {
                     What::Begin
                 }
                 _ => What::Whole,
@@ -126,12 +128,12 @@ impl<'a> Items<'a> {
         }
         let mut list = Vec::new();
         for (track, row, form) in self.slice_rows() {
-            let found = trace.slices.overlapping(row, span);
+            let found = trace.slices.overlapping_on(row, span);
             let Some(index) = found.end.checked_sub(1).filter(|_| !found.is_empty()) else {
                 continue;
             };
             let index = index as usize;
-            let end = trace.slices.end(index);
+            let end = trace.slices.own_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
             let is_over = end != i64::MAX || self.chosen.ends_before_trace();
             if end >= span.end.0 && is_over && is_chosen && self.has_own_end(index, form) {

@@ -7,7 +7,9 @@ use super::flows::{FlowMark, FlowStepSort, ReallyIn};
 use super::item::{Item, SliceFacts, What};
 use super::koids::Koids;
 use super::lone_states::{LoneStates, TrueEnds};
-use super::records::{Arg, ArgValue, EventType, FixedTables, Head, Records, ThreadKoids};
+use super::records::{
+    Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, ThreadKoids,
+};
 use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, KindId};
@@ -171,7 +173,12 @@ impl<'a, 't> Encoder<'a, 't> {
             return Vec::new();
         }
         let mut args: Vec<Arg<'_>> = self.take_args();
-        args.extend_from_slice(more);
+        // What readers know by its name stays out of the text for what is too much.
+        let at = match args.len() + more.len() > MOST_ARGS {
+            true => args.len().min((MOST_ARGS - 1).saturating_sub(more.len())),
+            false => args.len(),
+        };
+        args.splice(at..at, more.iter().cloned());
         let Fitted { is_packed, cut } = args::fit(&mut args, words);
         self.records.counts.packed += u64::from(is_packed);
         self.records.prepare(&args);
@@ -271,18 +278,6 @@ impl<'a, 't> Encoder<'a, 't> {
             };
             self.records.large_event(head, &[], &whole);
         }
-    }
-
-    /// The same for an event without arguments.
-    fn bare_event(
-        &mut self,
-        event_type: EventType,
-        at: (i64, ThreadKoids),
-        names: (StringId, StringId),
-        last_word: Option<u64>,
-    ) {
-        self.read_nothing();
-        self.event(event_type, at, names, &[], last_word);
     }
 
     /// The thread that slices of a track are written on.
@@ -396,14 +391,25 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
-        let at = (item.time, thread);
-        let none = (StringId::EMPTY, StringId::EMPTY);
+        let label = self.label(item);
+        let mut names = (label.category, label.name);
         let is_inside = item.time < self.source.chosen.span.end.0;
-        if !is_inside {
-            return self.bare_event(EventType::End, at, none, None);
+        if is_inside {
+            let finish = self.event_ref(EventId(item.slice.finish));
+            // Some readers want the begin's names there. Ends of FXT files keep what they say, or do not.
+            if self.is_of_fxt(finish) {
+                names = self.names_of(finish.kind);
+            }
+            self.read(finish);
+        } else {
+            self.read_nothing();
         }
-        self.read(self.event_ref(EventId(item.slice.finish)));
-        self.event(EventType::End, at, none, &[], None);
+        self.event(EventType::End, (item.time, thread), names, &[], None);
+    }
+
+    /// Whether an event is of an FXT file: of the one that there is, or of one of several on one axis.
+    fn is_of_fxt(&self, event: EventRef) -> bool {
+        self.source.fxt.is_some() || self.source.reader.fxt_source_of(event).is_some()
     }
 
     fn async_mark(&mut self, item: &Item) {

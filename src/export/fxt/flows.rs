@@ -82,8 +82,8 @@ impl FlowMarks {
         let mut ids: Vec<u64> = Vec::new();
         let span = chosen.span;
         for flow in &trace.flows.rows {
-            let is_chosen = chosen.has_thread(flow.from.thread)
-                && chosen.has_thread(flow.to.thread)
+            let is_chosen = chosen.has_track_of(flow.from.thread)
+                && chosen.has_track_of(flow.to.thread)
                 && (!chosen.limits_cpus()
                     || (chosen.has_cpu_of(flow.from.event) && chosen.has_cpu_of(flow.to.event)));
             if !flow.has_end_in(span) || !is_chosen {
@@ -137,7 +137,9 @@ impl FlowMarks {
         let span = chosen.span;
         let last = Timestamp(span.end.0.saturating_sub(1));
         let mut time = point.time.max(span.start).min(last);
-        let ends = point.slice.map(|slice| trace.slices.end(slice.0 as usize));
+        let ends = point
+            .slice
+            .map(|slice| trace.slices.own_end(slice.0 as usize));
         if ends.is_some_and(|end| end == time.0) && time > span.start {
             // An arrow from or to the very end of its slice would be bound to no slice: it is told just before.
             time = Timestamp(time.0 - 1);

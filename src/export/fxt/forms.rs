@@ -38,7 +38,8 @@ impl BeginsAround {
                     continue;
                 }
                 let around = parent as usize;
-                let is_begin = slices.finish(around) != u32::MAX || slices.end(around) == i64::MAX;
+                let is_begin =
+                    slices.finish(around) != u32::MAX || slices.own_end(around) == i64::MAX;
                 let begin = match is_begin {
                     true => Some((slices.begins.at(around), 1)),
                     false => found
@@ -72,7 +73,7 @@ impl BeginsAround {
     #[inline]
     pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
         let slices = &trace.slices;
-        slices.end(index) != i64::MAX
+        slices.own_end(index) != i64::MAX
             && (form == Form::Whole
                 || slices.finish(index) == u32::MAX
                 || self.is_pulled_in(trace, index))
@@ -132,7 +133,12 @@ fn nests(
     let slices = &trace.slices;
     let start = |index: u32| slices.starts.at(index as usize);
     let begin = |index: u32| (start(index), slices.begins.at(index as usize));
-    let end = |index: u32| (slices.end(index as usize), slices.finish(index as usize));
+    let end = |index: u32| {
+        (
+            slices.own_end(index as usize),
+            slices.finish(index as usize),
+        )
+    };
     let is_whole = |index: u32| begins.is_whole(trace, index as usize, Form::AsCame);
     let before = (index > row.start).then(|| index - 1);
     let parent = Some(slices.parents.at(index as usize)).filter(|&parent| parent != u32::MAX);

@@ -27,7 +27,7 @@ pub struct Item {
 /// What an item says of its slice: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceFacts {
-    /// First nanosecond after.
+    /// First nanosecond after; `i64::MAX` if it never ended.
     pub end: i64,
     /// The event that began it.
     pub begin: u32,
@@ -41,7 +41,7 @@ impl SliceFacts {
     fn of(trace: &Trace, index: usize) -> SliceFacts {
         let slices = &trace.slices;
         SliceFacts {
-            end: slices.end(index),
+            end: slices.own_end(index),
             begin: slices.begins.at(index),
             finish: slices.finish(index),
             label: slices.label_ids.at(index),
@@ -199,6 +199,31 @@ pub(super) fn order_of_end(trace: &Trace, slice: usize) -> u64 {
         END_ORDER
     };
     order_among(slices.finish(slice), which)
+}
+
+/// The same where those around it may end with it by an event before its own: readers end the innermost first, so it
+/// comes before them.
+pub(super) fn order_of_inner_end(trace: &Trace, slice: usize) -> u64 {
+    let slices = &trace.slices;
+    let mut order = order_of_end(trace, slice);
+    let end = slices.own_end(slice);
+    let (mut at, mut distance) = (slice, 0);
+    if slices.starts.at(slice) == end {
+        return order;
+    }
+    while let Some(around) = slices.parents.get(at).map(|parent| parent as usize)
+        && around < slices.len()
+        && slices.own_end(around) == end
+    {
+        distance += 1;
+        let finish = slices.finish(around);
+        if finish != u32::MAX {
+            let before = order_among(finish, END_ORDER).saturating_sub(distance);
+            order = order.min(before);
+        }
+        at = around;
+    }
+    order
 }
 
 /// What a row becomes.

@@ -11,7 +11,7 @@ use super::flows::FlowMark;
 use super::forms::{BeginsAround, Form, form_of};
 use super::item::{
     END_ORDER, Item, LAST_ORDER, NUMBER, What, Window, order_among, order_of, order_of_end,
-    order_of_whole, order_of_whole_in,
+    order_of_inner_end, order_of_whole, order_of_whole_in,
 };
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins, StateBegins, TrueEnds};
@@ -304,7 +304,7 @@ impl<'a> Items<'a> {
             Lane::Logs => {
                 for index in stretch.starts.clone() {
                     let log = &trace.logs.rows[index];
-                    if !is_narrowed || self.chosen.has_event(log.event) {
+                    if !is_narrowed || self.chosen.has_log(log) {
                         let at = (log.time.0, order_of(log.event.0));
                         list.push(Item::new(What::Log, at, index as u32, log.thread.0));
                     }
@@ -366,7 +366,12 @@ impl<'a> Items<'a> {
                 Form::Async => What::AsyncEnd,
                 _ => What::End,
             };
-            let at = (slices.end(index), order_of_end(self.trace, index));
+            // Ends of FXT files are read from there as they were.
+            let order = match (self.fxt, form) {
+                (None, Form::AsCame) => order_of_inner_end(self.trace, index),
+                _ => order_of_end(self.trace, index),
+            };
+            let at = (slices.own_end(index), order);
             list.push(Item::of_slice(self.trace, what, at, index, row.track.0));
         }
     }
@@ -377,7 +382,7 @@ impl<'a> Items<'a> {
         let began = slices.starts.at(index) >= self.chosen.span.start.0;
         match form {
             // One that ended when the range starts is not in it.
-            Form::Async => began || slices.end(index) > self.chosen.span.start.0,
+            Form::Async => began || slices.own_end(index) > self.chosen.span.start.0,
             Form::Whole => false,
             // What began before the range is written whole.
             Form::AsCame => began && !self.begins.is_whole(self.trace, index, form),

@@ -62,10 +62,10 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default().iter();
-        for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
+        for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(slices.begins.at(slice as usize));
-                let ends_inside = slices.end(slice as usize) < span.end.0;
+                let ends_inside = slices.own_end(slice as usize) < span.end.0;
                 meet(if ends_inside {
                     slices.finish(slice as usize)
                 } else {

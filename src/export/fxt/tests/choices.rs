@@ -205,3 +205,40 @@ fn wakeups_for_runs_on_other_cpus_are_not_of_a_cpu() {
     ];
     assert_eq!(states(&one), expected);
 }
+
+#[test]
+fn tracks_come_with_their_logs_and_the_arrows_between_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample(folder.path());
+    let tracks = |names: &[&str]| Selection {
+        tracks: names
+            .iter()
+            .flat_map(|name| export::choices::tracks_named(&source.trace, name).0)
+            .collect(),
+        ..Selection::all()
+    };
+    let json = |selection: &Selection| -> Vec<String> {
+        let mut json = Vec::new();
+        export::chrome_json::EXPORTER
+            .write_to(&source, selection, &mut json, &Job::default())
+            .unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let rows = json["traceEvents"].as_array().unwrap().iter();
+        let mut phases: Vec<String> = rows
+            .filter_map(|row| Some(row["ph"].as_str()?.to_owned()))
+            .filter(|phase| ["s", "t", "f"].contains(&&**phase))
+            .collect();
+        phases.sort();
+        phases
+    };
+    let both = tracks(&["t11", "t12"]);
+    let (again, _) = cut(folder.path(), &source, &both);
+    assert_eq!(again.trace.flows.rows.len(), 1);
+    assert_eq!(again.trace.logs.rows.len(), 1);
+    assert_eq!(json(&both), ["f", "s"]);
+    let one = tracks(&["t11"]);
+    let (again, _) = cut(folder.path(), &source, &one);
+    assert_eq!(again.trace.flows.rows.len(), 0);
+    assert_eq!(again.trace.logs.rows.len(), 0);
+    assert!(json(&one).is_empty());
+}

@@ -340,13 +340,15 @@ fn sixteen_arguments_and_more_continue_in_the_last() {
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
     assert!(!arguments(&again, "full").contains_key("more"));
     assert!(summary.notes.is_empty());
-    // At the border two more come.
+    // At the border two more come: readers know them by their names.
     let (again, summary) = cut(folder.path(), &source, &range(300, 700));
     let full = arguments(&again, "full");
     let more: serde_json::Value = serde_json::from_str(&full["more"]).unwrap();
-    let expected = serde_json::json!({"a14": 14, "really_began_ns": 100, "really_ended_ns": 900});
+    let expected = serde_json::json!({"a12": 12, "a13": 13, "a14": 14});
     assert_eq!(more, expected);
-    assert_eq!(full["a13"], "13");
+    assert_eq!(full["a11"], "11");
+    let border = (&*full["really_began_ns"], &*full["really_ended_ns"]);
+    assert_eq!(border, ("100", "900"));
     assert!(summary.notes.iter().any(|note| note.contains("'more'")));
 }
 
@@ -429,4 +431,31 @@ fn thousands_of_slices_that_start_together_are_a_matter_of_a_moment() {
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(summary.count_of("slices"), 40_000);
     assert!(slices(&again) == slices(&source));
+}
+
+#[test]
+fn an_arrow_with_many_arguments_says_what_it_is_really_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        complete(out, "outer", (0, 1000), &[]);
+        complete(out, "gone", (100, 200), &[]);
+        let args: Vec<Arg<'_>> = (0..14_i64)
+            .map(|number| Arg::new(format!("a{number:02}"), ArgValue::Int64(number)))
+            .collect();
+        let base = head(EventType::FlowBegin, 150, 11);
+        out.event(base, &args, Some(7));
+        let base = head(EventType::Complete, 600, 12);
+        out.event(base, &[], Some(700));
+        let base = head(EventType::FlowEnd, 650, 12);
+        out.event(base, &[], Some(7));
+    });
+    let (again, _) = cut(folder.path(), &source, &range(300, 700));
+    let flows = &again.trace.flows.rows;
+    assert_eq!(flows.len(), 1);
+    assert_eq!((flows[0].from.slice, flows[0].key), (None, 7));
+    let said = fields_of(&again, flows[0].from.event);
+    assert_eq!(
+        (&*said["really_in"], &*said["really_at_ns"]),
+        ("gone", "150")
+    );
 }

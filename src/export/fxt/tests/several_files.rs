@@ -134,3 +134,66 @@ fn objects_of_each_file_stay_objects() {
     ];
     assert_eq!(said, expected);
 }
+
+#[test]
+fn what_never_ended_in_its_file_never_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, (process, last): (u64, u64)| {
+        file(folder.path(), name, |out| {
+            let mut event = |event_type, time, name, word| {
+                let name = out.name(name);
+                let thread = (process, process + 1);
+                let base = head(event_type, time, 0);
+                out.event(
+                    Head {
+                        thread,
+                        name,
+                        ..base
+                    },
+                    &[],
+                    word,
+                );
+            };
+            event(EventType::Begin, 100, "open", None);
+            event(EventType::Complete, 200, "whole", Some(300));
+            event(EventType::AsyncBegin, 250, "request", Some(process));
+            event(EventType::Instant, last, "last", None);
+        })
+    };
+    let paths = [record("a.fxt", (10, 400)), record("b.fxt", (20, 1000))];
+    let both = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let start = both.trace.span.start.0 - 100;
+    let row = |name: &str, thread, from: i64, until: i64| {
+        let until = if until < 0 { until } else { start + until };
+        (name.to_owned(), thread, start + from, until)
+    };
+    let (again, _) = cut(folder.path(), &both, &Selection::all());
+    let expected = [
+        row("open", 11, 100, -1),
+        row("open", 21, 100, -1),
+        row("request", 11, 250, -1),
+        row("request", 21, 250, -1),
+        row("whole", 11, 200, 300),
+        row("whole", 21, 200, 300),
+    ];
+    assert_eq!(slices(&both), expected);
+    assert_eq!(slices(&again), expected);
+    // Also behind the end of its file.
+    for (from, until) in [(150, 350), (150, 700), (500, 700)] {
+        let span = range(start + from, start + until);
+        let (again, _) = cut(folder.path(), &both, &span);
+        let open = slices(&again).into_iter().filter(|row| row.0 == "open");
+        let expected = [11, 21].map(|thread| row("open", thread, from, until));
+        assert_eq!(open.collect::<Vec<_>>(), expected, "{from}..{until}");
+        for name in ["open", "request"] {
+            let args = arguments(&again, name);
+            assert_eq!(args["never_ended"], "true", "{name}");
+            assert!(!args.contains_key("really_ended_ns"), "{name}");
+        }
+    }
+    // To the end of the trace it stays open.
+    let (again, _) = cut(folder.path(), &both, &range(start + 500, i64::MAX));
+    let open = slices(&again).into_iter().filter(|row| row.0 == "open");
+    let expected = [11, 21].map(|thread| row("open", thread, 500, -1));
+    assert_eq!(open.collect::<Vec<_>>(), expected);
+}

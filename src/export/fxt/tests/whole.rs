@@ -217,3 +217,83 @@ fn arguments_as_they_stand_are_written_as_their_fields_are() {
     }
     assert!(own_count > 100, "{own_count}");
 }
+
+/// Category and name of the events that ended slices, in order of time.
+fn names_of_ends(loaded: &LoadedTrace) -> Vec<(i64, String, String)> {
+    let trace = &loaded.trace;
+    let slices = (0..trace.slices.len() as u32).map(|row| trace.slices.get(SliceId(row)));
+    let mut ends: Vec<_> = slices
+        .filter_map(|slice| {
+            let event = trace.events.get(slice.finish?);
+            let kind = &trace.kinds[usize::from(event.row.kind.0)];
+            let text = |id| trace.text(id).into_owned();
+            Some((event.row.time.0, text(kind.category), text(kind.name)))
+        })
+        .collect();
+    ends.sort();
+    ends
+}
+
+#[test]
+fn ends_say_what_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (event_type, time, category, name) in [
+            (EventType::Begin, 100, "c", "outer"),
+            (EventType::Begin, 200, "c", "inner"),
+            (EventType::Begin, 300, "c", "open"),
+            (EventType::End, 400, "c", "open"),
+            (EventType::End, 500, "", ""),
+            (EventType::End, 600, "c", "outer"),
+        ] {
+            let (category, name) = (out.name(category), out.name(name));
+            let base = head(event_type, time, 11);
+            let head = Head {
+                category,
+                name,
+                ..base
+            };
+            out.event(head, &[], None);
+        }
+    });
+    let row = |time, category: &str, name: &str| (time, category.to_owned(), name.to_owned());
+    // From FXT to FXT an end without a name stays one.
+    let own = [
+        row(400, "c", "open"),
+        row(500, "", ""),
+        row(600, "c", "outer"),
+    ];
+    assert_eq!(names_of_ends(&source), own);
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(names_of_ends(&again), own);
+    // At the border stands none that came from the file.
+    let (again, _) = cut(folder.path(), &source, &range(0, 350));
+    let cut_there = [
+        row(350, "c", "inner"),
+        row(350, "c", "open"),
+        row(350, "c", "outer"),
+    ];
+    assert_eq!(names_of_ends(&again), cut_there);
+
+    // The others' ends have the names of the slices, also where several end at a time.
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    for (name, least) in [
+        ("sched-irq-syscalls.dat", 100),
+        ("shell-pipeline.strace", 5),
+    ] {
+        let source = open(&samples.join(name), &Job::default()).unwrap();
+        let (again, _) = cut(folder.path(), &source, &Selection::all());
+        let trace = &again.trace;
+        let mut end_count = 0;
+        for slice in (0..trace.slices.len() as u32).map(|row| trace.slices.get(SliceId(row))) {
+            let Some(finish) = slice.finish else { continue };
+            let kind = &trace.kinds[usize::from(trace.events.kind(finish).0)];
+            let label = trace.slices.label(slice.id);
+            let said = [kind.category, kind.name].map(|id| trace.text(id));
+            let expected = [label.category, label.name].map(|id| trace.text(id));
+            assert_eq!(said, expected, "{name} at {}", slice.start.0);
+            end_count += 1;
+        }
+        assert!(end_count > least, "{name}: {end_count}");
+    }
+}
