@@ -6,12 +6,13 @@ mod recorder;
 
 use recorder::Recorder;
 use threadline::base::Job;
+use threadline::event::FileOp;
 use threadline::export::{self, Overwrite, Selection};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::process_times::{ProcessTimes, arguments_of, program_of};
 use threadline::query::programs::programs;
 use threadline::trace::file_history::word_of;
-use threadline::trace::{Process, ProcessId, Trace};
+use threadline::trace::{EventId, Process, ProcessId, Trace};
 
 fn load(text: &[u8]) -> LoadedTrace {
     let folder = tempfile::tempdir().unwrap();
@@ -202,4 +203,166 @@ fn an_exported_build_is_read_back_without_lost_switches() {
     let back = load::open(&path, &Job::default()).unwrap();
     assert_eq!(back.trace.runs.starts.len(), loaded.trace.runs.starts.len());
     assert!(!codes(&back.trace).contains(&"switch_mismatch"));
+}
+
+/// The files of successful rows, as `word path (other path)`.
+fn uses(trace: &Trace) -> Vec<String> {
+    let rows = trace.files.rows.iter().filter(|row| row.result >= 0);
+    let rows = rows.filter(|row| !matches!(row.op, FileOp::Close));
+    rows.map(|row| {
+        let [path, other] = [row.path, row.other_path].map(|id| trace.text(id).into_owned());
+        format!("{} {path} {other}", word_of(row))
+            .trim_end()
+            .to_owned()
+    })
+    .collect()
+}
+
+/// What `report` says of each event of this name.
+fn told(loaded: &LoadedTrace, name: &str) -> Vec<String> {
+    let events =
+        (0..loaded.trace.events.len() as u32).map(|at| loaded.trace.events.get(EventId(at)));
+    let details = events.map(|event| loaded.reader.describe(event.into()));
+    let named = details.filter(|detail| detail.name == name);
+    named.map(|detail| detail.text).collect()
+}
+
+fn open_line(path: &str, flags: u32) -> String {
+    let size = path.len();
+    format!("Open|fnamesize={size},forigsize={size},flags={flags},mode=420,fd=3")
+}
+
+#[test]
+fn texts_behind_a_hole_are_not_those_of_the_call_before_it() {
+    let mut r = Recorder::new();
+    let it = r.shell;
+    // The next line of an open is lost, and only that.
+    r.open(it, b"/w/out.s", 577, 3);
+    r.text.extend_from_slice(b"CPU:0 [LOST 1 EVENTS]\n");
+    r.line(it, b"FN|/usr/include/stdio.h");
+    r.line(it, b"FO|/usr/include/stdio.h");
+    // All behind the first line is lost, up to the texts of another.
+    r.call(it, &open_line("/w/second", 577));
+    r.text.extend_from_slice(b"CPU:0 [LOST 3 EVENTS]\n");
+    r.line(it, b"FN|/usr/hdr.h");
+    r.line(it, b"FO|/usr/hdr.h");
+    // The same, but the first text is left.
+    r.call(it, &open_line("/w/third", 577));
+    r.line(it, b"FN|/w/third");
+    r.text.extend_from_slice(b"CPU:0 [LOST EVENTS]\n");
+    r.line(it, b"FO|/usr/other.h");
+    // A hole before a call, and one of others behind its first line, do it no harm.
+    r.text.extend_from_slice(b"CPU:0 [LOST 9 EVENTS]\n");
+    r.call(it, &open_line("/w/whole", 577));
+    r.text.extend_from_slice(b"CPU:3 [LOST 9 EVENTS]\n");
+    r.line(it, b"FN|/w/whole");
+    r.line(it, b"FO|/w/whole");
+    r.exit(it, 0);
+    let loaded = load(&r.text);
+    let trace = &loaded.trace;
+    assert_eq!(
+        uses(trace),
+        [
+            "write /w/out.s",
+            "write",
+            "write /w/third",
+            "write /w/whole"
+        ]
+    );
+    let count = |code| trace.diagnostics.count_of(code);
+    assert_eq!(count("text_without_call"), 5);
+    assert_eq!(count("incomplete_call"), 2);
+    assert_eq!(count("lost_events"), 22);
+    assert_eq!((count("uncounted_loss"), count("junk_line")), (1, 0));
+    assert_eq!(count("size_differs"), 0);
+    // Details say the same.
+    let opens = told(&loaded, "Open");
+    assert!(opens[0].starts_with("path=/w/out.s original=/w/out.s"));
+    assert!(opens[1].starts_with("flags="), "{}", opens[1]);
+    assert_eq!(told(&loaded, "FN").len(), 2);
+}
+
+#[test]
+fn halves_of_two_renames_are_no_rename() {
+    let renames = |between: &[u8]| {
+        let mut r = Recorder::new();
+        let it = r.shell;
+        r.rename(it, "/w/x", "/w/y");
+        r.call(it, "RenameFrom|fnamesize=4");
+        r.line(it, b"RF|/w/a");
+        r.text.extend_from_slice(between);
+        r.call(it, "RenameTo|fnamesize=4");
+        r.line(it, b"RT|/w/d");
+        r.exit(it, 0);
+        let loaded = load(&r.text);
+        let told = loaded.trace.diagnostics.count_of("rename_over_lost");
+        (uses(&loaded.trace), told)
+    };
+    let first = "rename /w/x /w/y".to_owned();
+    let whole = (vec![first.clone(), "rename /w/a /w/d".to_owned()], 0);
+    let parted = (vec![first], 1);
+    assert_eq!(renames(b""), whole);
+    assert_eq!(renames(b"CPU:0 [LOST 4 EVENTS]\n"), parted);
+    assert_eq!(renames(b"CPU:0 [LOST EVENTS]\n"), parted);
+    // That is too few for halves of two, and what another CPU lost was not this task's.
+    assert_eq!(renames(b"CPU:0 [LOST 2 EVENTS]\n"), whole);
+    assert_eq!(renames(b"CPU:3 [LOST 4 EVENTS]\n"), whole);
+}
+
+#[test]
+fn arguments_that_were_lost_are_not_empty_ones() {
+    let arguments = |size: usize, lines: &[&str], between: (usize, &[u8])| {
+        let mut r = Recorder::new();
+        let child = r.fork(r.shell, 1001);
+        r.call(
+            child,
+            &format!("New_proc|argsize={size},prognameisize=4,prognamepsize=4,cwdsize=2"),
+        );
+        for line in ["PI|/b/p", "PP|/b/p", "CW|/w"] {
+            r.line(child, line.as_bytes());
+        }
+        for (at, line) in lines.iter().enumerate() {
+            if at == between.0 {
+                r.text.extend_from_slice(between.1);
+            }
+            r.line(child, line.as_bytes());
+        }
+        r.line(child, b"End_of_args|");
+        r.exit(child, 0);
+        let loaded = load(&r.text);
+        let trace = &loaded.trace;
+        let codes = ["arguments_lost", "argument_size_differs"];
+        let codes = codes.map(|code| trace.diagnostics.count_of(code));
+        let all = arguments_of(trace, process(trace, 1001).0);
+        let detail = told(&loaded, "New_proc");
+        let (_, told) = detail[0].split_once("arguments=").unwrap();
+        assert_eq!(told.replace("''", ""), all);
+        (told.to_owned(), codes)
+    };
+    let lost = |text: &str| (text.to_owned(), [1, 0]);
+    let hole = b"CPU:0 [LOST 4 EVENTS]\n".as_slice();
+    // gcc -O2 -Wall -g x.c? -c a.c -o a.o, of which four did not come.
+    let some = ["A[0]gcc", "A[1]-O2", "A[5]-c", "A[7]-o", "A[8]a.o"];
+    assert_eq!(arguments(40, &some, (3, hole)), lost("gcc -O2 -c -o a.o"));
+    // The hole may be told of much later.
+    assert_eq!(arguments(40, &some, (9, b"")), lost("gcc -O2 -c -o a.o"));
+    // Empty ones, with a newline at the end of another.
+    let empty = ["A[0]sh", "A[2]x", "A[3]y"];
+    assert_eq!(
+        arguments(8, &empty, (9, b"")),
+        ("sh '' x y".to_owned(), [0, 0])
+    );
+    assert_eq!(
+        arguments(9, &empty, (9, b"")),
+        ("sh '' x y".to_owned(), [0, 1])
+    );
+    assert_eq!(
+        arguments(8, &empty, (1, hole)),
+        ("sh '' x y".to_owned(), [0, 0])
+    );
+    // One letter that is missing is one of a lost argument where there is a hole.
+    assert_eq!(arguments(9, &empty, (1, hole)), lost("sh x y"));
+    // Numbers that begin again are those of another program.
+    let again = ["A[0]sh", "A[1]x", "A[0]other", "A[1]y"];
+    assert_eq!(arguments(5, &again, (2, hole)).0, "sh x");
 }

@@ -5,7 +5,7 @@ use crate::base::{StringId, Strings, Timestamp};
 
 use super::calls::Fit;
 use super::emit::{Emitter, Target, Task};
-use super::file::{events_after, lines_before};
+use super::file::{Step, events_after, is_hole, lines_after, lines_before};
 use super::line::{Payload, Word, parse_line};
 use super::sorts::Sort;
 
@@ -25,7 +25,12 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], end: usize)
     if count == 0 {
         return;
     }
-    for (line, _) in events_after(text, end, MOST_AHEAD_BYTES) {
+    let lines = lines_after(text, end, MOST_AHEAD_BYTES);
+    for step in lines.flat_map(|(line, _)| Step::of_line(line)) {
+        let Step::Event(line) = step else {
+            emitter.holes = emitter.holes.wrapping_add(1);
+            continue;
+        };
         let Some(slot) = emitter.known_slot(line.upid) else {
             continue;
         };
@@ -89,7 +94,8 @@ pub(super) fn look_back<'a>(
     strings: &mut Strings,
 ) {
     let prefix = format!("0: {upid},");
-    let mut lines: Vec<(Payload<'a>, usize)> = Vec::new();
+    // The latest first; `None` is a hole.
+    let mut lines: Vec<Option<(Payload<'a>, usize)>> = Vec::new();
     let mut reached = start;
     for (line, place) in lines_before(text, start, MOST_BACK_BYTES.min(*budget)) {
         reached = place;
@@ -97,10 +103,14 @@ pub(super) fn look_back<'a>(
         if line.starts_with(b"0: ") && !line.starts_with(prefix.as_bytes()) {
             continue;
         }
+        if is_hole(line) {
+            lines.push(None);
+            continue;
+        }
         let Some(payload) = parse_line(line).filter(|payload| payload.upid == upid) else {
             continue;
         };
-        lines.push((payload, place));
+        lines.push(Some((payload, place)));
         let is_start = match payload.word {
             Word::Call(_) | Word::Unknown => payload.number.is_none_or(|number| number == 0),
             _ => false,
@@ -111,7 +121,11 @@ pub(super) fn look_back<'a>(
     }
     *budget = budget.saturating_sub(start - reached);
     let mut first = StringId::EMPTY;
-    for (line, place) in lines.iter().rev() {
+    for line in lines.iter().rev() {
+        let Some((line, place)) = line else {
+            task.call.meet_hole();
+            continue;
+        };
         let mut keep = |_, bytes: &[u8]| first = strings.intern(bytes);
         let sort = match line.word {
             Word::Call(sort) => Some(sort),

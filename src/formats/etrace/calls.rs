@@ -10,7 +10,9 @@
 //!
 //! One rule rebuilds them all: a text in parts is appended as it is, `Cont` is a newline and its text,
 //! `Cont_end` says nothing, and a text ends with its `_end` or with the next line that is none of these.
-//! An empty argument prints nothing: a gap in the numbers tells of it.
+//! An empty argument prints nothing: a gap in the numbers tells of it, unless the announced size says that more is
+//! missing than that. Behind a hole the texts may be another call's: one that comes twice is, and so is one that is not
+//! as long as was announced.
 
 use super::line::{Payload, Word};
 use super::sorts::{Slot, Sort};
@@ -20,7 +22,7 @@ use super::values::{Key, Values};
 pub const MOST_TEXTS: usize = 4;
 const NOT_SEEN: u64 = u64::MAX;
 /// How many empty arguments may be missing in one call.
-const MOST_GAPS: u64 = 1024;
+const MOST_GAPS: usize = 1024;
 
 /// A call that is being read.
 #[derive(Clone, Debug)]
@@ -44,9 +46,14 @@ pub struct Call<'a> {
     current_index: usize,
     current_number: u64,
     next_argument: u64,
-    gaps: u64,
+    /// How many arguments were handed on, or are being read.
+    argument_count: u32,
+    /// Which of them are empty since their numbers did not come.
+    gaps: Vec<u32>,
     text: Text<'a>,
     is_complete: bool,
+    /// Whether events were lost after its line.
+    is_behind_hole: bool,
 }
 
 /// A text that is being joined; one that comes whole is not copied.
@@ -111,9 +118,11 @@ impl<'a> Call<'a> {
             current_index: 0,
             current_number: 0,
             next_argument: 0,
-            gaps: 0,
+            argument_count: 0,
+            gaps: Vec::new(),
             text: Text::default(),
             is_complete: true,
+            is_behind_hole: false,
         }
     }
 
@@ -130,8 +139,10 @@ impl<'a> Call<'a> {
         self.lengths = [NOT_SEEN; MOST_TEXTS];
         self.current = None;
         self.next_argument = 0;
-        self.gaps = 0;
+        self.argument_count = 0;
+        self.gaps.clear();
         self.is_complete = false;
+        self.is_behind_hole = false;
         match sort {
             Sort::Env => self.start_text(Slot::Variable, 0, line.text),
             Sort::Unknown => {
@@ -154,10 +165,21 @@ impl<'a> Call<'a> {
     }
 
     fn start_text(&mut self, slot: Slot, number: u64, text: &'a [u8]) {
+        let index = self.index_of(slot).unwrap_or(MOST_TEXTS);
+        self.start_text_at(index, slot, number, text);
+    }
+
+    #[inline]
+    fn start_text_at(&mut self, index: usize, slot: Slot, number: u64, text: &'a [u8]) {
         self.current = Some(slot);
-        self.current_index = self.index_of(slot).unwrap_or(MOST_TEXTS);
+        self.current_index = index;
         self.current_number = number;
         self.text.start(text);
+    }
+
+    /// Events were lost behind the latest line.
+    pub fn meet_hole(&mut self) {
+        self.is_behind_hole |= !self.is_complete;
     }
 
     /// The tag of a call that is not known.
@@ -183,20 +205,31 @@ impl<'a> Call<'a> {
     pub fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
         match line.word {
             Word::Text(slot) => {
-                if self.is_complete || !self.has(slot) {
+                if self.is_complete {
                     return Fit::Alone;
                 }
                 let number = line.number.unwrap_or(0);
                 if slot == Slot::Argument {
-                    return self.argument(number, line, done);
+                    return match self.has(slot) {
+                        true => self.argument(number, line, done),
+                        false => Fit::Alone,
+                    };
                 }
-                if self.current == Some(slot) && number > 0 {
+                if self.current == Some(slot) {
+                    if number == 0 {
+                        return Fit::Alone;
+                    }
                     self.text.append(b"", line.text);
                     return Fit::Belongs;
                 }
-                self.finish_text(done);
-                self.start_text(slot, number, line.text);
-                Fit::Belongs
+                match self.index_of(slot) {
+                    Some(index) if number == 0 && self.expects(index, line) => {
+                        self.finish_text(done);
+                        self.start_text_at(index, slot, number, line.text);
+                        Fit::Belongs
+                    }
+                    _ => Fit::Alone,
+                }
             }
             Word::Cont if self.current.is_some() => {
                 self.text.append(b"\n", line.text);
@@ -238,9 +271,13 @@ impl<'a> Call<'a> {
             self.text.append(b"", line.text);
             return Fit::Belongs;
         }
+        if number < self.next_argument {
+            return Fit::Alone;
+        }
         self.finish_text(done);
-        while self.next_argument < number && self.gaps < MOST_GAPS {
-            self.gaps += 1;
+        while self.next_argument < number && self.gaps.len() < MOST_GAPS {
+            self.gaps.push(self.argument_count);
+            self.argument_count += 1;
             self.next_argument += 1;
             if let Some(index) = self.index_of(Slot::Argument) {
                 self.add_length(index, Slot::Argument, 0);
@@ -248,8 +285,54 @@ impl<'a> Call<'a> {
             done(Slot::Argument, b"");
         }
         self.next_argument = number.saturating_add(1);
+        self.argument_count = self.argument_count.saturating_add(1);
         self.start_text(Slot::Argument, number, line.text);
         Fit::Belongs
+    }
+
+    /// Whether the text at `index` is still to come, and may begin with this line.
+    #[inline]
+    fn expects(&self, index: usize, line: &Payload<'a>) -> bool {
+        self.length(index).is_none() && (!self.is_behind_hole || self.fits(index, line))
+    }
+
+    /// Whether a text that begins with this line can be as long as was announced.
+    #[cold]
+    fn fits(&self, index: usize, line: &Payload<'a>) -> bool {
+        let key = self.texts.get(index).map(|text| text.1);
+        let size = key.and_then(|key| self.values.get(key));
+        let Some(size) = size.and_then(|size| usize::try_from(size).ok()) else {
+            return true;
+        };
+        match line.number {
+            Some(_) => line.text.len() <= size,
+            None => line.text.len() == size,
+        }
+    }
+
+    /// Which of the arguments that were handed on, by their places among them, were lost instead of empty: more is
+    /// missing than they and a newline at the end of each of the others.
+    #[must_use]
+    pub fn lost_arguments(&self) -> &[u32] {
+        match self.lacks_arguments() {
+            true => &self.gaps,
+            false => &[],
+        }
+    }
+
+    fn lacks_arguments(&self) -> bool {
+        let Some(index) = self.index_of(Slot::Argument) else {
+            return false;
+        };
+        let size = self.values.get(Key::ArgumentsSize).unwrap_or(0);
+        let size = u64::try_from(size).unwrap_or(0);
+        let missing = size.saturating_sub(self.length(index).unwrap_or(0));
+        let told = u64::from(self.argument_count).saturating_sub(self.gaps.len() as u64);
+        match (self.gaps.is_empty(), self.is_behind_hole) {
+            (false, true) => missing > 0,
+            (false, false) | (true, true) => self.is_complete && missing > told,
+            (true, false) => false,
+        }
     }
 
     #[inline]
@@ -311,6 +394,9 @@ impl<'a> Call<'a> {
             match length {
                 _ if *slot == Slot::Argument => {
                     let length = length.unwrap_or(0);
+                    if self.lacks_arguments() {
+                        return Some(Flaw::LostArguments { size, length });
+                    }
                     (length != size).then_some(Flaw::Arguments { size, length })
                 }
                 None => Some(Flaw::Incomplete),
@@ -324,6 +410,17 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Takes those at `places`, which rise, out of a list.
+pub fn remove_at<T>(list: &mut Vec<T>, places: &[u32]) {
+    let mut places = places.iter().map(|&place| place as usize).peekable();
+    let mut at = 0;
+    list.retain(|_| {
+        let is_there = places.next_if_eq(&at).is_some();
+        at += 1;
+        !is_there
+    });
+}
+
 /// What can be wrong with a call's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
@@ -333,6 +430,13 @@ pub enum Flaw {
     Size {
         /// Which.
         slot: Slot,
+        /// Announced.
+        size: u64,
+        /// Read.
+        length: u64,
+    },
+    /// The arguments together are not, since some of them were lost.
+    LostArguments {
         /// Announced.
         size: u64,
         /// Read.

@@ -7,8 +7,8 @@ use crate::base::strings::text_of;
 use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 
-use super::calls::{Call, Fit};
-use super::file::{events_after, line_at};
+use super::calls::{Call, Fit, remove_at};
+use super::file::{Step, line_at, lines_after};
 use super::line::{Payload, Word, parse_line};
 use super::sorts::{Slot, Sort};
 use super::upids::Upids;
@@ -26,7 +26,11 @@ pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
     let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
     let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
     match read(text, event, &mut keep) {
-        Some((line, call)) => detail(&line, &call, &texts, upids),
+        Some((line, call)) => {
+            let lost = among_all(&texts, call.lost_arguments());
+            remove_at(&mut texts, &lost);
+            detail(&line, &call, &texts, upids)
+        }
         None => EventDetail {
             time: event.time,
             text: "this line cannot be read any more".to_owned(),
@@ -52,6 +56,7 @@ pub fn fields_into<'a>(text: &'a [u8], event: EventRef, fields: &mut Vec<FieldRe
     let Some((line, call)) = read(text, event, &mut keep) else {
         return;
     };
+    remove_at(&mut arguments, call.lost_arguments());
     fields.insert(first, field_ref("upid", "upid", ValueRef::Int(line.upid)));
     if !arguments.is_empty() {
         fields.push(field_ref("arguments", "text", ValueRef::List(arguments)));
@@ -67,6 +72,19 @@ pub fn fields_into<'a>(text: &'a [u8], event: EventRef, fields: &mut Vec<FieldRe
         let id = ValueRef::Text(text_of(line.text));
         fields.push(field_ref("id", "upid", id));
     }
+}
+
+/// Which of a call's texts those at `places` among its arguments are.
+fn among_all(texts: &[(Slot, Vec<u8>)], places: &[u32]) -> Vec<u32> {
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let all = (0_u32..).zip(texts);
+    let arguments: Vec<u32> = (all.filter(|(_, text)| text.0 == Slot::Argument))
+        .map(|(at, _)| at)
+        .collect();
+    let at = places.iter().filter_map(|&at| arguments.get(at as usize));
+    at.copied().collect()
 }
 
 fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a>) -> FieldRef<'a> {
@@ -93,7 +111,12 @@ fn read<'a>(
         _ => call.start(Sort::Unknown, &line, event.place),
     }
     if !call.is_settled() || has_text(call.sort) {
-        for (more, _) in events_after(text, next, MOST_AHEAD_BYTES) {
+        let lines = lines_after(text, next, MOST_AHEAD_BYTES);
+        for step in lines.flat_map(|(line, _)| Step::of_line(line)) {
+            let Step::Event(more) = step else {
+                call.meet_hole();
+                continue;
+            };
             if more.upid != line.upid {
                 continue;
             }

@@ -18,7 +18,7 @@ use super::file::{File, LineCounts};
 use super::head::Head;
 use super::kinds::Kinds;
 use super::line::parse_line;
-use super::lost_clones;
+use super::lost_pairs;
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
 use crate::base::{Diagnostics, Job, ReadError, Strings, Timestamp};
@@ -197,7 +197,7 @@ impl Lines {
         self.0.kinds.list(strings)
     }
 
-    /// Puts right what holes say of forks: lines are in the parts from `first` on, where `kind` gives a kind of
+    /// Puts right what holes say of forks and renames: lines are in the parts from `first` on, where `kind` gives a kind of
     /// [`Lines::kinds`] its number.
     pub fn settle(
         parts: &mut [&mut LaneColumns],
@@ -205,7 +205,10 @@ impl Lines {
         kind: &dyn Fn(KindId) -> KindId,
     ) -> Diagnostics {
         let clone = kind(Kinds::of_sort(Sort::SysClone));
-        lost_clones::doubt_forks(parts, first, clone)
+        let mut diagnostics = lost_pairs::doubt_forks(parts, first, clone);
+        let renames = lost_pairs::doubt_renames(parts, first, kind, &|_| None);
+        diagnostics.merge(renames);
+        diagnostics
     }
 
     /// One call in full.

@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::base::{Job, ReadError, Severity, StringId, Timestamp};
-use crate::event::{Gap, KindId, LaneColumns, ThreadKey};
+use crate::event::{Gap, KindId, LaneColumns, Life, ThreadKey};
 
 use super::around;
-use super::calls::{Call, Fit, Flaw};
+use super::calls::{Call, Fit, Flaw, remove_at};
 use super::file::File;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
@@ -78,6 +78,8 @@ pub(super) struct Task<'a> {
     pub(super) is_ours: bool,
     /// The time of its last line.
     last: i64,
+    /// How many holes lay before that.
+    holes: u32,
 }
 
 pub(super) struct Emitter<'a> {
@@ -90,6 +92,8 @@ pub(super) struct Emitter<'a> {
     recent: Vec<(i64, u32)>,
     tags: FxHashMap<&'a [u8], KindId>,
     look_back_bytes: usize,
+    /// How many there were so far.
+    pub(super) holes: u32,
     pub(super) order: Order,
 }
 
@@ -108,6 +112,7 @@ impl<'a> Emitter<'a> {
             recent: vec![(NOBODY, 0); RECENT],
             tags: FxHashMap::default(),
             look_back_bytes: 4 * around::MOST_BACK_BYTES,
+            holes: 0,
             order: Order::Rises,
         }
     }
@@ -158,6 +163,8 @@ impl<'a> Emitter<'a> {
             first: StringId::EMPTY,
             is_ours: false,
             last: line.time,
+            // All that lie between the call before the part and this line.
+            holes: 0,
         };
         if around::needs_context(line) && self.start > 0 {
             around::look_back(
@@ -245,6 +252,10 @@ impl<'a> Emitter<'a> {
             self.order = Order::GoesBack;
         }
         task.last = line.time;
+        if task.holes != self.holes {
+            task.holes = self.holes;
+            task.call.meet_hole();
+        }
         let starts = match line.word {
             Word::Call(sort) if !goes_on(&task.call, line) => Some(sort),
             Word::Unknown if !goes_on(&task.call, line) => Some(Sort::Unknown),
@@ -296,22 +307,7 @@ impl<'a> Emitter<'a> {
     #[cold]
     pub(super) fn other_line(&mut self, line: &[u8], place: u64) {
         if let Some((cpu, lost)) = parse_lost(line) {
-            let (start, end) = around::hole(self.file.text(), place, cpu);
-            self.out.gaps.push(Gap {
-                start,
-                end,
-                cpu: Some(cpu),
-                lost: Some(lost),
-            });
-            let is_kept = self.out.diagnostics.has_room("lost_events");
-            let at = is_kept.then(|| self.file.location(place));
-            self.out
-                .diagnostics
-                .note_many("lost_events", Severity::DataLoss, at, lost, || {
-                    "the tracer lost an event before this line, or another that says so of its CPU"
-                        .to_owned()
-                });
-            return;
+            return self.hole(cpu, lost, place);
         }
         let head = self.file.head.directory;
         let is_head = head.is_some_and(|head| head.line as u64 == place);
@@ -325,6 +321,32 @@ impl<'a> Emitter<'a> {
                 words::escaped(&shown, "")
             )
         });
+    }
+
+    /// A CPU says that it lost events, and perhaps how many.
+    fn hole(&mut self, cpu: u32, lost: Option<u64>, place: u64) {
+        self.holes = self.holes.wrapping_add(1);
+        let (start, end) = around::hole(self.file.text(), place, cpu);
+        self.out.gaps.push(Gap {
+            start,
+            end,
+            cpu: Some(cpu),
+            lost,
+        });
+        let Some(lost) = lost else {
+            return self.note("uncounted_loss", Severity::DataLoss, place, || {
+                "the tracer lost events before this line, or another that says so of its CPU; it does not say how many"
+                    .to_owned()
+            });
+        };
+        let is_kept = self.out.diagnostics.has_room("lost_events");
+        let at = is_kept.then(|| self.file.location(place));
+        self.out
+            .diagnostics
+            .note_many("lost_events", Severity::DataLoss, at, lost, || {
+                "the tracer lost an event before this line, or another that says so of its CPU"
+                    .to_owned()
+            });
     }
 
     #[inline]
@@ -404,6 +426,10 @@ impl<'a> Emitter<'a> {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return Fit::Stray;
         };
+        if task.holes != self.holes {
+            task.holes = self.holes;
+            task.call.meet_hole();
+        }
         if matches!(line.word, Word::Call(_) | Word::Unknown) && !goes_on(&task.call, line) {
             return Fit::Alone;
         }
@@ -427,10 +453,10 @@ impl<'a> Emitter<'a> {
             && let Some(flaw) = task.call.flaw()
         {
             let (sort, place) = (task.call.sort, task.call.place);
-            if flaw == Flaw::Incomplete
-                && let Target::File(row) = target
-            {
-                self.path_as_said(row);
+            match target {
+                Target::File(row) if flaw == Flaw::Incomplete => self.path_as_said(row),
+                Target::Life(row) => self.without_lost(slot, row),
+                _ => {}
             }
             self.flaw(sort, place, flaw);
         }
@@ -448,6 +474,18 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// A program whose arguments were lost has not empty ones instead.
+    #[cold]
+    fn without_lost(&mut self, slot: u32, row: u32) {
+        let task = self.tasks.get(slot as usize);
+        let row = self.out.lives.get_mut(row as usize);
+        if let (Some(task), Some(row)) = (task, row)
+            && let Life::Exec { arguments, .. } = &mut row.life
+        {
+            remove_at(arguments, task.call.lost_arguments());
+        }
+    }
+
     #[cold]
     fn flaw(&mut self, sort: Sort, place: u64, flaw: Flaw) {
         let name = sort.name();
@@ -460,6 +498,14 @@ impl<'a> Emitter<'a> {
                     format!(
                         "{} of {name} has {length} bytes, {size} were announced",
                         slot.tag()
+                    )
+                });
+            }
+            Flaw::LostArguments { size, length } => {
+                self.note("arguments_lost", Severity::Error, place, || {
+                    format!(
+                        "arguments of {name} were lost: they have {length} bytes, {size} were announced; the others \
+                         are shown without them"
                     )
                 });
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::head::Head;
 use super::kinds::Kinds;
-use super::line::{Payload, Word, parse_line};
+use super::line::{Payload, Word, parse_line, parse_lost};
 use super::parts::Pieces;
 use super::upids::Upids;
 use crate::base::Location;
@@ -168,26 +168,61 @@ pub fn lines_before(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item 
     })
 }
 
+/// The lines after `at`, which is the start of a line, with their places; about `limit` bytes of them.
+pub fn lines_after(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut left = limit;
+    let mut next = at;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let (line, behind) = line_at(text, next)?;
+        let place = next;
+        left = left.saturating_sub((behind - next).min(LONG_LINE));
+        next = behind;
+        Some((line, place))
+    })
+}
+
 /// The events after `at`, the start of a line, with their places, within about `limit` bytes.
 pub fn events_after(
     text: &[u8],
     at: usize,
     limit: usize,
 ) -> impl Iterator<Item = (Payload<'_>, usize)> {
-    let mut left = limit;
-    let mut next = at;
-    std::iter::from_fn(move || {
-        while left > 0 {
-            let (line, behind) = line_at(text, next)?;
-            let place = next;
-            left = left.saturating_sub((behind - next).min(LONG_LINE));
-            next = behind;
-            if let Some(payload) = parse_line(line) {
-                return Some((payload, place));
+    lines_after(text, at, limit).filter_map(|(line, place)| Some((parse_line(line)?, place)))
+}
+
+/// What a line is to whoever follows calls.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// An event.
+    Event(Payload<'a>),
+    /// Events were lost.
+    Hole,
+}
+
+impl<'a> Step<'a> {
+    /// The events of a line, more than one where the tracer forgot the end of a line, or the hole that it tells of.
+    pub fn of_line(line: &'a [u8]) -> impl Iterator<Item = Step<'a>> {
+        let mut rest = Some(line);
+        std::iter::from_fn(move || {
+            let text = rest.take()?;
+            match parse_line(text) {
+                Some(event) => {
+                    rest = (event.word == Word::ContEnd && !event.text.is_empty())
+                        .then_some(event.text);
+                    Some(Step::Event(event))
+                }
+                None => is_hole(text).then_some(Step::Hole),
             }
-        }
-        None
-    })
+        })
+    }
+}
+
+/// Whether a line tells of lost events.
+pub fn is_hole(line: &[u8]) -> bool {
+    line.starts_with(b"CPU:") && parse_lost(line).is_some()
 }
 
 /// Cuts a text into parts of about `part_bytes`, at line ends, and where it can be had so that no time

@@ -225,17 +225,19 @@ fn word_of(tag: &[u8]) -> Word {
     }
 }
 
-/// `CPU:n [LOST m EVENTS]`: the CPU and how many events it lost.
+/// `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` where the kernel does not know how many: the CPU and how many
+/// events it lost.
 #[must_use]
-pub fn parse_lost(line: &[u8]) -> Option<(u32, u64)> {
+pub fn parse_lost(line: &[u8]) -> Option<(u32, Option<u64>)> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let (cpu, rest) = text.strip_prefix("CPU:")?.split_once(' ')?;
     let cpu = cpu.parse::<u32>().ok().filter(|&cpu| cpu < 1 << 16)?;
-    let count = rest
-        .trim()
-        .strip_prefix("[LOST ")?
-        .strip_suffix(" EVENTS]")?;
-    Some((cpu, count.trim().parse().ok()?))
+    let count = rest.trim().strip_prefix("[LOST")?;
+    let count = count.strip_suffix("EVENTS]")?.trim();
+    match count.is_empty() {
+        true => Some((cpu, None)),
+        false => Some((cpu, Some(count.parse().ok()?))),
+    }
 }
 
 #[cfg(test)]
@@ -319,7 +321,15 @@ mod tests {
 
     #[test]
     fn holes_are_read() {
-        assert_eq!(parse_lost(b"CPU:3 [LOST 1547 EVENTS]"), Some((3, 1547)));
-        assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), None);
+        let lost = parse_lost(b"CPU:3 [LOST 1547 EVENTS]");
+        assert_eq!(lost, Some((3, Some(1547))));
+        assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), Some((3, None)));
+        for bad in [
+            "CPU:3 [LOST x EVENTS]",
+            "CPU:3 [EVENTS",
+            "CPU:x [LOST EVENTS]",
+        ] {
+            assert_eq!(parse_lost(bad.as_bytes()), None, "{bad}");
+        }
     }
 }

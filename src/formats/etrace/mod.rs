@@ -4,13 +4,14 @@
 //! INITCWD=<directory>                                       first line; not in per-CPU part files
 //! 0: upid,cpu,seconds,nanoseconds!TAG|key=number,...        a call (`line`)
 //! 0: upid,cpu,seconds,nanoseconds!TAG|text                  a text of the call before of the same task (`calls`)
-//! CPU:n [LOST m EVENTS]                                     a hole
+//! CPU:n [LOST m EVENTS]                                     a hole; [LOST EVENTS] where nobody counted
 //! ```
 //!
 //! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
 //! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
 //! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
-//! in `around`; forks whose clone call may be another's in `lost_clones`. Keys of tasks come from `upids`, any call again in full from `describe`.
+//! in `around`; halves of calls that may be another's in `lost_pairs`. Keys of tasks come from `upids`, any call again in
+//! full from `describe`.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
 //! known only where the old clone call made it), signals, failed execs, and what happens between lines.
@@ -25,7 +26,7 @@ mod file;
 mod head;
 mod kinds;
 mod line;
-mod lost_clones;
+mod lost_pairs;
 mod order;
 mod outliers;
 mod parts;
@@ -212,7 +213,11 @@ impl Reader for EtraceReader {
     }
 
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        lost_clones::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone))
+        let mut diagnostics = lost_pairs::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone));
+        let location = |place: u64| Some(self.file.location(place));
+        let renames = lost_pairs::doubt_renames(parts, 0, &|kind| kind, &location);
+        diagnostics.merge(renames);
+        diagnostics
     }
 
     fn directory(&self) -> Directory {

@@ -7,7 +7,7 @@
 use crate::base::{Job, ReadError};
 
 use super::emit::Emitter;
-use super::file::line_at;
+use super::file::{is_hole, line_at};
 use super::line::{Payload, parse_line};
 use super::outliers::Outliers;
 
@@ -77,6 +77,18 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// Holes are told of before the next line of their CPU: they go with that.
+    #[cold]
+    fn push_holes(&mut self, holes: &mut Vec<(usize, &'a [u8])>, time: i64) {
+        for (place, line) in holes.drain(..) {
+            self.push(Held {
+                time,
+                place,
+                said: Said::Other(line),
+            });
+        }
+    }
+
     #[inline]
     fn time_at(&self, at: usize) -> i64 {
         let line = self.order.get(at).map(|&index| usize::from(index));
@@ -122,6 +134,7 @@ pub(super) fn in_file_order(
     let text = emitter.file.text();
     let mut outliers = Outliers::new(text, start);
     let mut window = Window::new();
+    let mut holes: Vec<(usize, &[u8])> = Vec::new();
     let mut last = i64::MIN;
     let mut at = start;
     let mut checked = start;
@@ -139,15 +152,21 @@ pub(super) fn in_file_order(
             Some(mut payload) => {
                 last = outliers.corrected(payload.time, next);
                 emitter.put_right(&mut payload, at, last);
+                if !holes.is_empty() {
+                    window.push_holes(&mut holes, last);
+                }
                 Said::Event(payload)
             }
             None => Said::Other(line),
         };
-        window.push(Held {
-            time: last,
-            place: at,
-            said,
-        });
+        match said {
+            Said::Other(line) if is_hole(line) => holes.push((at, line)),
+            said => window.push(Held {
+                time: last,
+                place: at,
+                said,
+            }),
+        }
         at = next;
         line_count += 1;
         if window.is_full() {
@@ -157,6 +176,7 @@ pub(super) fn in_file_order(
             }
         }
     }
+    window.push_holes(&mut holes, i64::MAX);
     window.pass_on(window.order.len(), emitter);
     if emitter.order == Order::Rises {
         emitter.file.line_counts.set(part, line_count);
@@ -166,7 +186,8 @@ pub(super) fn in_file_order(
     Ok(emitter.order)
 }
 
-/// Reads lines by their times, those of equal times as they come. A line without a time stays behind the one before.
+/// Reads lines by their times, those of equal times as they come. A line without a time stays
+/// behind the one before, a hole before the next.
 ///
 /// # Errors
 /// Only if the job was cancelled.
@@ -179,6 +200,8 @@ pub(super) fn in_time_order(
     let text = emitter.file.text();
     let mut outliers = Outliers::new(text, start);
     let mut lines: Vec<(i64, usize)> = Vec::new();
+    // How many of the latest lines are holes, or behind one.
+    let mut holes = 0;
     let mut at = start;
     let mut last = i64::MIN;
     while at < end {
@@ -188,9 +211,18 @@ pub(super) fn in_time_order(
         if let Some(mut payload) = parse_line(line) {
             last = outliers.corrected(payload.time, next);
             emitter.put_right(&mut payload, at, last);
+            // Those that wait for it go with it.
+            for line in lines.iter_mut().rev().take(std::mem::take(&mut holes)) {
+                line.0 = last;
+            }
+        } else if is_hole(line) || holes > 0 {
+            holes += 1;
         }
         lines.push((last, at));
         at = next;
+    }
+    for line in lines.iter_mut().rev().take(holes) {
+        line.0 = i64::MAX;
     }
     job.check()?;
     emitter.file.line_counts.set(part, lines.len() as u64);

@@ -121,7 +121,8 @@ fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
 
 #[test]
 fn it_does_not_matter_where_a_file_is_cut() {
-    for (name, bytes) in recordings() {
+    let made = ("holes".to_owned(), with_holes());
+    for (name, bytes) in recordings().into_iter().chain([made]) {
         let (reader, parts) = read(&bytes, PART_BYTES);
         assert_eq!(parts.len(), 1);
         let whole = all_rows(&reader, &parts);
@@ -140,6 +141,26 @@ fn it_does_not_matter_where_a_file_is_cut() {
             assert_eq!(whole.len(), cut.len(), "{name} in parts of {size} bytes");
         }
     }
+}
+
+/// Calls with lost lines in them.
+fn with_holes() -> Vec<u8> {
+    let mut text = String::from("INITCWD=/p\n");
+    for round in 0..16_i64 {
+        let [a, b] = [1, 2].map(|serial| ((round * 2 + serial) << 22) | (100 + serial));
+        let second = round + 1;
+        text.push_str(&format!(
+            "0: {a},0,{second},1!Open|fnamesize=4,forigsize=4,flags=577,mode=420,fd=3\n0: {b},1,{second},0!Exit|status=0\n\
+             CPU:0 [LOST 3 EVENTS]\n0: {a},0,{second},4!FN|/usr/x\n0: {a},0,{second},5!FO|/usr/x\n\
+             0: {a},0,{second},6!Open|fnamesize=4,forigsize=4,flags=577,mode=420,fd=3\n0: {a},0,{second},7!FN|/w/a\n\
+             0: {a},0,{second},8!FO|/w/a\nCPU:0 [LOST EVENTS]\n0: {b},1,{second},5!Exit|status=0\n0: {a},0,{second},10!FN|/w/b\n\
+             0: {a},0,{second},11!FO|/w/b\n0: {a},0,{second},12!New_proc|argsize=9,prognameisize=1,prognamepsize=1,cwdsize=1\n\
+             0: {a},0,{second},13!PI|p\n0: {a},0,{second},14!PP|p\nCPU:3 [LOST 1 EVENTS]\n0: {a},0,{second},15!CW|p\n\
+             0: {a},0,{second},16!A[0]sh\nCPU:0 [LOST 1 EVENTS]\n0: {b},1,{second},11!Exit|status=0\n0: {a},0,{second},18!A[2]x\n\
+             0: {a},0,{second},19!A[3]y\n0: {a},0,{second},20!End_of_args|\nCPU:0 [LOST 1 EVENTS]\n0: {a},0,{second},21!Close|fd=3\n"
+        ));
+    }
+    text.into_bytes()
 }
 
 #[test]
