@@ -200,7 +200,7 @@ fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
         .instants
         .events
         .iter()
-        .map(|&event| trace.events.time(threadline::trace::EventId(event)).0)
+        .map(|event| trace.events.time(threadline::trace::EventId(event)).0)
         .collect();
     assert_eq!(
         times,

@@ -13,6 +13,7 @@ pub mod paths;
 pub mod signals;
 pub mod strings;
 pub mod time;
+pub mod time_order;
 
 pub use cursor::{Cursor, Endian};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -142,8 +142,7 @@ fn drafts(
     asyncs: Vec<AsyncTrack>,
     points: Points,
 ) -> Vec<Draft> {
-    let events = &mut trace.instants.events;
-    *events = points.events;
+    let mut events = points.events;
     events.reserve_exact(asyncs.iter().map(|track| track.instants.len()).sum());
     let mut first = 0_u32;
     let mut next_instants = |count: usize| {
@@ -172,6 +171,7 @@ fn drafts(
             instants: next_instants(track.instants.len()),
         });
     }
+    trace.instants.events = packed(events);
     drafts
 }
 

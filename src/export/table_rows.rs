@@ -176,8 +176,7 @@ pub(super) fn instants(
     let span = chosen.span;
     let mut order: Vec<(Timestamp, u32, u32)> = Vec::with_capacity(trace.instants.len());
     for (track, row) in trace.tracks.iter().enumerate() {
-        for &event in &trace.instants.events[row.instants.start as usize..row.instants.end as usize]
-        {
+        for event in trace.instants.of(&row.instants) {
             order.push((trace.events.time(EventId(event)), event, track as u32));
         }
     }

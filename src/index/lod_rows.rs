@@ -1,6 +1,7 @@
 //! The rows that pyramids are made of: runs, states, slices and points, as they lie in their tables.
 
 use super::lod::{EntryCounter, Lod, Row};
+use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, EventCursor, EventId, Slices, ThreadId, ThreadState, Trace, TrackId};
 
@@ -115,20 +116,27 @@ impl Row for SlicesRow<'_> {
 #[derive(Clone, Debug)]
 pub struct InstantRow<'a> {
     cursor: EventCursor<'a>,
-    events: &'a [u32],
+    events: &'a Packed<u32>,
+    first: u32,
+    count: u32,
 }
 
 impl<'a> InstantRow<'a> {
     /// The instants of `track`.
     #[must_use]
     pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
-        let events = trace.tracks.get(track.0 as usize).map_or(&[][..], |track| {
-            &trace.instants.events[track.instants.start as usize..track.instants.end as usize]
-        });
+        let rows = trace.tracks.get(track.0 as usize);
+        let rows = rows.map_or(0..0, |track| track.instants.clone());
         InstantRow {
             cursor: trace.events.cursor(),
-            events,
+            events: &trace.instants.events,
+            first: rows.start,
+            count: rows.len() as u32,
         }
+    }
+
+    fn event(&self, i: u32) -> EventId {
+        EventId(self.events.at((self.first + i) as usize))
     }
 
     /// The pyramid of the row. `scratch` is used to look up every event but once.
@@ -137,11 +145,11 @@ impl<'a> InstantRow<'a> {
         let mut counter = EntryCounter::default();
         scratch.times.clear();
         scratch.labels.clear();
-        scratch.times.resize(self.events.len(), 0);
-        scratch.labels.resize(self.events.len(), 0);
+        scratch.times.resize(self.count as usize, 0);
+        scratch.labels.resize(self.count as usize, 0);
         let places = scratch.times.iter_mut().zip(&mut scratch.labels);
-        for (&event, (time, label)) in self.events.iter().zip(places) {
-            let (at, kind) = self.cursor.time_and_kind(EventId(event));
+        for (i, (time, label)) in (0..self.count).zip(places) {
+            let (at, kind) = self.cursor.time_and_kind(self.event(i));
             (*time, *label) = (at.0, kind.0);
             counter.add(at.0, 0);
         }
@@ -182,10 +190,10 @@ impl Row for InstantRow<'_> {
         true
     }
     fn len(&self) -> u32 {
-        self.events.len() as u32
+        self.count
     }
     fn start(&self, i: u32) -> i64 {
-        self.cursor.time(EventId(self.events[i as usize])).0
+        self.cursor.time(self.event(i)).0
     }
     fn end(&self, i: u32) -> i64 {
         self.start(i)
@@ -194,6 +202,6 @@ impl Row for InstantRow<'_> {
         0
     }
     fn label(&self, i: u32) -> u32 {
-        u32::from(self.cursor.kind(EventId(self.events[i as usize])).0)
+        u32::from(self.cursor.kind(self.event(i)).0)
     }
 }

@@ -52,7 +52,7 @@ impl Item {
                 .then(|| trace.states.get(id))
                 .map(|s| TimeSpan::new(s.start, until(s.end))),
             Item::Instant(id) => {
-                let event = EventId(*trace.instants.events.get(id.0 as usize)?);
+                let event = EventId(trace.instants.events.get(id.0 as usize)?);
                 let time = trace.events.time(event);
                 Some(TimeSpan::new(time, time))
             }
@@ -104,7 +104,7 @@ impl Item {
             }
             Item::Instant(id) => {
                 let event = trace.instants.events.get(id.0 as usize)?;
-                Some(trace.events.thread(EventId(*event)))
+                Some(trace.events.thread(EventId(event)))
             }
             Item::Event(id) => (id.0 < trace.events.len() as u32).then(|| trace.events.thread(id)),
             Item::Slice(id) if id.0 < trace.slices.len() as u32 => {
@@ -216,12 +216,7 @@ pub fn track_title(trace: &Trace, id: TrackId) -> String {
 pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     let id = match item {
         Item::Event(id) => Some(id),
-        Item::Instant(id) => trace
-            .instants
-            .events
-            .get(id.0 as usize)
-            .copied()
-            .map(EventId),
+        Item::Instant(id) => trace.instants.events.get(id.0 as usize).map(EventId),
         Item::Slice(id) => trace.slices.begins.get(id.0 as usize).map(EventId),
         Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
         Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),

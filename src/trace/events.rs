@@ -332,9 +332,9 @@ pub struct EventCursor<'a> {
 }
 
 impl<'a> EventCursor<'a> {
-    /// The segment of an event, and its index there. Remembers its block.
-    #[inline(never)]
-    fn locate(&self, id: EventId) -> (&'a Segment, u32) {
+    /// The segment of an event.
+    #[inline]
+    fn segment_of(&self, id: EventId) -> &'a Segment {
         let segments = &self.events.segments;
         let is_here = segments
             .get(self.segment.get())
@@ -343,13 +343,26 @@ impl<'a> EventCursor<'a> {
             self.segment
                 .set(segments.partition_point(|at| at.first <= id.0) - 1);
         }
-        let segment = &segments[self.segment.get()];
+        &segments[self.segment.get()]
+    }
+
+    /// The segment of an event, and its index there. Remembers its block.
+    #[inline(never)]
+    fn locate(&self, id: EventId) -> (&'a Segment, u32) {
+        let segment = self.segment_of(id);
         if segment.origin.is_none() {
             let mut block = segment.columns.block_around(id.0 - segment.first);
             block.first += segment.first;
             self.near.set(block);
         }
         (segment, id.0 - segment.first)
+    }
+
+    /// Where an event lies in its lane. Panics if there is no such event.
+    #[must_use]
+    pub fn place(&self, id: EventId) -> u64 {
+        let segment = self.segment_of(id);
+        segment.columns.place(id.0 - segment.first)
     }
 
     /// When an event happened. Panics if there is no such event.

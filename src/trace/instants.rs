@@ -1,6 +1,10 @@
-//! Instants: points on tracks, 4 bytes each: the event says all else.
+//! Instants: points on tracks, 1 or 2 bytes each where neighbours are near in the file (see `packed`): the event
+//! says all else.
+
+use std::ops::Range;
 
 use super::events::EventId;
+use super::packed::Packed;
 
 /// Row number of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +14,7 @@ pub struct InstantId(pub u32);
 #[derive(Clone, Debug, Default)]
 pub struct Instants {
     /// The events that they are.
-    pub events: Vec<u32>,
+    pub events: Packed<u32>,
 }
 
 impl Instants {
@@ -29,12 +33,17 @@ impl Instants {
     /// The event that an instant is. Panics if there is no such row.
     #[must_use]
     pub fn event(&self, id: InstantId) -> EventId {
-        EventId(self.events[id.0 as usize])
+        EventId(self.events.at(id.0 as usize))
+    }
+
+    /// The events of a track's instants, which are these rows. Panics if there are no such rows, as slices do.
+    pub fn of(&self, rows: &Range<u32>) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
+        self.events.range(rows.start as usize..rows.end as usize)
     }
 
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        (self.events.capacity() * 4) as u64
+        self.events.memory_bytes() as u64
     }
 }

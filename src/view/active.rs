@@ -53,11 +53,12 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
             .get(row as usize)
             .is_some_and(|row| !trace.slices.overlapping(row, span).is_empty()),
         LaneKind::Instants(track) => trace.tracks.get(track.0 as usize).is_some_and(|track| {
-            let events =
-                &trace.instants.events[track.instants.start as usize..track.instants.end as usize];
-            let time = |event: &u32| trace.events.time(crate::trace::EventId(*event));
-            let at = events.partition_point(|event| time(event) < span.start);
-            events.get(at).is_some_and(|event| time(event) < span.end)
+            let rows = track.instants.start as usize..track.instants.end as usize;
+            let events = &trace.instants.events;
+            let time = |event: u32| trace.events.time(crate::trace::EventId(event));
+            let at = events.partition_point(rows.clone(), |event| time(event) < span.start);
+            let next = rows.clone().nth(at);
+            next.is_some_and(|row| time(events.at(row)) < span.end)
         }),
         LaneKind::Counter(id) => trace
             .counters

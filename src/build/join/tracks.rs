@@ -27,6 +27,7 @@ impl Joined<'_> {
             .map(|(theirs, _)| vec![(0, 0); theirs.slices.rows.len()])
             .collect();
         let mut slice_count = 0;
+        let mut instants = Vec::new();
         for &(kind, number, at) in &order {
             let (theirs, moves) = &self.members[number];
             let track = &theirs.tracks[at as usize];
@@ -55,18 +56,17 @@ impl Joined<'_> {
                 });
                 slice_count += length;
             }
-            let first_instant = ours.instants.events.len() as u32;
-            let points = track.instants.start as usize..track.instants.end as usize;
-            ours.instants
-                .events
-                .extend(moves.events(&theirs.instants.events[points]));
+            let first_instant = instants.len() as u32;
+            let points = theirs.instants.of(&track.instants);
+            instants.extend(points.map(|event| moves.event_or_none(event)));
             ours.tracks.push(Track {
                 kind,
                 name: moves.string(track.name),
                 rows: first_row..ours.slices.rows.len() as u32,
-                instants: first_instant..ours.instants.events.len() as u32,
+                instants: first_instant..instants.len() as u32,
             });
         }
+        self.trace.instants.events = Packed::new(&instants);
         let mut starts: Vec<(i64, u32)> = Vec::new();
         let mut ends: Vec<(i64, u32)> = Vec::new();
         let (mut labels, mut parents) = (Vec::new(), Vec::new());

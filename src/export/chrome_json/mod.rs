@@ -32,7 +32,8 @@ use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, InstantId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId,
+    TrackKind,
 };
 use flow_labels::flow_labels;
 use numbers::{Numbers, exact_number};
@@ -342,7 +343,7 @@ impl<'a> JsonEvents<'a> {
                 continue;
             }
             for at in track.instants.clone() {
-                let id = EventId(trace.instants.events[at as usize]);
+                let id = trace.instants.event(InstantId(at));
                 let event = trace.events.get(id);
                 let is_chosen = self.chosen.has_point(TrackId(number as u32), id);
                 if !self.chosen.span.contains(event.row.time) || !is_chosen {

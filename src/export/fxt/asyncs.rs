@@ -79,7 +79,7 @@ impl AsyncIds {
             };
             self.slices.insert(slice, id);
         }
-        for &event in instants_of(trace, track) {
+        for event in trace.instants.of(&track.instants) {
             self.instants.insert(event, take(next));
         }
     }
@@ -100,11 +100,6 @@ fn take(next: &mut u64) -> u64 {
     *next - 1
 }
 
-fn instants_of<'a>(trace: &'a Trace, track: &Track) -> &'a [u32] {
-    let range = track.instants.start as usize..track.instants.end as usize;
-    trace.instants.events.get(range).unwrap_or(&[])
-}
-
 /// The event of a track's first slice, or of its first point.
 fn first_event(trace: &Trace, track: &Track) -> Option<EventId> {
     let rows = trace
@@ -117,7 +112,7 @@ fn first_event(trace: &Trace, track: &Track) -> Option<EventId> {
         .find_map(|row| row.slices.clone().next());
     let event = match slice {
         Some(slice) => trace.slices.begins.get(slice as usize),
-        None => instants_of(trace, track).first().copied(),
+        None => trace.instants.of(&track.instants).next(),
     };
     event.map(EventId)
 }

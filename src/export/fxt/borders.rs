@@ -1,7 +1,7 @@
 //! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
 
 use super::forms::Form;
-use super::item::{Item, What};
+use super::item::{Item, SliceFacts, What};
 use super::items::Items;
 use super::losses;
 use crate::trace::slices::SliceRow;
@@ -44,9 +44,9 @@ impl<'a> Items<'a> {
         // Pointers have names before anything speaks of them.
         let mut items = self.objects.at_start.clone();
         let slices = list.into_iter();
-        items.extend(
-            slices.map(|(_, (what, row, track))| Item::of_slice(trace, what, start, row, track)),
-        );
+        items.extend(slices.map(|(_, (what, row, track))| {
+            Item::of_slice(what, start, (row, SliceFacts::of(trace, row).1), track)
+        }));
         for number in 0..trace.counters.tracks.len() as u32 {
             if let Some(row) = self.chosen.sample_at_start(CounterTrackId(number)) {
                 items.push(at_start(What::Sample, row as usize, number));
@@ -135,8 +135,12 @@ impl<'a> Items<'a> {
             let index = index as usize;
             let end = trace.slices.own_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
+            let has_own_end = || {
+                let slice = (index, SliceFacts::of(trace, index));
+                self.has_own_end(slice, form)
+            };
             let is_over = end != i64::MAX || self.chosen.ends_before_trace();
-            if end >= span.end.0 && is_over && is_chosen && self.has_own_end(index, form) {
+            if end >= span.end.0 && is_over && is_chosen && has_own_end() {
                 let what = if form == Form::Async {
                     What::AsyncEnd
                 } else {
@@ -149,9 +153,10 @@ impl<'a> Items<'a> {
         list.sort_by_key(|row| std::cmp::Reverse(row.0));
         let mut items = losses::across_end(trace, self.chosen);
         let ends = list.into_iter();
-        items.extend(
-            ends.map(|(_, what, row, of)| Item::of_slice(trace, what, (span.end.0, 0), row, of)),
-        );
+        items.extend(ends.map(|(_, what, row, of)| {
+            let slice = (row, SliceFacts::of(trace, row).1);
+            Item::of_slice(what, (span.end.0, 0), slice, of)
+        }));
         items.extend(self.runs_across_end());
         items
     }

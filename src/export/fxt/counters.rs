@@ -144,7 +144,7 @@ impl Encoder<'_, '_> {
             return Some(());
         }
         let (category, name) = self.names_of(event.kind);
-        self.read(event);
+        self.read(EventId(id));
         let counter_id = match &self.own {
             Some(own) => own.counter_id(),
             None => record_word(&self.fields, "counter id"),
@@ -202,7 +202,7 @@ impl Encoder<'_, '_> {
         let event = self.events.get(id);
         let names = self.names_of(event.row.kind);
         let thread = self.source.koids.thread(self.events.thread(id));
-        self.read(event.into());
+        self.read(id);
         let counter_id = match &self.own {
             Some(own) => own.counter_id(),
             None => record_word(&self.fields, "counter id"),

@@ -86,6 +86,10 @@ pub struct Encoder<'a, 't> {
     pub source_names: SourceNames<'a>,
     /// Finds events quickly that lie near each other.
     pub(super) events: EventCursor<'a>,
+    /// Where the record of the item at hand lies, and that of which event it is.
+    at_hand: Option<(EventId, u64)>,
+    /// The same of the items that come.
+    places: Vec<Option<(EventId, u64)>>,
 }
 
 impl<'a, 't> Encoder<'a, 't> {
@@ -111,6 +115,8 @@ impl<'a, 't> Encoder<'a, 't> {
             last_counter: u32::MAX,
             source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
+            at_hand: None,
+            places: Vec::new(),
         }
     }
 
@@ -122,13 +128,26 @@ impl<'a, 't> Encoder<'a, 't> {
         self.events.get(id).into()
     }
 
+    /// Where the record of an event lies.
+    pub(super) fn place(&self, id: EventId) -> u64 {
+        match self.at_hand {
+            Some((at_hand, place)) if at_hand == id => place,
+            _ => self.events.place(id),
+        }
+    }
+
     /// Reads what an event says beside name, time and thread.
-    pub(super) fn read(&mut self, event: EventRef) {
+    pub(super) fn read(&mut self, id: EventId) {
         self.read_nothing();
         let fxt = self.source.fxt;
-        let fxt = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand);
-        self.own = fxt.and_then(|fxt| fxt.event(event.place));
-        if self.own.is_none() && self.source.reader.has_fields(event) {
+        if let Some(fxt) = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand) {
+            self.own = fxt.event(self.place(id));
+        }
+        if self.own.is_some() {
+            return;
+        }
+        let event = self.event_ref(id);
+        if self.source.reader.has_fields(event) {
             self.source.reader.fields_into(event, &mut self.fields);
         }
     }
@@ -191,8 +210,19 @@ impl<'a, 't> Encoder<'a, 't> {
         for some in items.chunks(FETCHED_TOGETHER) {
             if let Some(fxt) = self.source.fxt {
                 // The records lie all over the file's pages: waited for together they come sooner than one by one.
-                let events = some.iter().filter_map(|item| self.event_of(item));
-                events.for_each(|event| fxt.fetch(self.events.get(event).row.place));
+                let mut places = std::mem::take(&mut self.places);
+                places.clear();
+                places.extend(some.iter().map(|item| {
+                    let (event, place) = self.place_of(item)?;
+                    fxt.fetch(place);
+                    Some((event, place))
+                }));
+                for (item, place) in some.iter().zip(&places) {
+                    self.at_hand = *place;
+                    self.item(item);
+                }
+                self.places = places;
+                continue;
             }
             for item in some {
                 self.item(item);
@@ -200,8 +230,8 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// The event whose record the item is written from.
-    fn event_of(&self, item: &Item) -> Option<EventId> {
+    /// The event whose record the item is written from, and where that is.
+    fn place_of(&self, item: &Item) -> Option<(EventId, u64)> {
         let event = match item.what {
             What::Whole | What::Begin | What::AsyncBegin => item.slice.begin,
             What::End | What::AsyncEnd => item.slice.finish,
@@ -210,7 +240,8 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Sample => *self.source.trace.counters.events.get(item.row as usize)?,
             _ => u32::MAX,
         };
-        (event != u32::MAX).then_some(EventId(event))
+        let place = || (EventId(event), self.events.place(EventId(event)));
+        (event != u32::MAX).then(place)
     }
 
     /// Encodes one item.
@@ -268,13 +299,28 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         let cut = self.prepare(more, head.room());
         self.records.prepared_event(head, last_word);
+        if !cut.is_empty() {
+            self.cut_texts_of((head.time, thread), (category, name), cut);
+        }
+    }
+
+    /// The texts of an event that had no room in it: large records of its time.
+    #[cold]
+    fn cut_texts_of(
+        &mut self,
+        (time, thread): (u64, ThreadKoids),
+        (category, name): (StringId, StringId),
+        cut: Vec<(Vec<u8>, Vec<u8>)>,
+    ) {
         for (argument, whole) in cut {
             let whole_name = [self.name_bytes(name), b" (", &argument, b")"].concat();
             // Registering texts for the event may have replaced what stood for its category.
             let head = Head {
+                event_type: EventType::Instant,
+                time,
+                thread,
                 category: self.records.exact_name(self.name_bytes(category)),
                 name: self.records.exact_name(&whole_name),
-                ..head
             };
             self.records.large_event(head, &[], &whole);
         }
@@ -370,10 +416,10 @@ impl<'a, 't> Encoder<'a, 't> {
         let is_cut = may_have_begun || end > span.end.0;
         let label = self.label(item);
         let begin = EventId(begin);
-        self.read(self.event_ref(begin));
+        self.read(begin);
         if is_merged && end < span.end.0 {
             let mut own = self.take_args();
-            self.read(self.event_ref(EventId(item.slice.finish)));
+            self.read(EventId(item.slice.finish));
             args::merge(&mut own, self.take_args());
             self.listed = Some(own);
         }
@@ -395,10 +441,10 @@ impl<'a, 't> Encoder<'a, 't> {
         let mut names = (label.category, label.name);
         let is_inside = item.time < self.source.chosen.span.end.0;
         if is_inside {
-            let finish = self.event_ref(EventId(item.slice.finish));
+            let finish = EventId(item.slice.finish);
             // Some readers want the begin's names there. Ends of FXT files keep what they say, or do not.
             if self.is_of_fxt(finish) {
-                names = self.names_of(finish.kind);
+                names = self.names_of(self.events.kind(finish));
             }
             self.read(finish);
         } else {
@@ -408,8 +454,14 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Whether an event is of an FXT file: of the one that there is, or of one of several on one axis.
-    fn is_of_fxt(&self, event: EventRef) -> bool {
-        self.source.fxt.is_some() || self.source.reader.fxt_source_of(event).is_some()
+    fn is_of_fxt(&self, id: EventId) -> bool {
+        let is_of_one = || {
+            self.source
+                .reader
+                .fxt_source_of(self.event_ref(id))
+                .is_some()
+        };
+        self.source.fxt.is_some() || is_of_one()
     }
 
     fn async_mark(&mut self, item: &Item) {
@@ -433,7 +485,7 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let has_own_fields = is_inside && event != u32::MAX;
         let said_by = if has_own_fields { event } else { begin };
-        self.read(self.event_ref(EventId(said_by)));
+        self.read(EventId(said_by));
         let id = self.async_id();
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         if !has_own_fields {
@@ -504,7 +556,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let (category, name) = self.names_of(row.kind);
         let name = mark.name.unwrap_or(name);
         let thread = source.koids.thread(mark.thread);
-        self.read(event.into());
+        self.read(mark.event);
         let mut more = Vec::new();
         if mark.is_moved {
             let real = row.time.0.saturating_add(source.shift);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::item::SliceFacts;
 use crate::event::pairs::DURATIONS;
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
@@ -72,21 +73,26 @@ impl BeginsAround {
     /// Whether a slice is written as a complete event.
     #[inline]
     pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
-        let slices = &trace.slices;
-        slices.own_end(index) != i64::MAX
-            && (form == Form::Whole
-                || slices.finish(index) == u32::MAX
-                || self.is_pulled_in(trace, index))
+        self.is_whole_as(trace, (index, SliceFacts::of(trace, index)), form)
+    }
+
+    /// The same of one whose start and facts are known.
+    #[inline]
+    pub fn is_whole_as(
+        &self,
+        trace: &Trace,
+        (index, (start, facts)): (usize, (i64, SliceFacts)),
+        form: Form,
+    ) -> bool {
+        let is_pulled_in = || start == facts.end && self.is_pulled_in(trace, (index, facts.begin));
+        facts.end != i64::MAX && (form == Form::Whole || facts.finish == u32::MAX || is_pulled_in())
     }
 
     /// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
     /// its begin and end would be read before that one's begin.
-    fn is_pulled_in(&self, trace: &Trace, index: usize) -> bool {
-        let slices = &trace.slices;
-        slices.starts.at(index) == slices.end(index)
-            && self
-                .of(trace, index)
-                .is_some_and(|(begin, _)| begin > slices.begins.at(index))
+    fn is_pulled_in(&self, trace: &Trace, (index, own_begin): (usize, u32)) -> bool {
+        let around = self.of(trace, index);
+        around.is_some_and(|(begin, _)| begin > own_begin)
     }
 }
 

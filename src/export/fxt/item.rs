@@ -4,6 +4,7 @@
 //! first, those around others before them.
 
 use super::forms::BeginsAround;
+use crate::base::time_order::Sorter;
 use crate::trace::Trace;
 
 /// Something to be written at a time.
@@ -24,7 +25,7 @@ pub struct Item {
     pub slice: SliceFacts,
 }
 
-/// What an item says of its slice: see [`Slices`](crate::trace::Slices).
+/// What an item says of its slice beside its start: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceFacts {
     /// First nanosecond after; `i64::MAX` if it never ended.
@@ -38,14 +39,23 @@ pub struct SliceFacts {
 }
 
 impl SliceFacts {
-    fn of(trace: &Trace, index: usize) -> SliceFacts {
-        let slices = &trace.slices;
-        SliceFacts {
-            end: slices.own_end(index),
-            begin: slices.begins.at(index),
-            finish: slices.finish(index),
+    /// When a slice starts, and what an item says of it. Panics if there is no such slice, as slices do.
+    #[inline]
+    pub fn of(trace: &Trace, index: usize) -> (i64, SliceFacts) {
+        let slices = &*trace.slices;
+        let start = slices.starts.at(index);
+        let begin = slices.begins.at(index);
+        let end = match slices.unended.is_empty() {
+            true => slices.ends.get(index, start),
+            false => slices.own_end(index),
+        };
+        let facts = SliceFacts {
+            end,
+            begin,
+            finish: slices.finishes.get(index, begin),
             label: slices.label_ids.at(index),
-        }
+        };
+        (start, facts)
     }
 }
 
@@ -63,15 +73,15 @@ impl Item {
     }
 
     /// An item of a slice.
+    #[inline]
     pub fn of_slice(
-        trace: &Trace,
         what: What,
         (time, order): (i64, u64),
-        slice: usize,
+        (slice, facts): (usize, SliceFacts),
         of: u32,
     ) -> Item {
         Item {
-            slice: SliceFacts::of(trace, slice),
+            slice: facts,
             ..Item::new(what, (time, order), slice as u32, of)
         }
     }
@@ -95,64 +105,42 @@ pub(super) const END_ORDER: u64 = 0;
 const BEGIN_ORDER: u64 = 1;
 const END_AT_ONCE_ORDER: u64 = 2;
 const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
-/// The same of a short key, which has the time since the window's start above it.
-const SHORT_NUMBER_BITS: u32 = 22;
 
 /// The items of a window in their order, and the room to gather and sort the next one's.
 #[derive(Debug, Default)]
 pub struct Window {
     pub(super) gathered: Vec<Item>,
-    keys: Vec<u128>,
-    short_keys: Vec<u64>,
+    times: Vec<i64>,
+    sorter: Sorter,
     /// What it holds, in order.
     pub items: Vec<Item>,
 }
 
 impl Window {
     pub(super) fn sort(&mut self) {
+        self.times.clear();
+        self.times
+            .extend(self.gathered.iter().map(|item| item.time));
         self.items.clear();
-        if self.sort_by_short_keys().is_some() {
+        self.items.reserve(self.gathered.len());
+        let times = || self.times.iter().copied();
+        let (Some(first), Some(last)) = (times().min(), times().max()) else {
             return;
-        }
-        let keys = self.gathered.iter().enumerate();
-        self.keys.clear();
-        self.keys
-            .extend(keys.map(|(number, item)| item.key(number)));
-        self.keys.sort_unstable();
+        };
         // They lie all over the caches: fetched one after the other in a tight loop they come quicker than one by
         // one while encoding.
-        let in_order = self.keys.iter().map(|key| (key & NUMBER) as usize);
-        self.items
-            .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
-    }
-
-    /// By time first, as few items have the same. `None`: times lie too far apart, or items are too many.
-    fn sort_by_short_keys(&mut self) -> Option<()> {
-        let times = || self.gathered.iter().map(|item| item.time);
-        let (first, last) = (times().min()?, times().max()?);
-        let range = (last as u64).wrapping_sub(first as u64);
-        if range >> (u64::BITS - SHORT_NUMBER_BITS) != 0
-            || self.gathered.len() >> SHORT_NUMBER_BITS != 0
-        {
-            return None;
-        }
-        let after_first = |item: &Item| (item.time as u64).wrapping_sub(first as u64);
-        let keys = self.gathered.iter().zip(0_u64..);
-        self.short_keys.clear();
-        self.short_keys
-            .extend(keys.map(|(item, number)| after_first(item) << SHORT_NUMBER_BITS | number));
-        self.short_keys.sort_unstable();
-        let number = |key: u64| (key & ((1 << SHORT_NUMBER_BITS) - 1)) as usize;
-        let in_order = self.short_keys.iter().map(|&key| number(key));
-        self.items
-            .extend(in_order.filter_map(|number| self.gathered.get(number).copied()));
+        let (gathered, items) = (&self.gathered, &mut self.items);
+        let sorter = &mut self.sorter;
+        sorter.visit_in_order(&self.times, (first, last), |number, _| {
+            items.extend(gathered.get(number).copied());
+        });
+        // Few items have the same time.
         for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {
             // Stable: of equal ones the one that was gathered first stays first.
             if of_one_time.len() > 1 {
                 of_one_time.sort_by_key(|item| item.order);
             }
         }
-        Some(())
     }
 }
 
@@ -189,26 +177,27 @@ pub(super) fn order_of_whole_in(
 }
 
 /// The place of a slice's end: before what else its event does, but after the slice's begin.
-pub(super) fn order_of_end(trace: &Trace, slice: usize) -> u64 {
-    let slices = &trace.slices;
-    let is_at_once = slices.starts.at(slice) == slices.end(slice)
-        && slices.begins.at(slice) == slices.finish(slice);
+pub(super) fn order_of_end(start: i64, facts: &SliceFacts) -> u64 {
+    let is_at_once = start == facts.end && facts.begin == facts.finish;
     let which = if is_at_once {
         END_AT_ONCE_ORDER
     } else {
         END_ORDER
     };
-    order_among(slices.finish(slice), which)
+    order_among(facts.finish, which)
 }
 
 /// The same where those around it may end with it by an event before its own: readers end the innermost first, so it
 /// comes before them.
-pub(super) fn order_of_inner_end(trace: &Trace, slice: usize) -> u64 {
+pub(super) fn order_of_inner_end(
+    trace: &Trace,
+    (slice, (start, facts)): (usize, (i64, SliceFacts)),
+) -> u64 {
     let slices = &trace.slices;
-    let mut order = order_of_end(trace, slice);
-    let end = slices.own_end(slice);
+    let mut order = order_of_end(start, &facts);
+    let end = facts.end;
     let (mut at, mut distance) = (slice, 0);
-    if slices.starts.at(slice) == end {
+    if start == end {
         return order;
     }
     while let Some(around) = slices.parents.get(at).map(|parent| parent as usize)

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use super::flows::FlowMark;
 use super::forms::{BeginsAround, Form, form_of};
 use super::item::{
-    END_ORDER, Item, LAST_ORDER, NUMBER, What, Window, order_among, order_of, order_of_end,
-    order_of_inner_end, order_of_whole, order_of_whole_in,
+    END_ORDER, Item, LAST_ORDER, NUMBER, SliceFacts, What, Window, order_among, order_of,
+    order_of_end, order_of_inner_end, order_of_whole, order_of_whole_in,
 };
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins, StateBegins, TrueEnds};
@@ -266,7 +266,7 @@ impl<'a> Items<'a> {
             Lane::Instants { track } => {
                 let first = trace.tracks[track as usize].instants.start as usize;
                 for index in stretch.starts.clone() {
-                    let event = trace.instants.events[first + index];
+                    let event = trace.instants.events.at(first + index);
                     if self.log_events.binary_search(&event).is_ok()
                         || (is_narrowed && !self.chosen.has_point(TrackId(track), EventId(event)))
                     {
@@ -338,9 +338,11 @@ impl<'a> Items<'a> {
         let is_narrowed = self.chosen.is_narrowed();
         let is_chosen = |index: usize| !is_narrowed || self.chosen.has_slice(row.track, index);
         for index in stretch.starts_from(from).filter(|&index| is_chosen(index)) {
+            let (start, facts) = SliceFacts::of(self.trace, index);
+            let slice = (index, (start, facts));
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if self.begins.is_whole(self.trace, index, form) => What::Whole,
+                _ if self.begins.is_whole_as(self.trace, slice, form) => What::Whole,
                 // What never ended is cut at the range's end.
                 Form::Whole if self.chosen.ends_before_trace() => What::Whole,
                 _ => What::Begin,
@@ -350,16 +352,22 @@ impl<'a> Items<'a> {
                     order_of_whole_in(self.trace, &self.begins, index, depth)
                 }
                 (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
-                _ => order_of(slices.begins.at(index)),
+                _ => order_of(facts.begin),
             };
-            let at = (slices.starts.at(index), order);
-            list.push(Item::of_slice(self.trace, what, at, index, row.track.0));
+            list.push(Item::of_slice(
+                what,
+                (start, order),
+                (index, facts),
+                row.track.0,
+            ));
         }
         if form == Form::Whole {
             return;
         }
         for index in stretch.ends_from(from).filter(|&index| is_chosen(index)) {
-            if !self.has_own_end(index, form) {
+            let (start, facts) = SliceFacts::of(self.trace, index);
+            let slice = (index, (start, facts));
+            if !self.has_own_end(slice, form) {
                 continue;
             }
             let what = match form {
@@ -368,24 +376,28 @@ impl<'a> Items<'a> {
             };
             // Ends of FXT files are read from there as they were.
             let order = match (self.fxt, form) {
-                (None, Form::AsCame) => order_of_inner_end(self.trace, index),
-                _ => order_of_end(self.trace, index),
+                (None, Form::AsCame) => order_of_inner_end(self.trace, slice),
+                _ => order_of_end(start, &facts),
             };
-            let at = (slices.own_end(index), order);
-            list.push(Item::of_slice(self.trace, what, at, index, row.track.0));
+            list.push(Item::of_slice(
+                what,
+                (facts.end, order),
+                (index, facts),
+                row.track.0,
+            ));
         }
     }
 
     /// Whether a slice that ends is ended by an event of its own.
-    pub(super) fn has_own_end(&self, index: usize, form: Form) -> bool {
-        let slices = &self.trace.slices;
-        let began = slices.starts.at(index) >= self.chosen.span.start.0;
+    pub(super) fn has_own_end(&self, slice: (usize, (i64, SliceFacts)), form: Form) -> bool {
+        let (_, (start, facts)) = slice;
+        let began = start >= self.chosen.span.start.0;
         match form {
             // One that ended when the range starts is not in it.
-            Form::Async => began || slices.own_end(index) > self.chosen.span.start.0,
+            Form::Async => began || facts.end > self.chosen.span.start.0,
             Form::Whole => false,
             // What began before the range is written whole.
-            Form::AsCame => began && !self.begins.is_whole(self.trace, index, form),
+            Form::AsCame => began && !self.begins.is_whole_as(self.trace, slice, form),
         }
     }
 

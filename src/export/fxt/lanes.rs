@@ -116,7 +116,7 @@ impl Lane {
                 .at(trace.slices.rows[row as usize].slices.start as usize + index),
             Lane::Instants { track } => {
                 let at = trace.tracks[track as usize].instants.start as usize + index;
-                trace.events.time(EventId(trace.instants.events[at])).0
+                trace.events.time(EventId(trace.instants.events.at(at))).0
             }
             Lane::Samples { track } => {
                 let at = trace.counters.tracks[track as usize].samples.start as usize + index;

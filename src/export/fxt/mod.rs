@@ -490,9 +490,8 @@ fn providers(trace: &Trace, reader: &dyn Reader) -> FxHashSet<ThreadId> {
         let TrackKind::Thread(thread) = track.kind else {
             return None;
         };
-        let points = track.instants.start as usize..track.instants.end as usize;
-        let points = trace.instants.events.get(points)?;
-        let is_one = trace.thread(thread).tid == 0 && is_of_provider(*points.first()?);
+        let first = trace.instants.of(&track.instants).next()?;
+        let is_one = trace.thread(thread).tid == 0 && is_of_provider(first);
         is_one.then_some(thread)
     });
     tracks.collect()

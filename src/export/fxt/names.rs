@@ -73,8 +73,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
                 });
             }
         }
-        let points = track.instants.start as usize..track.instants.end as usize;
-        for &event in trace.instants.events.get(points).unwrap_or_default() {
+        for event in trace.instants.of(&track.instants) {
             let id = EventId(event);
             if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
             {

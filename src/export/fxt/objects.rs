@@ -79,9 +79,8 @@ impl Missing<'_> {
         let chosen_tracks = tracks.filter(|&number| chosen.has_track(TrackId(number)));
         let written: FxHashSet<u32> = chosen_tracks
             .flat_map_iter(|number| {
-                let instants = trace.tracks[number as usize].instants.clone();
-                let events = instants.filter_map(|row| trace.instants.events.get(row as usize));
-                events.copied().filter(|&id| {
+                let events = trace.instants.of(&trace.tracks[number as usize].instants);
+                events.filter(|&id| {
                     chosen.span.contains(trace.events.time(EventId(id))) && is_object(id)
                 })
             })

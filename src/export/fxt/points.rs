@@ -34,7 +34,7 @@ impl<'a> Encoder<'a, '_> {
             Some(_) => EventType::AsyncInstant,
             None => EventType::Instant,
         };
-        self.read(event.into());
+        self.read(id);
         let fxt = source
             .fxt
             .or_else(|| source.reader.fxt_source_of(event.into()));

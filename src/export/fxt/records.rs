@@ -192,22 +192,34 @@ impl<'t> Records<'t> {
         let thread = self.thread(head.thread);
         self.used.string(head.category.bits);
         self.used.string(head.name.bits);
+        let texts = head.category.words() + head.name.words();
+        let words = 2 + texts + self.arguments.len() / 8 + usize::from(last_word.is_some());
+        debug_assert!(words <= MOST_RECORD_WORDS);
+        let header = 4
+            | (words as u64) << 4
+            | (head.event_type as u64) << 16
+            | self.argument_count << 20
+            | u64::from(thread) << 24
+            | u64::from(head.category.bits) << 32
+            | u64::from(head.name.bits) << 48;
+        // Every event comes here: as few steps as can be.
         let start = self.out.len();
-        self.word(
-            4 | (head.event_type as u64) << 16
-                | self.argument_count << 20
-                | u64::from(thread) << 24
-                | u64::from(head.category.bits) << 32
-                | u64::from(head.name.bits) << 48,
-        );
-        self.word(head.time);
-        self.stream(head.category.inline);
-        self.stream(head.name.inline);
-        self.append_arguments();
+        self.out.reserve(words * 8);
+        let mut first = [0; 16];
+        first[..8].copy_from_slice(&header.to_le_bytes());
+        first[8..].copy_from_slice(&head.time.to_le_bytes());
+        self.out.extend_from_slice(&first);
+        if texts > 0 {
+            self.stream(head.category.inline);
+            self.stream(head.name.inline);
+        }
+        if self.argument_count > 0 {
+            self.append_arguments();
+        }
         if let Some(word) = last_word {
             self.word(word);
         }
-        self.close(start);
+        debug_assert_eq!(self.out.len() - start, words * 8);
         self.counts.events[head.event_type as usize] += 1;
     }
 

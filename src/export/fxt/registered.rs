@@ -60,6 +60,9 @@ impl<'t> Registered<'t> {
         {
             let new = used & !*known;
             *known |= new;
+            if new == 0 {
+                continue;
+            }
             for bit in (0..64).filter(|bit| new >> bit & 1 == 1) {
                 let index = (number * 64 + bit) as u16;
                 if (1..=last_string).contains(&index) {

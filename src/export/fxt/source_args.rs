@@ -13,6 +13,9 @@ use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceArgs, SourceEvent
 /// As many arguments a scheduling record of ours has room for beside its own.
 const MOST_OWN_ARGS: u64 = MOST_ARGS as u64 - 6;
 
+/// The type of arguments that are texts.
+const TEXT: u64 = 6;
+
 /// A string index of the file that is read.
 #[derive(Clone, Copy, Debug)]
 struct Known<'a> {
@@ -247,15 +250,44 @@ impl<'a> SourceNames<'a> {
     }
 
     #[inline]
-    fn prepare_each(
+    fn prepare_each<O: fxt::Order>(
         &mut self,
-        args: impl Iterator<Item = fxt::Arg<'a>>,
+        mut args: fxt::Args<'a, O>,
         (source, event): (&FxtSource<'a>, &SourceEvent<'a>),
         but: &[&str],
         records: &mut Records<'_>,
     ) -> Option<()> {
         let provider = self.provider(source, event);
-        for arg in args {
+        loop {
+            if let Some(arg) = args.next_plain() {
+                let name = match arg.name {
+                    0 => TextRef::EMPTY,
+                    index => {
+                        let known = self.find(source, provider, index, event, records)?;
+                        if is_among(known.text.text, but) {
+                            continue;
+                        }
+                        match known.lasting {
+                            0 => records.exact_name(known.text.text),
+                            index => TextRef::index(index),
+                        }
+                    }
+                };
+                match (arg.kind, arg.high as u16) {
+                    (TEXT, 0) => records.prepare_text(name, TextRef::EMPTY),
+                    (TEXT, index) => {
+                        let known = self.find(source, provider, index, event, records)?;
+                        let value = match known.lasting {
+                            0 => records.value(known.text.text),
+                            index => TextRef::index(index),
+                        };
+                        records.prepare_text(name, value);
+                    }
+                    _ => records.prepare_value(name, (arg.kind, arg.high), arg.word),
+                }
+                continue;
+            }
+            let Some(arg) = args.next() else { break };
             if matches!(arg.value, fxt::ArgValue::Unknown(_)) {
                 // What it may refer to is not known.
                 continue;

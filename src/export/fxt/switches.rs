@@ -211,13 +211,13 @@ impl Encoder<'_, '_> {
     pub(super) fn scheduling_record(&mut self, item: &Item) {
         let Some(fxt) = self.source.fxt else { return };
         let id = EventId(item.row);
-        let place = self.events.get(id).row.place;
+        let place = self.place(id);
         let Some(SourceScheduling { cpu, sort }) = fxt.scheduling(place) else {
             return;
         };
         let at = (self.ticks(item.time), cpu as u16);
-        let prev = self.events.thread(id);
-        let is_dead = self.is_dead_at_start(prev, item.time);
+        let is_at_start = item.time == self.source.chosen.span.start.0;
+        let is_dead = is_at_start && self.is_dead_at_start(self.events.thread(id), item.time);
         self.records.prepare(&[]);
         let own = fxt.with_arguments(place);
         let names = &mut self.source_names;
@@ -251,7 +251,7 @@ impl Encoder<'_, '_> {
                 }
             }
             SchedulingSort::OldSwitch { state, priorities } => {
-                let out = match prev {
+                let out = match self.events.thread(id) {
                     ThreadId::IDLE | ThreadId::NONE => Side::Idle,
                     _ if is_dead => Side::Idle,
                     prev => self.side(prev, priorities.0),
@@ -306,7 +306,7 @@ impl Encoder<'_, '_> {
 
     fn prepare_wakeup(&mut self, event: Option<EventId>) {
         self.records.prepare(&[]);
-        let place = event.map(|event| self.events.get(event).row.place);
+        let place = event.map(|event| self.place(event));
         if let (Some(fxt), Some(place)) = (self.source.fxt, place)
             && let Some(own) = fxt.with_arguments(place)
         {

@@ -54,6 +54,19 @@ pub struct Arg<'a> {
     pub value: ArgValue<'a>,
 }
 
+/// An argument of one word, or of two, whose name stands in the string table, as does its value if that is a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainArg {
+    /// Its type.
+    pub kind: u64,
+    /// The index of its name.
+    pub name: u16,
+    /// What the upper half of its header says for its type.
+    pub high: u32,
+    /// Its second word.
+    pub word: Option<u64>,
+}
+
 /// Walks the arguments of a record.
 #[derive(Clone, Debug)]
 pub struct Args<'a, O> {
@@ -83,11 +96,51 @@ impl<'a, O: Order> Args<'a, O> {
         self.is_bad
     }
 
-    /// Passes all arguments without looking at them; the word behind them.
+    /// Passes all arguments without looking at them; the number of the word behind them.
     #[inline]
     #[must_use]
     pub fn skip_all(self) -> Option<usize> {
         self.skip_counting().map(|(behind, _)| behind)
+    }
+
+    /// The word that stands behind all arguments.
+    #[must_use]
+    pub fn word_behind(&self) -> Option<u64> {
+        self.record.get(self.clone().skip_all()?)
+    }
+
+    /// The next argument, if it is a plain one. Where it is not, nothing is taken.
+    #[inline]
+    pub fn next_plain(&mut self) -> Option<PlainArg> {
+        if self.left == 0 {
+            return None;
+        }
+        let header = self.record.get(self.at)?;
+        let (kind, name) = (bits(header, 0, 3), bits(header, 16, 31) as u16);
+        let high = bits(header, 32, 63) as u32;
+        let (size, high) = match kind {
+            0 => (1, 0),
+            1 | 2 => (1, high),
+            3..=5 | 7 | 8 => (2, 0),
+            6 if high & 0x8000 == 0 => (1, high & 0xffff),
+            9 => (1, high & 1),
+            _ => return None,
+        };
+        if name & 0x8000 != 0 || bits(header, 4, 15) != size {
+            return None;
+        }
+        let word = match size {
+            1 => None,
+            _ => Some(self.record.get(self.at + 1)?),
+        };
+        self.at += size as usize;
+        self.left -= 1;
+        Some(PlainArg {
+            kind,
+            name,
+            high,
+            word,
+        })
     }
 
     /// The same, and how many have a type that is not known.

@@ -22,7 +22,6 @@ mod events;
 mod fields;
 mod header;
 mod kinds;
-mod order;
 mod profiler;
 mod rows;
 mod scan;
@@ -46,9 +45,9 @@ use crate::event::{
 };
 use crate::formats::{EventRef, Format, Input, Reader};
 
-pub use args::{Arg, ArgValue};
+pub use args::{Arg, ArgValue, Args, PlainArg};
 pub use emit::unresolved_text;
-pub use header::TextRef;
+pub use header::{Order, TextRef};
 pub use scheduling::IDLE_WEIGHT;
 pub use source::{
     FxtSource, SchedulingSort, SourceArgs, SourceEvent, SourceObject, SourceScheduling, SourceText,
@@ -56,7 +55,7 @@ pub use source::{
 pub use tables::{ProviderSlot, ProviderSpan};
 
 use cache::Cache;
-use header::{Big, Little, Order, Words, bits, record_type};
+use header::{Big, Little, Words, bits, record_type};
 use kinds::Kinds;
 use scan::Scan;
 use sniff::Magic;

@@ -4,13 +4,13 @@
 //! number of its typed row, and one walk in time order fills columns that need no sorting and are as long
 //! as they need to be. The room is used again for the next part.
 
+use crate::base::time_order::Sorter;
 use crate::event::{
     AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Sample, Switch,
     ThreadKey, Wakeup,
 };
 
 use super::kinds::Sort;
-use super::order::Sorter;
 
 /// An event, with what `detail` means by its sort: the label of a mark (ends with `END_BIT`), else the number of its typed row.
 #[derive(Clone, Copy, Debug)]

@@ -73,7 +73,6 @@ pub struct SourceEvent<'a> {
     args: SourceArgs<'a>,
     arg_count: u64,
     event_type: u64,
-    behind: Option<u64>,
 }
 
 /// The arguments of a record, in the file's byte order.
@@ -83,6 +82,16 @@ pub enum SourceArgs<'a> {
     Little(Args<'a, Little>),
     /// Most significant byte first.
     Big(Args<'a, Big>),
+}
+
+impl SourceArgs<'_> {
+    /// The word behind the arguments.
+    fn word_behind(&self) -> Option<u64> {
+        match self {
+            SourceArgs::Little(args) => args.word_behind(),
+            SourceArgs::Big(args) => args.word_behind(),
+        }
+    }
 }
 
 impl<'a> Iterator for SourceArgs<'a> {
@@ -323,14 +332,11 @@ fn event<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
     read_text(header >> 32, record, &mut next)?;
     read_text(header >> 48, record, &mut next)?;
     let arg_count = bits(header, 20, 23);
-    let args = Args::new(record, next, arg_count);
-    let behind = args.clone().skip_all();
     Some(SourceEvent {
         place,
-        args: O::args(args),
+        args: O::args(Args::new(record, next, arg_count)),
         arg_count,
         event_type,
-        behind: behind.and_then(|behind| record.get(behind)),
     })
 }
 
@@ -364,7 +370,6 @@ fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>>
         args: O::args(Args::new(record, next, arg_count)),
         arg_count,
         event_type: NO_EVENT,
-        behind: None,
     })
 }
 
@@ -390,19 +395,21 @@ impl<'a> SourceEvent<'a> {
     #[must_use]
     pub fn async_id(&self) -> Option<u64> {
         let asyncs = Sort::AsyncBegin as u64..=Sort::AsyncEnd as u64;
-        self.behind.filter(|_| asyncs.contains(&self.event_type))
+        let is_one = asyncs.contains(&self.event_type);
+        is_one.then(|| self.args.word_behind()).flatten()
     }
 
     /// The id of a counter event.
     #[must_use]
     pub fn counter_id(&self) -> Option<u64> {
-        (self.event_type == Sort::Counter as u64).then(|| self.behind.unwrap_or(0))
+        let is_one = self.event_type == Sort::Counter as u64;
+        is_one.then(|| self.args.word_behind().unwrap_or(0))
     }
 
     /// The scope of a point.
     #[must_use]
     pub fn scope(&self) -> Option<u64> {
-        self.behind
-            .filter(|_| self.event_type == Sort::Instant as u64)
+        let is_one = self.event_type == Sort::Instant as u64;
+        is_one.then(|| self.args.word_behind()).flatten()
     }
 }

@@ -117,7 +117,6 @@ impl Scan<'_> {
     pub fn mark_what_they_made(&self) {
         let (trace, marks) = (self.trace, &self.marks);
         let made = [
-            (&trace.instants.events, &marks.instants),
             (&trace.runs.events, &marks.runs),
             (&trace.states.events, &marks.states),
         ];
@@ -128,12 +127,17 @@ impl Scan<'_> {
                 }
             });
         }
-        let begins = &trace.slices.begins;
-        (0..begins.len()).into_par_iter().for_each(|row| {
-            if marks.events.has(begins.at(row)) {
-                marks.slices.set(row as u32);
-            }
-        });
+        let made = [
+            (&trace.instants.events, &marks.instants),
+            (&trace.slices.begins, &marks.slices),
+        ];
+        for (events, of_rows) in made {
+            (0..events.len()).into_par_iter().for_each(|row| {
+                if marks.events.has(events.at(row)) {
+                    of_rows.set(row as u32);
+                }
+            });
+        }
     }
 
     pub fn is_in_span(&self, item: Item) -> bool {

@@ -500,7 +500,7 @@ fn blobs_keep_their_time() {
         let trace = &loaded.trace;
         let events = trace.instants.events.iter();
         let mut rows: Vec<_> = events
-            .map(|&id| trace.events.get(EventId(id)))
+            .map(|id| trace.events.get(EventId(id)))
             .map(|event| {
                 let name = trace.kind_name(event.row.kind).into_owned();
                 (event.row.time.0, name)

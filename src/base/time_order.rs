@@ -1,4 +1,4 @@
-//! Times of a part to their order: a radix sort, stable, for what arrives as interleaved streams.
+//! Times to their order: a radix sort, stable, for what arrives as streams one after the other or in turns.
 
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
