@@ -2,9 +2,12 @@
 //!
 //! Lists are made for pixels of a power of two of nanoseconds, the next below what a pixel shows, which is also how the
 //! pyramid is made. So one serves until the zoom has doubled, and what it has too finely is joined while it is drawn.
+//!
+//! While the view moves, what is nearly right serves as well, and lanes take turns in being made anew, so many a frame:
+//! a frame then costs the same whether its lanes are full or not.
 
 use super::kept_strips::{Fit, KeptStrip, Look};
-use super::strips::{Columns, Strip};
+use super::strips::{Columns, Room, Shown};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::{Scene, TraceKey};
 use crate::query::search::Found;
@@ -22,8 +25,10 @@ const MOST_LANES: usize = 512;
 /// What lists depend on, besides lane and place: the trace, and how many ns the pixels are wide that they were made for.
 type Zoom = (TraceKey, i64);
 
-/// So many strips that are nearly right are painted anew in a frame.
+/// So many strips that are nearly right are painted anew in a frame once the view rests.
 const MOST_PAINTED: usize = 24;
+/// So many lanes have their turn in a frame while the view moves.
+const TURNS: usize = 3;
 
 /// The lists of lanes at one zoom.
 #[derive(Default)]
@@ -41,6 +46,8 @@ pub(super) struct KeptLists {
     /// How many strips were painted anew in this frame though they were nearly right, and whether some are not yet.
     painted: usize,
     is_near: bool,
+    /// The number of the first lane whose turn it is while the view moves.
+    turn: usize,
 }
 
 /// What the colours of bars depend on besides the bars.
@@ -70,14 +77,15 @@ impl ColoredBy {
 struct KeptList {
     /// Which it is of those that were made.
     number: usize,
+    /// For pixels of so many ns, in this span.
+    width: i64,
     span: TimeSpan,
     blocks: Vec<Block>,
     strip: KeptStrip,
 }
 
 impl KeptLists {
-    /// Begins a frame that shows `span`, and whose pixels are `width` ns wide: lists of another zoom are of no use any
-    /// more.
+    /// Begins a frame that shows `span`, and whose pixels are `width` ns wide.
     pub(super) fn begin(
         &mut self,
         trace: TraceKey,
@@ -87,10 +95,15 @@ impl KeptLists {
     ) {
         let zoom = (trace, fine_width(width));
         self.is_steady = self.zoom.as_ref() == Some(&zoom);
-        if !self.is_steady || self.lanes.len() > MOST_LANES {
+        let is_same = self.zoom.as_ref().is_some_and(|it| it.0 == zoom.0);
+        if !is_same || self.lanes.len() > MOST_LANES {
             self.lanes.clear();
         }
         self.zoom = Some(zoom);
+        self.turn += TURNS;
+        if self.turn >= self.lanes.len() {
+            self.turn = 0;
+        }
         self.is_moving = self.seen.replace(span).is_some_and(|seen| seen != span);
         let is_same = |before: &ColoredBy| before.is_same(&colored_by);
         if !self.colored_by.as_ref().is_some_and(is_same) {
@@ -100,13 +113,30 @@ impl KeptLists {
         (self.painted, self.is_near) = (0, false);
     }
 
+    fn is_turn(&self, number: usize) -> bool {
+        (self.turn..self.turn + TURNS).contains(&number)
+    }
+
+    /// Whether the strip of a lane serves as it is, without its blocks, as the view is moving.
+    pub(super) fn serves(&mut self, kind: LaneKind, columns: &Columns, room: &Room) -> bool {
+        let list = self.lanes.get(&kind).filter(|_| self.is_moving);
+        let serves = list.is_some_and(|list| match list.strip.fit(columns, room, self.look) {
+            Fit::Exact | Fit::Moved => true,
+            Fit::Stretched => !self.is_turn(list.number),
+            Fit::Not => false,
+        });
+        self.is_near |= serves;
+        serves
+    }
+
     /// Whether something of this frame was shown as it nearly is.
     pub(super) fn is_near(&self) -> bool {
         self.is_near
     }
 
-    /// Which blocks of a lane lie in `span`, at most as wide as the frame's pixels and at least half as wide. `make` lists them
-    /// for a span and its pixels; it is asked for more than the span, so that a pan finds them here.
+    /// Which blocks of a lane lie in `span`, at most as wide as the frame's pixels and at least half as wide, or nearly so
+    /// while the view moves. `make` lists them for a span and its pixels; it is asked for more than the span, so that a
+    /// pan finds them here.
     pub(super) fn list(
         &mut self,
         kind: LaneKind,
@@ -114,19 +144,30 @@ impl KeptLists {
         make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
     ) -> Range<usize> {
         let number = self.lanes.len();
+        let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
+        let turns = self.turn..self.turn + TURNS;
         let list = self.lanes.entry(kind).or_insert_with(|| KeptList {
             number,
+            width,
             span: TimeSpan::new(span.start, span.start),
             blocks: Vec::new(),
             strip: KeptStrip::default(),
         });
-        if span.start < list.span.start || span.end > list.span.end {
-            let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
+        let is_there = span.start >= list.span.start && span.end <= list.span.end;
+        // Finer lists are right as well; coarser ones are, until it is their turn.
+        let is_nearly = self.is_moving
+            && match list.width < width {
+                true => width / 4 <= list.width,
+                false => list.width <= width.saturating_mul(2) && !turns.contains(&list.number),
+            };
+        if is_there && (list.width == width || is_nearly) {
+            self.is_near |= list.width != width;
+        } else {
             // While the zoom changes, lists do not live long.
             let share = if self.is_steady { 2 } else { 8 };
             let (asked, pixels) = widened(span, Nanos(span.duration().0 / share), width);
             make(asked, pixels, &mut list.blocks);
-            list.span = asked;
+            (list.span, list.width) = (asked, width);
             list.strip.forget();
         }
         range_within(&list.blocks, span)
@@ -139,30 +180,46 @@ impl KeptLists {
         blocks.unwrap_or_default()
     }
 
-    /// Paints the strip of a lane that was listed in this frame; what is wide is put into `wide`.
+    /// Paints the strip of a lane that was listed in this frame, if it is not as it is to be.
     pub(super) fn paint(
         &mut self,
         kind: LaneKind,
-        strip: &mut Strip<'_>,
         columns: &Columns,
+        room: &Room,
         color: impl FnMut(&Block) -> Color32,
-        wide: &mut Vec<Block>,
     ) {
+        let number = self.lanes.get(&kind).map_or(0, |list| list.number);
+        let is_turn = self.is_turn(number);
         let Some(list) = self.lanes.get_mut(&kind) else {
             return;
         };
-        let place = strip.columns();
-        let fit = list.strip.fit(columns, place, self.look, list.number);
-        let is_due = fit == Fit::Near && !self.is_moving && self.painted < MOST_PAINTED;
-        if fit == Fit::Not || is_due {
-            self.painted += usize::from(is_due);
+        let fit = list.strip.fit(columns, room, self.look);
+        let is_painted = match fit {
+            Fit::Exact => false,
+            Fit::Not => true,
+            Fit::Stretched if self.is_moving => is_turn,
+            Fit::Moved if self.is_moving => false,
+            Fit::Moved | Fit::Stretched => self.painted < MOST_PAINTED,
+        };
+        if is_painted {
+            self.painted += usize::from(fit != Fit::Not);
             let blocks = |span| within(&list.blocks, span);
             list.strip
-                .paint(columns, place, self.look, list.span, blocks, color);
+                .paint(columns, room, self.look, list.span, blocks, color);
         } else {
-            self.is_near |= fit == Fit::Near;
+            self.is_near |= fit != Fit::Exact;
         }
-        list.strip.show(strip, columns, wide);
+    }
+
+    /// What is seen of the strip of a lane; what is wide in it is put into `wide`.
+    pub(super) fn shown(
+        &self,
+        kind: LaneKind,
+        columns: &Columns,
+        room: &Room,
+        wide: &mut Vec<Block>,
+    ) -> Option<Shown<'_>> {
+        self.lanes.get(&kind)?.strip.shown(columns, room, wide)
     }
 }
 
@@ -280,5 +337,83 @@ mod tests {
             }
         }
         assert!(made * 10 < asked, "{made} lists for {asked} frames");
+    }
+
+    /// Draws a frame of full lanes as the canvas does; how many lists were made and strips painted comes back.
+    fn frame(
+        kept: &mut KeptLists,
+        loaded: &Arc<LoadedTrace>,
+        span: TimeSpan,
+        shown: &mut Vec<Vec<Color32>>,
+    ) -> (usize, usize) {
+        let width = (span.duration().0 / 400).max(1);
+        kept.begin(TraceKey::of(loaded), span, width, plain());
+        let columns = Columns {
+            start: span.start.0,
+            columns_per_nano: 400.0 / span.duration().0 as f64,
+            base: 0.0,
+            gap_from: 3,
+            wide_from: 4,
+            point: None,
+        };
+        let room = Room {
+            left: 0,
+            width: 400,
+            margin: 100,
+        };
+        let (mut made, mut painted) = (0, std::collections::BTreeSet::new());
+        shown.clear();
+        for track in 0..loaded.trace.tracks.len() as u32 {
+            let kind = LaneKind::Instants(TrackId(track));
+            if !kept.serves(kind, &columns, &room) {
+                kept.list(kind, span, |span, pixels, out| {
+                    made += 1;
+                    listed(loaded, kind, span, pixels, out);
+                });
+                kept.paint(kind, &columns, &room, |block| {
+                    painted.insert(track);
+                    Color32::from_gray((block.label % 255) as u8)
+                });
+            }
+            let strip = kept.shown(kind, &columns, &room, &mut Vec::new());
+            shown.push(strip.map(|it| it.spread(400)).unwrap_or_default());
+        }
+        (made, painted.len())
+    }
+
+    #[test]
+    fn lanes_take_turns_while_a_view_zooms_and_are_exact_when_it_rests() {
+        let path = "sample-traces/sched-irq-syscalls.dat";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let loaded =
+            Arc::new(open(&path, &Job::default()).unwrap_or_else(|error| panic!("{error}")));
+        let lanes = loaded.trace.tracks.len();
+        assert!(lanes > 5 * TURNS, "{lanes}");
+        let whole = loaded.trace.span;
+        let middle = whole.start + Nanos(whole.duration().0 / 2);
+        let span = |step: i32| {
+            let half = Nanos((whole.duration().0 as f64 / 3.0 * 0.99_f64.powi(step)) as i64);
+            TimeSpan::new(middle - half, middle + half)
+        };
+        let (mut kept, mut shown) = (KeptLists::default(), Vec::new());
+        frame(&mut kept, &loaded, span(0), &mut shown);
+        for step in 1..60 {
+            let (made, painted) = frame(&mut kept, &loaded, span(step), &mut shown);
+            assert!(made <= TURNS && painted <= TURNS, "{made}, {painted}");
+            assert!(kept.is_near());
+        }
+        let mut frames = 0;
+        while frames == 0 || kept.is_near() {
+            frame(&mut kept, &loaded, span(59), &mut shown);
+            frames += 1;
+        }
+        assert!(frames <= 2 + lanes / MOST_PAINTED, "{frames}");
+        let mut anew = Vec::new();
+        frame(&mut KeptLists::default(), &loaded, span(59), &mut anew);
+        assert_eq!(shown.len(), anew.len());
+        for (track, (kept, anew)) in shown.iter().zip(&anew).enumerate() {
+            // (Blocks begin anew at the edges of what was listed.)
+            assert_eq!(kept[2..398], anew[2..398], "track {track}");
+        }
     }
 }

@@ -2,19 +2,16 @@
 //!
 //! Joining and colouring the bars of a full lane is most of what a frame costs, and the more of them there are, the more
 //! so. A strip that was painted a little wider than the view serves as it is while the view is panned by whole pixels,
-//! to the nearest pixel while it is panned by others, and stretched while it is zoomed a little. Once the view rests,
-//! what is not exact is painted anew, a few lanes a frame.
+//! to the nearest pixel while it is panned by others, and stretched while it is zoomed. While the view moves, lanes take
+//! turns in being painted anew; once it rests, what is not exact is painted anew, a few lanes a frame.
 
-use super::strips::{Columns, Strip};
+use super::strips::{Columns, Room, Shown, Strip};
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::visible::Block;
 use egui::Color32;
 
-/// How much wider than the view a strip is painted, on each side: one part in so many.
-const MARGIN_SHARE: usize = 8;
-/// How far a strip may be stretched, in parts of its length; lanes differ, so that not all come due in one frame.
-const LEAST_STRETCH: f64 = 0.03;
-const STRETCH_STEP: f64 = 0.01;
+/// How far a strip may be stretched or pressed together.
+const MOST_STRETCH: f64 = 2.0;
 /// So small a part of a column is none.
 const HARDLY: f64 = 1e-6;
 
@@ -26,8 +23,10 @@ pub(super) type Look = u64;
 pub(super) enum Fit {
     /// As if it were painted now.
     Exact,
-    /// Moved by less than a pixel, or stretched.
-    Near,
+    /// Moved by less than a pixel.
+    Moved,
+    /// Stretched or pressed together.
+    Stretched,
     /// Not at all.
     Not,
 }
@@ -84,73 +83,65 @@ impl KeptStrip {
         self.painted = None;
     }
 
-    /// Whether it can be shown in a strip of `width` columns from `left` on. `number` is the lane's.
-    pub(super) fn fit(
-        &self,
-        columns: &Columns,
-        (left, width): (i64, usize),
-        look: Look,
-        number: usize,
-    ) -> Fit {
+    /// Whether it can be shown in a view of this room.
+    pub(super) fn fit(&self, columns: &Columns, room: &Room, look: Look) -> Fit {
         let Some(painted) = &self.painted else {
             return Fit::Not;
         };
         if painted.look != look || !painted.columns.draws_like(columns) {
             return Fit::Not;
         }
-        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, left));
-        let most = LEAST_STRETCH + STRETCH_STEP * (number % 4) as f64;
-        let (first, last) = (-shift * stretch, (width as f64 - shift) * stretch);
+        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, room.left));
+        let (first, last) = (-shift * stretch, (room.width as f64 - shift) * stretch);
         let is_there = first >= -0.5 && last <= painted.pixels.len() as f64 + 0.5;
-        if !is_there || (stretch - 1.0).abs() > most {
+        let is_bearable = (MOST_STRETCH.recip()..=MOST_STRETCH).contains(&stretch);
+        if !is_there || !is_bearable {
             return Fit::Not;
         }
         let is_same = painted.columns.columns_per_nano == columns.columns_per_nano;
-        match is_same && (shift - shift.round()).abs() < HARDLY {
-            true => Fit::Exact,
-            false => Fit::Near,
+        match is_same {
+            true if (shift - shift.round()).abs() < HARDLY => Fit::Exact,
+            true => Fit::Moved,
+            false => Fit::Stretched,
         }
     }
 
-    /// Shows it, as far as it fits.
-    pub(super) fn show(&self, strip: &mut Strip<'_>, columns: &Columns, wide: &mut Vec<Block>) {
-        let Some(painted) = &self.painted else { return };
-        let (left, width) = strip.columns();
-        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, left));
-        if painted.columns.columns_per_nano == columns.columns_per_nano {
-            let skipped = (-shift).round().max(0.0) as usize;
-            let seen = painted.pixels.get(skipped..).unwrap_or_default();
-            strip.copy(seen.get(..width.min(seen.len())).unwrap_or_default());
-        } else {
-            strip.fill_by(|column| {
-                let place = (column as f64 - shift) * stretch + 0.5;
-                let last = painted.pixels.len().saturating_sub(1);
-                painted.pixels.get((place as usize).min(last)).copied()
-            });
-        }
+    /// What of it is seen, as far as it fits. What is wide is put into `wide`.
+    pub(super) fn shown(
+        &self,
+        columns: &Columns,
+        room: &Room,
+        wide: &mut Vec<Block>,
+    ) -> Option<Shown<'_>> {
+        let painted = self.painted.as_ref()?;
         wide.extend_from_slice(&painted.wide);
+        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, room.left));
+        let (from, until) = match painted.columns.columns_per_nano == columns.columns_per_nano {
+            true => (-shift.round(), room.width as f64 - shift.round()),
+            false => (-shift * stretch, (room.width as f64 - shift) * stretch),
+        };
+        Some(Shown::new(&painted.pixels, from, until))
     }
 
-    /// Paints it for a view of `width` columns from `left` on, and a margin of that around it, but no farther than
-    /// `span`, in which `blocks` tells what there is.
+    /// Paints it for a view of this room and a margin around it, but no farther than `span`, in which `blocks` tells
+    /// what there is.
     pub(super) fn paint<'a>(
         &mut self,
         columns: &Columns,
-        (left, width): (i64, usize),
+        room: &Room,
         look: Look,
         span: TimeSpan,
         blocks: impl FnOnce(TimeSpan) -> &'a [Block],
         color: impl FnMut(&Block) -> Color32,
     ) {
-        let view = Ruler::new(columns, left);
+        let view = Ruler::new(columns, room.left);
         let column = |time: Timestamp| {
             let nanos = time.0.saturating_sub(view.start) as f64;
             view.base + nanos * view.columns_per_nano
         };
-        let margin = (width / MARGIN_SHARE) as f64;
+        let (width, margin) = (room.width as f64, room.margin as f64);
         let first = column(span.start).floor().clamp(-margin, 0.0);
-        let last = column(span.end).ceil();
-        let last = last.clamp(width as f64, width as f64 + margin);
+        let last = column(span.end).ceil().clamp(width, width + margin);
         let mut painted = self.painted.take().unwrap_or_else(|| Painted {
             look,
             columns: *columns,
@@ -158,7 +149,7 @@ impl KeptStrip {
             pixels: Vec::new(),
             wide: Vec::new(),
         });
-        let left = left + first as i64;
+        let left = room.left + first as i64;
         painted.look = look;
         painted.columns = *columns;
         painted.ruler = Ruler::new(columns, left);
@@ -237,23 +228,22 @@ mod tests {
         pixels
     }
 
+    const ROOM: Room = Room {
+        left: 10,
+        width: WIDTH,
+        margin: WIDTH / 4,
+    };
+
     fn shown(kept: &KeptStrip, columns: &Columns) -> Vec<Color32> {
-        let mut pixels = vec![Color32::TRANSPARENT; WIDTH];
-        kept.show(&mut Strip::new(&mut pixels, 10), columns, &mut Vec::new());
-        pixels
+        let shown = kept.shown(columns, &ROOM, &mut Vec::new());
+        shown.map(|it| it.spread(WIDTH)).unwrap_or_default()
     }
 
     fn kept(blocks: &[Block], columns: &Columns) -> KeptStrip {
         let mut kept = KeptStrip::default();
         let span = TimeSpan::new(Timestamp(-1_000), Timestamp(1_000_000));
-        kept.paint(
-            columns,
-            (10, WIDTH),
-            1,
-            span,
-            |span| within(blocks, span),
-            color,
-        );
+        let blocks = |span| within(blocks, span);
+        kept.paint(columns, &ROOM, 1, span, blocks, color);
         kept
     }
 
@@ -262,29 +252,36 @@ mod tests {
         let blocks = blocks(1);
         let first = columns(2_000, 8.0);
         let kept = kept(&blocks, &first);
-        for moved in [-50, -3, 0, 1, 49] {
+        for moved in [-100, -3, 0, 1, 99] {
             let now = columns(2_000 + moved * 8, 8.0);
-            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Exact, "{moved}");
+            assert_eq!(kept.fit(&now, &ROOM, 1), Fit::Exact, "{moved}");
             // (At the edges, what lies outside is drawn to them.)
             let inner = |pixels: Vec<Color32>| pixels[1..WIDTH - 1].to_vec();
             let (now, then) = (painted(&blocks, &now), shown(&kept, &now));
             assert_eq!(inner(then), inner(now), "{moved}");
         }
         // What was not painted cannot be shown, nor in other colours.
-        for far in [-52, 52] {
+        for far in [-102, 102] {
             let now = columns(2_000 + far * 8, 8.0);
-            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Not, "{far}");
+            assert_eq!(kept.fit(&now, &ROOM, 1), Fit::Not, "{far}");
         }
-        assert_eq!(kept.fit(&first, (10, WIDTH), 2, 0), Fit::Not);
+        assert_eq!(kept.fit(&first, &ROOM, 2), Fit::Not);
     }
 
     #[test]
     fn a_strip_that_is_nearly_right_is_right_but_for_a_column() {
         let blocks = blocks(20);
         let kept = kept(&blocks, &columns(2_000, 8.0));
-        for (start, nanos_per_column) in [(2_003, 8.0), (1_957, 8.0), (2_010, 7.8), (1_990, 8.2)] {
+        for (start, nanos_per_column, fit) in [
+            (2_003, 8.0, Fit::Moved),
+            (1_957, 8.0, Fit::Moved),
+            (2_010, 7.8, Fit::Stretched),
+            (1_990, 8.2, Fit::Stretched),
+            (2_200, 4.5, Fit::Stretched),
+            (1_700, 10.0, Fit::Stretched),
+        ] {
             let now = columns(start, nanos_per_column);
-            assert_eq!(kept.fit(&now, (10, WIDTH), 1, 0), Fit::Near, "{start}");
+            assert_eq!(kept.fit(&now, &ROOM, 1), fit, "{start}");
             let (near, exact) = (shown(&kept, &now), painted(&blocks, &now));
             let inner = near.iter().enumerate().take(WIDTH - 2).skip(2);
             // A hole of less than a column comes and goes.
@@ -298,7 +295,9 @@ mod tests {
                 );
             }
         }
-        let far = columns(2_010, 7.0);
-        assert_eq!(kept.fit(&far, (10, WIDTH), 1, 0), Fit::Not);
+        for nanos_per_column in [3.9, 16.1] {
+            let far = columns(2_500, nanos_per_column);
+            assert_eq!(kept.fit(&far, &ROOM, 1), Fit::Not);
+        }
     }
 }

@@ -15,9 +15,10 @@ use crate::query::item::title;
 use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
-use crate::view::Scale;
 use crate::view::rows::LaneKind;
+use crate::view::{Isolation, Scale};
 use egui::{Mesh, Pos2, Rect, pos2};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How near the pointer must be to an edge to be drawn to it.
@@ -73,10 +74,9 @@ impl Timeline {
             }
             LaneKind::Counter(_) => blocks.clear(),
         };
-        let seen = self.kept.list(kind, span, list);
-        let is_full = seen.len() >= FROM_BLOCKS;
         let mut colors = LaneColors::new(scene, kind);
-        let marks = marks_of(draw, kind);
+        let is_isolating = scene.state.search.isolation == Isolation::On;
+        let marks = marks_of(draw, kind).filter(|_| !is_isolating);
         let lit = lit_of(draw, kind);
         let mut color = |block: &Block| {
             let full = colors.of(scene, block);
@@ -86,17 +86,38 @@ impl Timeline {
             }
         };
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
+        let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
+        let in_ruler = self.ruler_pointer.filter(|pos| {
+            // In the ruler all tracks count.
+            pos.y < draw.canvas.top() || area.y_range().contains(pos.y)
+        });
         self.wide.clear();
         let width = width_of(span, pixels);
-        let strip = is_full.then(|| self.strips.next(area)).flatten();
-        let is_strip = strip.is_some();
-        if let Some(mut strip) = strip {
-            let columns = across.columns();
-            self.kept
-                .paint(kind, &mut strip, &columns, &mut color, &mut self.wide);
+        let columns = across.columns(match self.has_nodes {
+            true => NODE_FROM_POINTS,
+            // Stretched to twice that, it has room for a label.
+            false => LABEL_FROM_POINTS / 2.0,
+        });
+        let room = self.strips.room();
+        let needs_blocks = marks.is_some() || in_lane.is_some() || in_ruler.is_some();
+        let room_kept = room.filter(|_| !needs_blocks);
+        let seen = match room_kept.is_some_and(|room| self.kept.serves(kind, &columns, &room)) {
+            true => None,
+            false => Some(self.kept.list(kind, span, list)),
+        };
+        let is_full = |seen: &Range<usize>| seen.len() >= FROM_BLOCKS;
+        let room = room.filter(|_| seen.as_ref().is_none_or(is_full));
+        if let Some(room) = room {
+            if seen.is_some() {
+                self.kept.paint(kind, &columns, &room, &mut color);
+            }
+            let shown = self.kept.shown(kind, &columns, &room, &mut self.wide);
+            if let Some(shown) = shown {
+                self.strips.add(area, &shown);
+            }
         }
-        let blocks = self.kept.blocks(kind, seen);
-        if !is_strip {
+        let blocks = self.kept.blocks(kind, seen.unwrap_or_default());
+        if room.is_none() {
             let mut bars = Bars::new(mesh, area);
             for block in joined(blocks, width) {
                 if let Some((left, right)) = across.edges(&block) {
@@ -111,11 +132,6 @@ impl Timeline {
             mark_matches(mesh, draw, marks, blocks, width, &across);
         }
         let mut hit: Option<(f32, Hit)> = None;
-        let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
-        let in_ruler = self.ruler_pointer.filter(|pos| {
-            // In the ruler all tracks count.
-            pos.y < draw.canvas.top() || area.y_range().contains(pos.y)
-        });
         if in_lane.is_some() || in_ruler.is_some() {
             for block in joined(blocks, width) {
                 let Some((left, right)) = across.edges(&block) else {
@@ -249,14 +265,15 @@ impl Across {
         Rect::from_min_max(pos2(left, top), pos2(self.shown(left, right), bottom))
     }
 
-    fn columns(&self) -> Columns {
+    /// `wide_from`: how many points wide the bars are that are told of.
+    fn columns(&self, wide_from: f32) -> Columns {
         let pixels = f64::from(self.pixels_per_point);
         Columns {
             start: self.scale.span().start.0,
             columns_per_nano: pixels / self.scale.nanos_per_point(),
             base: f64::from(self.area.left()) * pixels,
             gap_from: (GAP_FROM_POINTS * self.pixels_per_point) as usize,
-            wide_from: (NODE_FROM_POINTS * self.pixels_per_point).ceil() as usize,
+            wide_from: (wide_from * self.pixels_per_point).ceil() as usize,
             point: (self.is_instants).then(|| self.pixels_per_point.round().max(1.0) as usize),
         }
     }

@@ -12,7 +12,10 @@ use egui::{
 use std::sync::Arc;
 
 /// Lanes with fewer blocks are drawn as rectangles.
-pub(super) const FROM_BLOCKS: usize = 200;
+pub(super) const FROM_BLOCKS: usize = 48;
+
+/// How much wider than the view a strip is painted, on each side: one part in so many.
+const MARGIN_SHARE: usize = 4;
 
 /// The strips of a frame.
 #[derive(Default)]
@@ -21,8 +24,7 @@ pub(super) struct Strips {
     image: Arc<ColorImage>,
     texture: Option<TextureHandle>,
     /// What columns and rows there are in this frame.
-    left: i64,
-    width: usize,
+    room: Room,
     pixels_per_point: f32,
     most_rows: usize,
     /// Where each section puts its strips, and the lane and row of each.
@@ -33,7 +35,60 @@ pub(super) struct Strips {
 struct Place {
     painter: Painter,
     shape: ShapeIdx,
-    strips: Vec<(Rect, usize)>,
+    /// Each with the number of its row, and what of that is seen.
+    strips: Vec<(Rect, usize, (f64, f64))>,
+}
+
+/// What there is of columns for a strip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    /// The first column of the view, from the window's left edge.
+    pub(super) left: i64,
+    /// How many it has.
+    pub(super) width: usize,
+    /// How many more may be painted on each side, to be moved into view.
+    pub(super) margin: usize,
+}
+
+impl Room {
+    fn stride(&self) -> usize {
+        self.width + 2 * self.margin
+    }
+}
+
+/// What of a painted strip is seen.
+pub(super) struct Shown<'a> {
+    pixels: &'a [Color32],
+    /// The places among the pixels that lie at the view's edges.
+    from: f64,
+    until: f64,
+}
+
+impl<'a> Shown<'a> {
+    /// Of pixels those between two places, spread over the view.
+    pub(super) fn new(pixels: &'a [Color32], from: f64, until: f64) -> Shown<'a> {
+        let most = pixels.len() as f64;
+        let (from, until) = (from.clamp(0.0, most), until.clamp(0.0, most));
+        let (first, last) = (from.floor(), until.ceil());
+        Shown {
+            pixels: pixels
+                .get(first as usize..last as usize)
+                .unwrap_or_default(),
+            from: from - first,
+            until: until - first,
+        }
+    }
+
+    /// As the window shows it in a view of so many columns.
+    #[cfg(test)]
+    pub(super) fn spread(&self, width: usize) -> Vec<Color32> {
+        let place = |column: usize| {
+            let share = (column as f64 + 0.5) / width as f64;
+            self.from + share * (self.until - self.from)
+        };
+        let pixel = |column| self.pixels.get(place(column) as usize).copied();
+        (0..width).map(|it| pixel(it).unwrap_or_default()).collect()
+    }
 }
 
 impl Strips {
@@ -42,12 +97,14 @@ impl Strips {
         self.pixels_per_point = ctx.pixels_per_point();
         let column = |x: f32| (f64::from(x) * f64::from(self.pixels_per_point)).round() as i64;
         let (left, right) = (column(area.left()), column(area.right()));
-        self.left = left;
-        self.width = usize::try_from(right - left).unwrap_or(0);
         self.most_rows = ctx.input(|input| input.max_texture_side);
-        if self.width > self.most_rows {
-            self.width = 0;
-        }
+        let width = usize::try_from(right - left).unwrap_or(0);
+        let width = if width > self.most_rows { 0 } else { width };
+        self.room = Room {
+            left,
+            width,
+            margin: (width / MARGIN_SHARE).min((self.most_rows - width) / 2),
+        };
         (self.rows, self.places) = (0, Vec::new());
         if Arc::get_mut(&mut self.image).is_none() {
             // Somebody still has the last frame: this one needs room of its own.
@@ -66,21 +123,24 @@ impl Strips {
         });
     }
 
-    /// An empty strip for a lane of the section begun last, if there is room for one.
-    pub(super) fn next(&mut self, area: Rect) -> Option<Strip<'_>> {
-        let place = self.places.last_mut()?;
-        if self.width == 0 || self.rows >= self.most_rows {
-            return None;
-        }
+    /// What one more strip may take, if there is room for it.
+    pub(super) fn room(&self) -> Option<Room> {
+        (self.room.width > 0 && self.rows < self.most_rows).then_some(self.room)
+    }
+
+    /// Shows a strip as a lane of the section begun last.
+    pub(super) fn add(&mut self, area: Rect, shown: &Shown<'_>) {
+        let Some(place) = self.places.last_mut() else {
+            return;
+        };
+        let stride = self.room.stride();
         let pixels = &mut Arc::make_mut(&mut self.image).pixels;
-        let start = pixels.len();
-        pixels.resize(start + self.width, Color32::TRANSPARENT);
-        place.strips.push((area, self.rows));
+        let most = stride.min(shown.pixels.len());
+        pixels.extend_from_slice(shown.pixels.get(..most).unwrap_or_default());
         self.rows += 1;
-        Some(Strip {
-            pixels: pixels.get_mut(start..)?,
-            left: self.left,
-        })
+        pixels.resize(self.rows * stride, Color32::TRANSPARENT);
+        let seen = (shown.from, shown.until);
+        place.strips.push((area, self.rows - 1, seen));
     }
 
     /// Ends the frame: everything is where it will be.
@@ -89,7 +149,9 @@ impl Strips {
             return;
         }
         let image = Arc::make_mut(&mut self.image);
-        image.size = [self.width, self.rows];
+        let Room { left, width, .. } = self.room;
+        let stride = self.room.stride();
+        image.size = [stride, self.rows];
         let options = TextureOptions::NEAREST;
         let image = self.image.clone();
         let id = match &mut self.texture {
@@ -102,14 +164,15 @@ impl Strips {
                 self.texture.insert(texture).id()
             }
         };
-        let left = self.left as f32 / self.pixels_per_point;
-        let right = (self.left + self.width as i64) as f32 / self.pixels_per_point;
+        let point = |column: i64| column as f32 / self.pixels_per_point;
+        let (left, right) = (point(left), point(left + width as i64));
         for place in self.places.drain(..) {
             let mut mesh = Mesh::with_texture(id);
-            for (area, row) in place.strips {
+            for (area, row, (from, until)) in place.strips {
                 let v = (row as f32 + 0.5) / self.rows as f32;
+                let u = |column: f64| (column / stride as f64) as f32;
                 let rect = Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom()));
-                let part = Rect::from_min_max(pos2(0.0, v), pos2(1.0, v));
+                let part = Rect::from_min_max(pos2(u(from), v), pos2(u(until), v));
                 mesh.add_rect_with_uv(rect, part, Color32::WHITE);
             }
             if !mesh.is_empty() {
@@ -154,25 +217,6 @@ impl<'a> Strip<'a> {
     /// Pixels from the column `left` on.
     pub(super) fn new(pixels: &'a mut [Color32], left: i64) -> Strip<'a> {
         Strip { pixels, left }
-    }
-
-    /// The first of its columns, and how many they are.
-    pub(super) fn columns(&self) -> (i64, usize) {
-        (self.left, self.pixels.len())
-    }
-
-    /// Its first pixels are these.
-    pub(super) fn copy(&mut self, pixels: &[Color32]) {
-        if let Some(first) = self.pixels.get_mut(..pixels.len()) {
-            first.copy_from_slice(pixels);
-        }
-    }
-
-    /// Each pixel is what there is for its number.
-    pub(super) fn fill_by(&mut self, pixel: impl Fn(usize) -> Option<Color32>) {
-        for (column, place) in self.pixels.iter_mut().enumerate() {
-            *place = pixel(column).unwrap_or_default();
-        }
     }
 
     /// Paints blocks, sorted by time; those of less than a column are joined to one a column. What is wide is put into
@@ -304,8 +348,14 @@ mod tests {
         strips.begin(ui.ctx(), area);
         strips.begin_section(&ui.painter_at(area));
         // The second lane: the first one's pixels are another row.
-        assert!(strips.next(area.translate(vec2(0.0, 100.0))).is_some());
-        let mut strip = strips.next(area).unwrap_or_else(|| panic!("there is room"));
+        let room = strips.room().unwrap_or_else(|| panic!("there is room"));
+        let width = room.width as f64;
+        let mut pixels = vec![Color32::RED; room.width + 7];
+        let red = Shown::new(&pixels, 0.0, width);
+        strips.add(area.translate(vec2(0.0, 100.0)), &red);
+        // Five columns are painted left of the view, and two at its right.
+        pixels.fill(Color32::TRANSPARENT);
+        let mut strip = Strip::new(&mut pixels, room.left - 5);
         let columns = Columns {
             start: 0,
             columns_per_nano: f64::from(scale),
@@ -316,9 +366,13 @@ mod tests {
         };
         let mut wide = Vec::new();
         strip.paint(blocks, &columns, |block| color(block.label), &mut wide);
-        let seen = |it: &Block| it.end.min(SPAN) - it.start.max(0);
-        let long = blocks.iter().filter(|it| seen(it) as f32 * scale >= 4.0);
+        let seen = |it: &Block| {
+            let until = (it.end as f32).min(SPAN as f32 + 2.0 / scale);
+            until - (it.start as f32).max(-5.0 / scale)
+        };
+        let long = blocks.iter().filter(|it| seen(it) * scale >= 4.0);
         assert!(wide.iter().eq(long));
+        strips.add(area, &Shown::new(&pixels, 5.0, 5.0 + width));
         strips.end(ui.ctx());
         // Its texture is to outlive the frame.
         ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
@@ -327,10 +381,10 @@ mod tests {
     #[test]
     fn a_strip_shows_what_rectangles_show() {
         let blocks = [
-            (-3, 5, 1),
-            (2, 1, 0),
-            (3, 1, 1),
-            (4, 18, 1),
+            (-3, 7, 1),
+            (4, 1, 0),
+            (5, 1, 1),
+            (6, 16, 1),
             (32, 2, 0),
             (40, 1, 1),
             (41, 1, 1),
