@@ -8,7 +8,7 @@ use super::lanes::{columns, width_of};
 use super::overlays::{paint_gaps, paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
-use super::text::elided_name;
+use super::text::fitted_name;
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::base::Nanos;
@@ -184,13 +184,11 @@ impl Timeline {
         for (number, label) in self.labels.iter().enumerate() {
             let room = label.rect.width() - 8.0;
             let clip = label.rect.intersect(label.clip);
-            let text = if label.is_drawn {
-                elided_name(painter, &label.text, &font, room)
-            } else {
-                String::new()
+            let fitted = match label.is_drawn {
+                true => fitted_name(painter, &label.text, &font, room),
+                false => None,
             };
-            if !text.is_empty() {
-                let galley = painter.layout_no_wrap(text, font.clone(), label.color);
+            if let Some(galley) = fitted {
                 let place = Align2::CENTER_CENTER.anchor_size(label.rect.center(), galley.size());
                 // Where a gap says how much is missing, names of what lies under it would run into its words.
                 if !self.told.iter().any(|told| told.intersects(place)) {

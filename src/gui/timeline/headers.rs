@@ -1,13 +1,14 @@
 //! The track headers at the left: names, notes, folding; and the corner above them, which names the trace.
 
 use super::sections::{Section, Stack};
-use super::text::elided;
+use super::text::{elided, fitted, line};
 use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
 use crate::gui::theme::{Palette, SELECTED_HEADER};
 use crate::view::rows::{Fold, Row, RowKind};
 use crate::view::{Action, Arrange, ruler};
-use egui::{Align2, Color32, FontId, Rect, Sense, Stroke, Ui, pos2};
+use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Sense, Stroke, Ui, pos2};
+use std::sync::Arc;
 
 impl Timeline {
     pub(super) fn headers_ui(
@@ -227,32 +228,22 @@ pub(super) fn paint_header(
     let note_width = if row.note.is_empty() {
         0.0
     } else {
-        clip.layout_no_wrap(row.note.to_string(), note_font.clone(), palette.weak)
-            .size()
-            .x
-            + 8.0
+        line(&clip, &row.note, &note_font).size().x + 8.0
     };
     let room = area.right() - left - 14.0 - 8.0;
     let title_room = (room - note_width).max(room * 0.5);
-    let title = elided(&clip, &row.title, &font, title_room);
-    let drawn = clip.text(
-        pos2(left + 14.0, middle),
-        Align2::LEFT_CENTER,
-        title,
-        font,
-        palette.text,
-    );
-    let note = elided(
-        &clip,
-        &row.note,
-        &note_font,
-        area.right() - 8.0 - drawn.right() - 8.0,
-    );
-    clip.text(
-        pos2(drawn.right() + 8.0, middle + 0.5),
-        Align2::LEFT_CENTER,
-        note,
-        note_font,
-        weak,
-    );
+    let put = |galley: Arc<Galley>, at: Pos2, color: Color32| {
+        let place = Align2::LEFT_CENTER.anchor_size(at, galley.size());
+        clip.galley(place.min, galley, color);
+        place.right()
+    };
+    let at = pos2(left + 14.0, middle);
+    let title = fitted(&clip, &row.title, &font, title_room);
+    let end = title.map_or(at.x, |title| put(title, at, palette.text));
+    if !row.note.is_empty() {
+        let room = area.right() - 8.0 - end - 8.0;
+        if let Some(note) = fitted(&clip, &row.note, &note_font, room) {
+            put(note, pos2(end + 8.0, middle + 0.5), weak);
+        }
+    }
 }

@@ -113,6 +113,11 @@ impl KeptLists {
         (self.painted, self.is_near) = (0, false);
     }
 
+    /// Whether the frame before showed another span.
+    pub(super) fn is_moving(&self) -> bool {
+        self.is_moving
+    }
+
     fn is_turn(&self, number: usize) -> bool {
         (self.turn..self.turn + TURNS).contains(&number)
     }

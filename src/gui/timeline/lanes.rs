@@ -4,7 +4,7 @@ use super::bars::Bars;
 use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
 use super::matches::{lit_of, mark_matches, marks_of};
-use super::strips::{Columns, FROM_BLOCKS};
+use super::strips::{Columns, FROM_BLOCKS, FROM_BLOCKS_MOVING};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::KindId;
@@ -20,6 +20,9 @@ use crate::view::{Isolation, Scale};
 use egui::{Mesh, Pos2, Rect, pos2};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Lanes this high have room for words.
+const LABEL_HEIGHT: f32 = 12.0;
 
 /// How near the pointer must be to an edge to be drawn to it.
 const SNAP_POINTS: f32 = 10.0;
@@ -105,7 +108,11 @@ impl Timeline {
             true => None,
             false => Some(self.kept.list(kind, span, list)),
         };
-        let is_full = |seen: &Range<usize>| seen.len() >= FROM_BLOCKS;
+        let full_from = match self.kept.is_moving() {
+            true => FROM_BLOCKS_MOVING,
+            false => FROM_BLOCKS,
+        };
+        let is_full = |seen: &Range<usize>| seen.len() >= full_from;
         let room = room.filter(|_| seen.as_ref().is_none_or(is_full));
         if let Some(room) = room {
             if seen.is_some() {
@@ -159,12 +166,22 @@ impl Timeline {
                 }
             }
         }
+        // Most of what is wide enough for a strip has no words.
+        let told_from = match (self.has_nodes, area.height() >= LABEL_HEIGHT) {
+            (true, _) => NODE_FROM_POINTS,
+            (false, true) => LABEL_FROM_POINTS,
+            (false, false) => f32::INFINITY,
+        };
+        let told_from = (f64::from(told_from - 2.0) * scale.nanos_per_point()) as i64;
         for block in &self.wide {
+            if block.end - block.start < told_from {
+                continue;
+            }
             let Some((left, right)) = across.edges(block) else {
                 continue;
             };
             let rect = across.rect(left, right);
-            let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= 12.0;
+            let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= LABEL_HEIGHT;
             // Readers of the screen find what is too small for a label as well.
             let is_told =
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;

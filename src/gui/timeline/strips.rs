@@ -11,8 +11,9 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Lanes with fewer blocks are drawn as rectangles.
-pub(super) const FROM_BLOCKS: usize = 48;
+/// Lanes with fewer blocks are drawn as rectangles while the view rests, and while it moves.
+pub(super) const FROM_BLOCKS: usize = 200;
+pub(super) const FROM_BLOCKS_MOVING: usize = 32;
 
 /// How much wider than the view a strip is painted, on each side: one part in so many.
 const MARGIN_SHARE: usize = 4;

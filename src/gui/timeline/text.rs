@@ -1,54 +1,81 @@
 //! Texts that must fit.
 
 use crate::gui::theme::Palette;
-use egui::{Color32, FontId, Pos2, Rect, vec2};
+use egui::{Color32, FontId, Galley, Pos2, Rect, vec2};
+use std::sync::Arc;
+
+/// A text on one line, to be painted in any colour.
+pub(super) fn line(painter: &egui::Painter, text: &str, font: &FontId) -> Arc<Galley> {
+    painter.layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
+}
 
 /// Texts longer than that are no names of functions, in bytes.
 const LONGEST_NAME: usize = 1 << 14;
 
 /// As much of `text` as fits, with an ellipsis where it was cut; nothing if not even three letters fit.
 pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
-    let width = |text: &str| {
-        painter
-            .layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE)
-            .size()
-            .x
-    };
-    // Most texts are judged by their length alone, very long ones by their start.
+    // Most texts are judged by their length alone.
     if text.len() as f32 * 9.0 <= room {
         return text.to_owned();
     }
+    fitted(painter, text, font, room).map_or_else(String::new, |it| it.text().to_owned())
+}
+
+/// The same, laid out.
+pub(super) fn fitted(
+    painter: &egui::Painter,
+    text: &str,
+    font: &FontId,
+    room: f32,
+) -> Option<Arc<Galley>> {
+    // Very long ones are judged by their start.
     let most = room.max(0.0) as usize + 8;
     let (text, is_whole) = match text.char_indices().nth(most) {
         Some((end, _)) => (&text[..end], false),
         None => (text, true),
     };
-    if is_whole && width(text) <= room {
-        return text.to_owned();
+    let start = line(painter, text, font);
+    let width = start.size().x;
+    if is_whole && width <= room {
+        return Some(start);
     }
-    let mean = (width(text) / text.chars().count().max(1) as f32).max(1.0);
+    let mean = (width / text.chars().count().max(1) as f32).max(1.0);
     let mut count = (room / mean).floor() as usize;
     while count >= 3 {
         let short: String = text.chars().take(count - 1).chain(['…']).collect();
-        if width(&short) <= room {
-            return short;
+        let short = line(painter, &short, font);
+        if short.size().x <= room {
+            return Some(short);
         }
         count -= 1;
     }
-    String::new()
+    None
 }
 
 /// The same for names of functions: arguments, template arguments and namespaces go first, one after the other.
 pub fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
-    let mut best = elided(painter, name, font, room);
-    if name.len() > LONGEST_NAME {
-        return best;
+    let fitted = fitted_name(painter, name, font, room);
+    fitted.map_or_else(String::new, |it| it.text().to_owned())
+}
+
+/// The same, laid out.
+pub(super) fn fitted_name(
+    painter: &egui::Painter,
+    name: &str,
+    font: &FontId,
+    room: f32,
+) -> Option<Arc<Galley>> {
+    let is_whole = |it: &Arc<Galley>| !it.text().ends_with('…');
+    let whole = fitted(painter, name, font, room);
+    if whole.as_ref().is_some_and(is_whole) || name.len() > LONGEST_NAME {
+        return whole;
     }
+    let mut best = whole;
     for shorter in shorter_names(name) {
-        if !best.is_empty() && !best.ends_with('…') {
+        best = fitted(painter, &shorter, font, room);
+        if best.as_ref().is_some_and(is_whole) {
             break;
         }
-        best = elided(painter, &shorter, font, room);
     }
     best
 }
