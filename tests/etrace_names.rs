@@ -11,7 +11,7 @@ use threadline::event::FileOp;
 use threadline::load::{self, LoadedTrace};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
-use threadline::trace::{FileHistory, FileId, ProcessId, Trace};
+use threadline::trace::{EventId, FileHistory, FileId, ProcessId, Trace};
 
 fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
     let folder = tempfile::tempdir().unwrap();
@@ -330,4 +330,108 @@ fn children_read_what_they_are_given_as_their_input() {
     let (inputs, _) = list.relatives(trace, out, Kinship::WentInto);
     let inputs: Vec<_> = inputs.iter().map(|it| it.file).collect();
     assert_eq!(inputs, [file]);
+}
+
+/// The lines of a recording as `trace_pipe` prints them, with other events among them, and with these line ends.
+fn among_events(r: &Recorder, line_end: &str) -> Vec<u8> {
+    let mut out = format!("# tracer: nop{line_end}#{line_end}").into_bytes();
+    let lines = r.text.split(|&byte| byte == b'\n').skip(1);
+    for (at, line) in lines.filter(|line| !line.is_empty()).enumerate() {
+        let pid = match at {
+            0 | 1 => 1000,
+            _ => 1001,
+        };
+        let head = format!("  sh-{pid}  [000] ..... 5.{:06}: ", at * 10);
+        out.extend_from_slice(&[head.as_bytes(), line, line_end.as_bytes()].concat());
+        let other = "sched_waking: comm=x pid=7 prio=120 target_cpu=000";
+        let other = format!("  sh-{pid}  [000] d..2. 5.{:06}: {other}", at * 10 + 1);
+        out.extend_from_slice(&[other.as_bytes(), line_end.as_bytes()].concat());
+    }
+    out
+}
+
+#[test]
+fn names_inside_other_recordings_end_as_they_do() {
+    let mut r = Recorder::new();
+    r.run(
+        1001,
+        "/b/cut",
+        &["cut", "-d", " ", "tail  ", "t\t"],
+        |r, it| {
+            r.open(it, b"/w/name ", 0, 3);
+            r.open(it, b"/w/name\r", 0, 3);
+            r.open(it, b"/w/name", 0, 3);
+        },
+    );
+    let child = (2 << 22) | 1001;
+    r.call(0, &format!("UPID|{child}"));
+    r.call(0, "Env[0]HOME=/root ");
+    r.call(0, "Env[0]MULTI=a");
+    r.call(0, "Cont|b");
+    r.line(0, b"Cont_end|0: 0,0,5,99!Env[1]rest");
+    let told = |loaded: &LoadedTrace| {
+        let trace = &loaded.trace;
+        let ran = trace.processes.iter().find(|it| !it.images.is_empty());
+        let it = ran.unwrap();
+        let texts = |ids: &[_]| -> Vec<String> {
+            let texts = ids.iter().map(|&id| trace.text(id).into_owned());
+            texts.collect()
+        };
+        let arguments = texts(&it.images[0].arguments);
+        (arguments, names(trace), texts(&it.environment))
+    };
+    let expected = told(&load(&r));
+    assert_eq!(expected.0, ["cut", "-d", " ", "tail  ", "t\t"]);
+    assert_eq!(expected.1, ["/w/name ", "/w/name\r", "/w/name"]);
+    assert_eq!(expected.2, ["HOME=/root ", "MULTI=a\nbrest"]);
+    for line_end in ["\n", "\r\n"] {
+        let loaded = load_as("pipe.txt", &among_events(&r, line_end));
+        assert_eq!(told(&loaded), expected, "{line_end:?}");
+        assert_eq!(loaded.trace.diagnostics.count_of("size_differs"), 0);
+    }
+    // The same as print events of a trace.dat.
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = path.join("tests/golden/etrace/blanks.dat");
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    assert_eq!(told(&loaded), expected);
+    // An event goes on behind the line whose end the tracer forgot.
+    for loaded in [loaded, load(&r)] {
+        let events = (0..loaded.trace.events.len() as u32).map(EventId);
+        let told = events.map(|id| loaded.reader.describe(loaded.trace.events.get(id).into()));
+        let last = told.filter(|detail| detail.name == "Env").last().unwrap();
+        assert!(last.text.starts_with("MULTI=a"), "{}", last.text);
+        assert!(last.text.ends_with("brest"), "{}", last.text);
+    }
+}
+
+#[test]
+fn what_is_wrong_inside_other_recordings_is_told_where_it_is() {
+    let mut r = Recorder::new();
+    r.run(1001, "/b/cut", &["cut"], |r, it| {
+        r.call(it, "Open|fnamesize=9,forigsize=4,flags=0,mode=0,fd=3");
+        r.line(it, b"FN|/w/a");
+        r.line(it, b"FO|/w/a");
+        r.call(it, "Open|fnamesize=4,forigsize=4,flags=0,mode=0,fd=3");
+    });
+    let text = among_events(&r, "\n");
+    // What was lost between a call and its texts counts here too.
+    let mut text = String::from_utf8(text).unwrap();
+    let size = text.len();
+    text.insert_str(
+        text.rfind("  sh-1001  [000] .....").unwrap(),
+        "CPU:0 [LOST EVENTS]\n",
+    );
+    assert!(text.len() > size);
+    let loaded = load_as("pipe.txt", text.as_bytes());
+    let place = |code| {
+        let rows = loaded.trace.diagnostics.rows();
+        let row = rows.iter().find(|row| row.code == code).unwrap();
+        row.places[0].to_string()
+    };
+    let line = |wanted: &str| {
+        let at = text.lines().position(|line| line.contains(wanted)).unwrap();
+        format!("line {}", at + 1)
+    };
+    assert_eq!(place("size_differs"), line("fnamesize=9"));
+    assert_eq!(place("incomplete_call"), line("fnamesize=4"));
 }

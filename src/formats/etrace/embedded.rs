@@ -14,10 +14,11 @@ use rustc_hash::FxHashMap;
 
 use super::describe;
 use super::emit;
-use super::file::{File, LineCounts};
+use super::environment;
+use super::file::{File, HOLE, LineCounts};
 use super::head::Head;
 use super::kinds::Kinds;
-use super::line::parse_line;
+use super::line::{Word, parse_line};
 use super::lost_pairs;
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
@@ -30,11 +31,15 @@ use crate::event::{
 use crate::formats::format::BoxedReader;
 use crate::formats::{EventRef, Input, Reader, Report};
 
+/// Appends the text of a print event to the bytes, as the tracer wrote it.
+pub type Texts = Box<dyn Fn(EventRef, &mut Vec<u8>) + Send + Sync>;
+
 /// A recording with lines of etrace in it.
 struct WithEtrace {
     inner: BoxedReader,
     /// The kinds of `inner` whose texts may be lines.
     prints: Vec<KindId>,
+    texts: Texts,
     /// The first kind of calls: behind those of `inner`.
     first_kind: u16,
     lanes: Vec<Lane>,
@@ -42,9 +47,9 @@ struct WithEtrace {
     text: OnceLock<Lines>,
 }
 
-/// `inner` with the calls that the texts of its events of kinds `prints` hold. Its directory must be known already.
+/// `inner` with the calls that `texts` of its events of kinds `prints` hold. Its directory must be known already.
 #[must_use]
-pub fn with_etrace(inner: BoxedReader, prints: Vec<KindId>) -> BoxedReader {
+pub fn with_etrace(inner: BoxedReader, prints: Vec<KindId>, texts: Texts) -> BoxedReader {
     let mut lanes = inner.lanes().to_vec();
     lanes.push(Lane {
         name: "etrace lines".to_owned(),
@@ -59,6 +64,7 @@ pub fn with_etrace(inner: BoxedReader, prints: Vec<KindId>) -> BoxedReader {
     Box::new(WithEtrace {
         inner,
         prints,
+        texts,
         first_kind,
         lanes,
         parts,
@@ -92,8 +98,11 @@ impl WithEtrace {
                     kind: row.kind,
                     thread: row.thread,
                 };
-                self.inner.push_text(event, &mut line);
-                found.add(&line, row.time, row.thread);
+                (self.texts)(event, &mut line);
+                found.add(&line, None, row.time, row.thread);
+            }
+            for gap in &columns.gaps {
+                found.add_hole(gap.end);
             }
             job.advance(about.size_bytes);
         }
@@ -106,32 +115,64 @@ impl WithEtrace {
     }
 }
 
+/// A line that was found.
+#[derive(Debug)]
+struct Line {
+    time: i64,
+    /// Whether it is an event; a hole comes before the events of its time.
+    is_event: bool,
+    /// Its number in the text that it is of, 0 if that has none.
+    number: u64,
+    text: Vec<u8>,
+}
+
 /// Lines of etrace while they are found in another recording.
 #[derive(Debug, Default)]
 pub struct Found {
-    lines: Vec<(i64, Vec<u8>)>,
+    lines: Vec<Line>,
     has_pids: bool,
     /// Who wrote the first line of each upid.
     writers: FxHashMap<i64, (i64, ThreadKey)>,
 }
 
 impl Found {
-    /// Takes in `line`, which `thread` wrote at `time`, if there is an event in it.
-    pub fn add(&mut self, line: &[u8], time: Timestamp, thread: ThreadKey) {
-        let text = line.trim_ascii_end();
-        let Some(payload) = parse_line(text) else {
-            return;
-        };
-        self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
-        self.note_writer(payload.upid, (time.0, thread));
-        let at = (payload.tag.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        let (seconds, nanos) = (
-            time.0.div_euclid(1_000_000_000).max(0),
-            time.0.rem_euclid(1_000_000_000),
-        );
-        let head = format!("0: {},{},{seconds},{nanos}!", payload.upid, payload.cpu);
-        let body = text.get(at..).unwrap_or(&[]);
-        self.lines.push((time.0, [head.as_bytes(), body].concat()));
+    /// Takes in `line`, which `thread` wrote at `time`, if there is an event in it; `number` is its number in a text. All
+    /// but the newline at its end is the tracer's own.
+    pub fn add(&mut self, line: &[u8], number: Option<u64>, time: Timestamp, thread: ThreadKey) {
+        let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
+        while let Some(payload) = parse_line(rest) {
+            self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
+            self.note_writer(payload.upid, (time.0, thread));
+            let at = (payload.tag.as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
+            // Behind a line whose end the tracer forgot comes another event.
+            let next = match payload.word {
+                Word::ContEnd => payload.text,
+                _ => &[],
+            };
+            let body = rest.get(at..rest.len() - next.len()).unwrap_or(&[]);
+            let (seconds, nanos) = (
+                time.0.div_euclid(1_000_000_000).max(0),
+                time.0.rem_euclid(1_000_000_000),
+            );
+            let head = format!("0: {},{},{seconds},{nanos}!", payload.upid, payload.cpu);
+            self.lines.push(Line {
+                time: time.0,
+                is_event: true,
+                number: number.unwrap_or(0),
+                text: [head.as_bytes(), body].concat(),
+            });
+            rest = next;
+        }
+    }
+
+    /// Events were lost before `time`.
+    pub fn add_hole(&mut self, time: Timestamp) {
+        self.lines.push(Line {
+            time: time.0,
+            is_event: false,
+            number: 0,
+            text: HOLE.to_vec(),
+        });
     }
 
     fn note_writer(&mut self, upid: i64, writer: (i64, ThreadKey)) {
@@ -151,11 +192,14 @@ impl Found {
     /// All of them in order of time; those of equal times in the order in which they were found.
     #[must_use]
     pub fn lines(mut self) -> Lines {
-        self.lines.sort_by_key(|line| line.0);
-        let mut text = Vec::with_capacity(self.lines.iter().map(|line| line.1.len() + 1).sum());
-        for (_, line) in self.lines {
-            text.extend_from_slice(&line);
+        (self.lines).sort_by_key(|line| (line.time, line.is_event));
+        let size = self.lines.iter().map(|line| line.text.len() + 1).sum();
+        let mut text = Vec::with_capacity(size);
+        let mut numbers = Vec::with_capacity(self.lines.len());
+        for line in self.lines {
+            text.extend_from_slice(&line.text);
             text.push(b'\n');
+            numbers.push(line.number);
         }
         let upids = if self.has_pids {
             Upids::of_pids(Form::SerialAndPid, FxHashMap::default())
@@ -173,6 +217,7 @@ impl Found {
             line_counts: LineCounts::new(1),
             environments: AtomicU64::new(u64::MAX),
             pieces: None,
+            numbers: Some(numbers),
             is_copy: true,
         })
     }
@@ -211,6 +256,11 @@ impl Lines {
         diagnostics
     }
 
+    /// Lists the environments that they tell of.
+    pub fn environments_into(&self, directory: &mut Directory) {
+        environment::list_into(&self.0, directory);
+    }
+
     /// One call in full.
     #[must_use]
     pub fn describe(&self, event: EventRef) -> EventDetail {
@@ -220,7 +270,8 @@ impl Lines {
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        self.0.text().len() as u64
+        let numbers = self.0.numbers.as_ref().map_or(0, Vec::capacity);
+        (self.0.text().len() + numbers * size_of::<u64>()) as u64
     }
 }
 
@@ -273,6 +324,7 @@ impl Reader for WithEtrace {
         if let Some(lines) = self.text.get() {
             let kinds = lines.kinds(&mut directory.strings);
             directory.kinds.extend(kinds);
+            lines.environments_into(&mut directory);
         }
         directory
     }

@@ -16,7 +16,7 @@ use crate::event::{Gap, KindId, LaneColumns, Life, ThreadKey};
 
 use super::around;
 use super::calls::{Call, Fit, Flaw, remove_at};
-use super::file::File;
+use super::file::{File, HOLE};
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
 use super::order::{Order, in_file_order, in_time_order};
@@ -192,7 +192,7 @@ impl<'a> Emitter<'a> {
         message: impl FnOnce() -> String,
     ) {
         let is_kept = self.out.diagnostics.has_room(code);
-        let at = is_kept.then(|| self.file.location(place));
+        let at = is_kept.then(|| self.file.location(place)).flatten();
         self.out
             .diagnostics
             .note_many(code, severity, at, 1, message);
@@ -309,6 +309,10 @@ impl<'a> Emitter<'a> {
         if let Some((cpu, lost)) = parse_lost(line) {
             return self.hole(cpu, lost, place);
         }
+        if line == HOLE {
+            self.holes = self.holes.wrapping_add(1);
+            return;
+        }
         let head = self.file.head.directory;
         let is_head = head.is_some_and(|head| head.line as u64 == place);
         if is_head || line.is_empty() || line.starts_with(b"#") {
@@ -340,7 +344,7 @@ impl<'a> Emitter<'a> {
             });
         };
         let is_kept = self.out.diagnostics.has_room("lost_events");
-        let at = is_kept.then(|| self.file.location(place));
+        let at = is_kept.then(|| self.file.location(place)).flatten();
         self.out
             .diagnostics
             .note_many("lost_events", Severity::DataLoss, at, lost, || {

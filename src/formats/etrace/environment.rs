@@ -9,6 +9,7 @@
 //! Each CPU writes its own dump, and the tracer forgets tasks in some: the sets are what the file says, no more.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
@@ -27,8 +28,11 @@ struct Walk {
     found: FxHashMap<i64, BTreeSet<Vec<u8>>>,
 }
 
-/// Lists what the text says from `from` on, where the first list of tasks is.
-pub fn list_into(file: &File, from: usize, directory: &mut Directory) {
+/// Lists what the text says from the first list of tasks on that was read.
+pub fn list_into(file: &File, directory: &mut Directory) {
+    let Ok(from) = usize::try_from(file.environments.load(Ordering::Relaxed)) else {
+        return;
+    };
     let text = file.text();
     let mut walk = Walk::default();
     let length = text.len().saturating_sub(from);

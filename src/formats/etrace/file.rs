@@ -32,6 +32,8 @@ pub struct File {
     pub environments: AtomicU64,
     /// Where the text came from, if it was merged from several files.
     pub pieces: Option<Pieces>,
+    /// If the text was made of lines of another recording: the number of each there, 0 if it has none.
+    pub numbers: Option<Vec<u64>>,
     /// Whether the text is in memory of its own, not that of a mapped file.
     pub is_copy: bool,
 }
@@ -45,7 +47,16 @@ impl File {
 
     /// The place of a line as a number, for messages.
     #[must_use]
-    pub fn location(&self, place: u64) -> Location {
+    pub fn location(&self, place: u64) -> Option<Location> {
+        let Some(numbers) = &self.numbers else {
+            return Some(self.location_here(place));
+        };
+        let before = self.text().get(..usize::try_from(place).ok()?)?;
+        let line = numbers.get(memchr::memchr_iter(b'\n', before).count());
+        line.filter(|&&line| line > 0).copied().map(Location::Line)
+    }
+
+    fn location_here(&self, place: u64) -> Location {
         let of_part = self
             .pieces
             .as_ref()
@@ -220,9 +231,12 @@ impl<'a> Step<'a> {
     }
 }
 
+/// What stands where events were lost in a text that is made of lines of another recording, which counts them itself.
+pub const HOLE: &[u8] = b"# lost";
+
 /// Whether a line tells of lost events.
 pub fn is_hole(line: &[u8]) -> bool {
-    line.starts_with(b"CPU:") && parse_lost(line).is_some()
+    line == HOLE || (line.starts_with(b"CPU:") && parse_lost(line).is_some())
 }
 
 /// Cuts a text into parts of about `part_bytes`, at line ends, and where it can be had so that no time

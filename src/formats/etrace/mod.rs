@@ -39,7 +39,7 @@ mod upids;
 mod values;
 mod words;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
@@ -54,7 +54,7 @@ use parts::Pieces;
 use sorts::Sort;
 use upids::{Form, Upids};
 
-pub use embedded::{Found, Lines, with_etrace};
+pub use embedded::{Found, Lines, Texts, with_etrace};
 pub use line::{Payload, Word, parse_line, parse_payload};
 
 /// This format's row in `FORMATS`.
@@ -150,6 +150,7 @@ impl EtraceReader {
                 line_counts: file::LineCounts::new(parts.len()),
                 environments: AtomicU64::new(u64::MAX),
                 pieces: None,
+                numbers: None,
                 is_copy,
             },
             info,
@@ -214,7 +215,7 @@ impl Reader for EtraceReader {
 
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
         let mut diagnostics = lost_pairs::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone));
-        let location = |place: u64| Some(self.file.location(place));
+        let location = |place: u64| self.file.location(place);
         let renames = lost_pairs::doubt_renames(parts, 0, &|kind| kind, &location);
         diagnostics.merge(renames);
         diagnostics
@@ -231,10 +232,7 @@ impl Reader for EtraceReader {
             ..Directory::default()
         };
         directory.kinds = self.file.kinds.list(&mut directory.strings);
-        let environments = self.file.environments.load(Ordering::Relaxed);
-        if let Ok(from) = usize::try_from(environments) {
-            environment::list_into(&self.file, from, &mut directory);
-        }
+        environment::list_into(&self.file, &mut directory);
         self.file.upids.list_into(&mut directory);
         directory
     }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::line::{Plain, plain};
 use super::prefix::split_prefix;
 use super::{Block, FtraceReader};
 use crate::base::lines::lines;
@@ -20,6 +21,9 @@ use crate::formats::etrace::{Found, Lines, parse_line};
 use crate::formats::format::BoxedReader;
 use crate::formats::{EventRef, Reader, Report};
 
+/// So many lines tell how the lines of a text end.
+const LINES_OF_ENDS: usize = 64;
+
 /// A text with lines of etrace in it.
 #[derive(Debug)]
 struct WithEtrace {
@@ -27,6 +31,8 @@ struct WithEtrace {
     lanes: Vec<Lane>,
     parts: Vec<Part>,
     found: OnceLock<Lines>,
+    /// What stands at the end of its lines.
+    line_end: &'static [u8],
 }
 
 /// A text as it is, or with the calls that its lines of etrace tell of.
@@ -45,11 +51,23 @@ pub fn with_its_etrace(inner: FtraceReader) -> BoxedReader {
         size_bytes: inner.input.bytes().len() as u64,
     });
     Box::new(WithEtrace {
+        line_end: line_end(inner.input.bytes()),
         inner,
         lanes,
         parts,
         found: OnceLock::new(),
     })
+}
+
+/// How the first lines of a text end: in a text of lines with CR LF all of them do.
+fn line_end(text: &[u8]) -> &'static [u8] {
+    let mut first = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(LINES_OF_ENDS);
+    match first.all(|line| line.ends_with(b"\r\n") || !line.ends_with(b"\n")) {
+        true => b"\r\n",
+        false => b"\n",
+    }
 }
 
 /// Whether the body of a line is one of the build tracer's, as the kernel or trace-cmd prints it.
@@ -84,18 +102,35 @@ impl WithEtrace {
     }
 
     fn found_in(&self, block: &Block) -> Found {
-        let text = self.inner.input.bytes().get(block.range.clone());
+        let (all, base) = (self.inner.input.bytes(), block.range.start as u64);
+        let text = all.get(block.range.clone());
         let mut found = Found::default();
         let mut last = block.last;
-        for line in lines(text.unwrap_or(&[]), 1, 0) {
-            if let Some(prefix) = split_prefix(line.bytes) {
-                // Each line counts: those of one microsecond lie apart as in the lanes of their CPUs.
-                let time = last.spread(&prefix);
-                if !is_call(prefix.body) {
-                    continue;
-                }
-                found.add(prefix.body, Timestamp(time), ThreadKey(prefix.pid));
+        let mut is_behind_hole = false;
+        for line in lines(text.unwrap_or(&[]), block.first_line, base) {
+            let Some(prefix) = split_prefix(line.bytes) else {
+                is_behind_hole |= matches!(plain(line.bytes), Plain::Lost(..));
+                continue;
+            };
+            // Each line counts: those of one microsecond lie apart as in the lanes of their CPUs.
+            let time = last.spread(&prefix);
+            if std::mem::take(&mut is_behind_hole) {
+                found.add_hole(Timestamp(time));
             }
+            if !is_call(prefix.body) {
+                continue;
+            }
+            // Up to the line's end: it may be that of a name.
+            let place = (prefix.body.as_ptr() as usize).saturating_sub(all.as_ptr() as usize);
+            let rest = all.get(place..).unwrap_or(prefix.body);
+            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
+            let body = rest.get(..length).unwrap_or(rest);
+            let body = body.strip_suffix(self.line_end).unwrap_or(body);
+            let writer = ThreadKey(prefix.pid);
+            found.add(body, Some(line.number), Timestamp(time), writer);
+        }
+        if is_behind_hole {
+            found.add_hole(Timestamp(last.time));
         }
         found
     }
@@ -166,11 +201,15 @@ impl Reader for WithEtrace {
     }
 
     fn directory(&self) -> Directory {
-        Directory {
+        let mut directory = Directory {
             derive: Derive::Programs,
             opens: OpenPaths::Resolved,
             ..self.inner.directory()
+        };
+        if let Some(lines) = self.found.get() {
+            lines.environments_into(&mut directory);
         }
+        directory
     }
 
     fn diagnostics(&self) -> Diagnostics {

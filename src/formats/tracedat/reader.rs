@@ -13,7 +13,7 @@ use super::page::{Big, Little, Lost, Order, Records, read_head};
 use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
-use super::with_etrace::prints_with_etrace;
+use super::with_etrace::{prints_with_etrace, texts_of};
 use crate::base::{
     Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, Strings, TimeSpan, Timestamp,
 };
@@ -53,12 +53,13 @@ pub struct TraceDat {
 /// # Errors
 /// As [`TraceFile::open`].
 pub fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    let reader = TraceDat::new(Arc::new(TraceFile::open(input)?));
+    let file = Arc::new(TraceFile::open(input)?);
+    let reader = TraceDat::new(Arc::clone(&file));
     let prints = prints_with_etrace(&reader);
     let reader = reader_for(reader, job)?;
     Ok(match prints.is_empty() {
         true => reader,
-        false => with_etrace(reader, prints),
+        false => with_etrace(reader, prints, texts_of(TraceDat::new(file))),
     })
 }
 

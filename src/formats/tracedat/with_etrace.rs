@@ -2,7 +2,7 @@
 
 use super::TraceDat;
 use crate::event::KindId;
-use crate::formats::etrace::parse_payload;
+use crate::formats::etrace::{Texts, parse_payload};
 use crate::formats::format::Reader;
 
 /// How many places of a CPU are looked at; of a compressed one fewer, since each must be unpacked.
@@ -11,22 +11,56 @@ const PACKED_PLACES: u64 = 3;
 /// How many events at each place.
 const MOST_EVENTS: usize = 256;
 
-/// The kinds of the events whose texts are lines of etrace; empty if no line was found.
-#[must_use]
-pub fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
+/// A kind of print events: its id in the file, its kind, and where its text is.
+type PrintText = (u16, u16, usize);
+
+fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
     let file = reader.file();
-    // (id, kind, where its text is)
-    let texts: Vec<(u16, u16, usize)> = file
-        .metadata
-        .formats
-        .iter()
+    let formats = file.metadata.formats.iter();
+    formats
         .filter(|format| format.name == "print")
         .filter_map(|format| {
             let id = u16::try_from(format.id).ok()?;
             let text = format.field("buf")?;
             Some((id, file.kind_of_id(id), text.offset as usize))
         })
-        .collect();
+        .collect()
+}
+
+/// The text of a record, with what follows it in memory, if it is a print event.
+fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Option<&'a [u8]> {
+    let id = *record.first_chunk::<2>()?;
+    let id = match reader.file().endian() {
+        crate::base::Endian::Little => u16::from_le_bytes(id),
+        crate::base::Endian::Big => u16::from_be_bytes(id),
+    };
+    record.get(texts.iter().find(|text| text.0 == id)?.2..)
+}
+
+/// What appends the text of a print event of the file, each byte as the kernel wrote it: a name may end in blanks.
+#[must_use]
+pub fn texts_of(reader: TraceDat) -> Texts {
+    let texts = texts_of_prints(&reader);
+    Box::new(move |event, out| {
+        let Some((buffer, data)) = reader.source_of_part(event.part) else {
+            return;
+        };
+        let push = |record: &[u8]| {
+            let text = text_in(&reader, &texts, record).unwrap_or(&[]);
+            let end = memchr::memchr(0, text).unwrap_or(text.len());
+            out.extend_from_slice(text.get(..end).unwrap_or(text));
+        };
+        let file = reader.file();
+        // A record that cannot be read was told when its part was.
+        let _ = file.with_event(data, buffer.page_size, event.place, push);
+    })
+}
+
+/// The kinds of the events whose texts are lines of etrace; empty if no line was found.
+#[must_use]
+pub fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
+    let file = reader.file();
+    let texts = texts_of_prints(reader);
     if texts.is_empty() {
         return Vec::new();
     }
@@ -55,16 +89,7 @@ pub fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
                     break;
                 }
                 let payload = records.payload();
-                let Some(id) = payload.first_chunk::<2>() else {
-                    continue;
-                };
-                let id = match file.endian() {
-                    crate::base::Endian::Little => u16::from_le_bytes(*id),
-                    crate::base::Endian::Big => u16::from_be_bytes(*id),
-                };
-                let text = texts.iter().find(|text| text.0 == id);
-                let is_line = text
-                    .and_then(|text| payload.get(text.2..))
+                let is_line = text_in(reader, &texts, payload)
                     .is_some_and(|text| parse_payload(text.trim_ascii_start()).is_some());
                 if is_line {
                     return texts.iter().map(|text| KindId(text.1)).collect();
