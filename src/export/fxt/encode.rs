@@ -66,6 +66,9 @@ pub enum Arguments {
     AsFields,
 }
 
+/// An argument's name, and its text, which was cut to fit.
+type CutText = (Vec<u8>, Vec<u8>);
+
 /// Encodes items into records.
 pub struct Encoder<'a, 't> {
     pub(super) source: &'a Source<'a>,
@@ -179,7 +182,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Prepares the arguments of the event at hand and `more`, for a record with room for `words` of them; which were
     /// cut to fit.
-    pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let records = &mut self.records;
         let is_prepared = match (&self.listed, &self.own, &self.source.fxt) {
             (Some(_), ..) => false,
@@ -189,8 +192,13 @@ impl<'a, 't> Encoder<'a, 't> {
             _ => self.field_names.prepare(&self.fields, more, words, records),
         };
         if is_prepared {
-            return Vec::new();
+            return None;
         }
+        self.prepare_fitted(more, words)
+    }
+
+    /// The same of those that have to be made to fit.
+    fn prepare_fitted(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let mut args: Vec<Arg<'_>> = self.take_args();
         // What readers know by its name stays out of the text for what is too much.
         let at = match args.len() + more.len() > MOST_ARGS {
@@ -202,7 +210,7 @@ impl<'a, 't> Encoder<'a, 't> {
         self.records.counts.packed += u64::from(is_packed);
         self.records.prepare(&args);
         self.cut_texts += cut.len() as u64;
-        cut
+        (!cut.is_empty()).then_some(cut)
     }
 
     /// Encodes items that follow each other.
@@ -299,7 +307,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
         let cut = self.prepare(more, head.room());
         self.records.prepared_event(head, last_word);
-        if !cut.is_empty() {
+        if let Some(cut) = cut {
             self.cut_texts_of((head.time, thread), (category, name), cut);
         }
     }
@@ -310,7 +318,7 @@ impl<'a, 't> Encoder<'a, 't> {
         &mut self,
         (time, thread): (u64, ThreadKoids),
         (category, name): (StringId, StringId),
-        cut: Vec<(Vec<u8>, Vec<u8>)>,
+        cut: Vec<CutText>,
     ) {
         for (argument, whole) in cut {
             let whole_name = [self.name_bytes(name), b" (", &argument, b")"].concat();

@@ -132,7 +132,9 @@ impl Window {
         let (gathered, items) = (&self.gathered, &mut self.items);
         let sorter = &mut self.sorter;
         sorter.visit_in_order(&self.times, (first, last), |number, _| {
-            items.extend(gathered.get(number).copied());
+            if let Some(item) = gathered.get(number) {
+                items.push(*item);
+            }
         });
         // Few items have the same time.
         for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {

@@ -58,10 +58,12 @@ impl TextRef<'_> {
 /// No index has this bit.
 const SEEN_ONCE: u16 = INLINE;
 
-pub(super) const RECENT_THREADS: usize = 64;
+pub(super) const RECENT_THREADS: usize = 256;
 
 fn thread_slot((process, thread): ThreadKoids) -> usize {
-    (process.wrapping_mul(31).wrapping_add(thread)) as usize % RECENT_THREADS
+    // Koids of one program differ in few bits, and in the same ones.
+    let mixed = (process.rotate_left(32) ^ thread).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> (u64::BITS - RECENT_THREADS.ilog2())) as usize
 }
 
 impl Records<'_> {

@@ -258,7 +258,7 @@ impl<'a> SourceNames<'a> {
         records: &mut Records<'_>,
     ) -> Option<()> {
         let provider = self.provider(source, event);
-        loop {
+        while !args.is_done() {
             if let Some(arg) = args.next_plain() {
                 let name = match arg.name {
                     0 => TextRef::EMPTY,
@@ -366,18 +366,14 @@ impl<'a> SourceNames<'a> {
         index: u16,
         event: &SourceEvent<'a>,
         records: &Records<'_>,
-    ) -> Option<&Known<'a>> {
+    ) -> Option<Known<'a>> {
         let (provider, index) = (provider as usize, usize::from(index));
+        let place = event.place();
         let of_provider = self.known.get(provider);
-        let is_known = of_provider
-            .and_then(|known| known.get(index))
-            .is_some_and(|known| {
-                known.text.from < event.place() && event.place() <= known.text.until
-            });
-        if !is_known {
-            self.ask(source, provider, index, event, records)?;
+        match of_provider.and_then(|known| known.get(index)) {
+            Some(known) if known.text.from < place && place <= known.text.until => Some(*known),
+            _ => self.ask(source, provider, index, event, records),
         }
-        self.known.get(provider)?.get(index)
     }
 
     #[cold]
@@ -388,7 +384,7 @@ impl<'a> SourceNames<'a> {
         index: usize,
         event: &SourceEvent<'a>,
         records: &Records<'_>,
-    ) -> Option<()> {
+    ) -> Option<Known<'a>> {
         let text = source.text(provider as fxt::ProviderSlot, index as u16, event)?;
         let lasting = records.fixed_index(text.text);
         let providers = self.known.len().max(provider + 1);
@@ -397,8 +393,9 @@ impl<'a> SourceNames<'a> {
         if list.len() <= index {
             list.resize(index + 1, Known::UNKNOWN);
         }
-        *list.get_mut(index)? = Known { text, lasting };
-        Some(())
+        let known = Known { text, lasting };
+        *list.get_mut(index)? = known;
+        Some(known)
     }
 }
 

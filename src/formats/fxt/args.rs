@@ -109,10 +109,17 @@ impl<'a, O: Order> Args<'a, O> {
         self.record.get(self.clone().skip_all()?)
     }
 
+    /// Whether all were taken.
+    #[inline]
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
     /// The next argument, if it is a plain one. Where it is not, nothing is taken.
     #[inline]
     pub fn next_plain(&mut self) -> Option<PlainArg> {
-        if self.left == 0 {
+        if self.is_done() {
             return None;
         }
         let header = self.record.get(self.at)?;

@@ -375,18 +375,21 @@ fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>>
 
 impl<'a> SourceEvent<'a> {
     /// Where the record is.
+    #[inline]
     #[must_use]
     pub fn place(&self) -> u64 {
         self.place
     }
 
     /// How many arguments it has.
+    #[inline]
     #[must_use]
     pub fn arg_count(&self) -> usize {
         self.arg_count as usize
     }
 
     /// Its arguments.
+    #[inline]
     pub fn args(&self) -> SourceArgs<'a> {
         self.args.clone()
     }
