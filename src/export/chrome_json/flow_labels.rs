@@ -35,7 +35,7 @@ pub fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
         };
         let kind = trace.events.get(mark.event).row.kind;
         let kind = trace.kinds.get(usize::from(kind.0));
-        if mark.sort == FlowStepSort::Begin {
+        if mark.sort == FlowStepSort::Begin || mark.is_lone {
             label.id = mark.id;
             if owners.get(&mark.id) != Some(&mark.flow) {
                 while owners.contains_key(&next) {

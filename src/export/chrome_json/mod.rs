@@ -427,7 +427,7 @@ impl<'a> JsonEvents<'a> {
     }
 
     fn flows(&mut self) -> Result<u64, ExportError> {
-        let marks = FlowMarks::new(self.trace, self.chosen).marks;
+        let marks = FlowMarks::new(self.trace, self.chosen, self.loaded.reader.as_ref()).marks;
         let labels = flow_labels(self.trace, &marks);
         for mark in &marks {
             let row = self.trace.events.get(mark.event).row;

@@ -6,6 +6,7 @@ use super::counters::CounterName;
 use super::flows::{FlowMark, FlowStepSort, ReallyIn};
 use super::item::{Item, SliceFacts, What};
 use super::koids::Koids;
+use super::lone_flows::REALLY_IN;
 use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, ThreadKoids,
@@ -578,7 +579,7 @@ impl<'a, 't> Encoder<'a, 't> {
                 }
                 ReallyIn::Nothing => ArgValue::Null,
             };
-            more.push(Arg::new("really_in", value));
+            more.push(Arg::new(REALLY_IN, value));
         }
         let at = (item.time, thread);
         self.event(event_type, at, (category, name), &more, Some(mark.id));

@@ -7,13 +7,18 @@
 //!
 //! Flows keep their ids unless a reader would then bind them otherwise than they were: such a flow gets an
 //! artificial id with bit 63 set.
+//!
+//! Flow records of FXT files that no arrow was made of are marks as well, each a flow of its own: see `lone_flows`.
 
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::lone_flows::{LoneFlow, ReadFlow, lone_flows, reads_as_meant, says_where};
 use crate::base::{StringId, Timestamp};
+use crate::event::FlowOp;
 use crate::export::Chosen;
+use crate::formats::Reader;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{EventId, ProcessId, SliceId, ThreadId, Trace};
 
@@ -28,6 +33,16 @@ pub enum FlowStepSort {
     Step,
     /// It arrives.
     End,
+}
+
+impl From<FlowOp> for FlowStepSort {
+    fn from(op: FlowOp) -> FlowStepSort {
+        match op {
+            FlowOp::Begin => FlowStepSort::Begin,
+            FlowOp::Step => FlowStepSort::Step,
+            FlowOp::End => FlowStepSort::End,
+        }
+    }
 }
 
 /// A mark.
@@ -53,6 +68,8 @@ pub struct FlowMark {
     pub really_in: Option<ReallyIn>,
     /// The number of its flow among those that are written.
     pub flow: u32,
+    /// Whether no arrow is made of it.
+    pub is_lone: bool,
 }
 
 /// What a mark is of that is not bound to the slice around it.
@@ -71,11 +88,15 @@ pub struct FlowMarks {
     pub marks: Vec<FlowMark>,
     /// Flows that got an artificial id.
     pub renamed_count: u64,
+    /// Marks of which no arrow is made.
+    pub lone_count: u64,
+    /// How many of them are steps and ends.
+    pub lone_end_count: u64,
 }
 
 impl FlowMarks {
     /// Finds the marks of what was chosen.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> FlowMarks {
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Reader) -> FlowMarks {
         let mut found = FlowMarks::default();
         // One event may be a mark of several flows.
         let mut mark_of: FxHashMap<(EventId, u64), usize> = FxHashMap::default();
@@ -122,9 +143,76 @@ impl FlowMarks {
                 to.order = to.order.max(from.order);
             }
         }
+        let lone = lone_flows(trace, chosen, reader);
+        for flow in &lone {
+            found.push_lone(*flow, ids.len() as u32, trace);
+            ids.push(flow.id);
+        }
         found.marks.sort_by_key(|mark| (mark.time, mark.order));
-        found.choose_ids(trace, ids);
+        found.choose_ids(trace, &mut ids);
+        if !lone.is_empty() {
+            found.keep_apart((trace, chosen, reader), &mut ids);
+        }
+        for mark in &mut found.marks {
+            mark.id = ids[mark.flow as usize];
+        }
         found
+    }
+
+    fn push_lone(&mut self, lone: LoneFlow, flow: u32, trace: &Trace) {
+        self.lone_count += 1;
+        self.lone_end_count += u64::from(lone.sort != FlowStepSort::Begin);
+        self.marks.push(FlowMark {
+            time: trace.events.time(lone.event).0,
+            event: lone.event,
+            sort: lone.sort,
+            id: 0,
+            name: None,
+            thread: lone.thread,
+            order: lone.event.0,
+            is_moved: false,
+            really_in: None,
+            flow,
+            is_lone: true,
+        });
+    }
+
+    /// Gives lone marks artificial ids where readers would make an arrow of them, or would not make one for them.
+    fn keep_apart(
+        &mut self,
+        (trace, chosen, reader): (&Trace, &Chosen<'_>, &dyn Reader),
+        ids: &mut [u64],
+    ) {
+        let lone = self.marks.iter().filter(|mark| mark.is_lone);
+        let mut of_ids: FxHashMap<u64, Vec<ReadFlow>> = lone
+            .map(|mark| (ids[mark.flow as usize], Vec::new()))
+            .collect();
+        for mark in &self.marks {
+            let Some(marks) = of_ids.get_mut(&ids[mark.flow as usize]) else {
+                continue;
+            };
+            // Readers leave out what lies outside of all slices.
+            let around = || written_around(trace, chosen, mark.thread, Timestamp(mark.time));
+            let is_read = || {
+                let event = trace.events.get(mark.event);
+                around().is_some() || says_where(reader, event.into())
+            };
+            if !mark.is_lone || is_read() {
+                marks.push(ReadFlow {
+                    sort: mark.sort,
+                    process: trace.thread(mark.thread).process,
+                    flow: mark.flow,
+                    is_lone: mark.is_lone,
+                });
+            }
+        }
+        of_ids.retain(|_, marks| !reads_as_meant(marks));
+        for mark in self.marks.iter().filter(|mark| mark.is_lone) {
+            if of_ids.contains_key(&ids[mark.flow as usize]) {
+                ids[mark.flow as usize] = ARTIFICIAL | u64::from(mark.flow);
+                self.renamed_count += 1;
+            }
+        }
     }
 
     fn push(
@@ -166,11 +254,12 @@ impl FlowMarks {
             is_moved,
             really_in,
             flow,
+            is_lone: false,
         });
     }
 
     /// Gives every flow its own id, or an artificial one where a reader would take it for another's.
-    fn choose_ids(&mut self, trace: &Trace, mut ids: Vec<u64>) {
+    fn choose_ids(&mut self, trace: &Trace, ids: &mut [u64]) {
         type Open = FxHashMap<(Option<ProcessId>, u64), u32>;
         type Owners = FxHashMap<u64, Vec<Option<ProcessId>>>;
         let mut open: Open = FxHashMap::default();
@@ -195,7 +284,7 @@ impl FlowMarks {
         };
         for mark in &self.marks {
             let flow = mark.flow as usize;
-            if is_clash[flow] {
+            if is_clash[flow] || mark.is_lone {
                 continue;
             }
             let process = trace.thread(mark.thread).process;
@@ -230,9 +319,6 @@ impl FlowMarks {
                 *id = ARTIFICIAL | number as u64;
                 self.renamed_count += 1;
             }
-        }
-        for mark in &mut self.marks {
-            mark.id = ids[mark.flow as usize];
         }
     }
 }

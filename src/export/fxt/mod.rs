@@ -44,6 +44,7 @@ mod item;
 mod items;
 pub(super) mod koids;
 mod lanes;
+mod lone_flows;
 mod lone_states;
 pub(super) mod losses;
 mod names;
@@ -118,7 +119,7 @@ fn write_with(
         providers(trace, loaded.reader.as_ref()),
         fxt.map_or(Zero::IsIdle, |_| Zero::IsSomebody),
     );
-    let flow_marks = FlowMarks::new(trace, &chosen);
+    let flow_marks = FlowMarks::new(trace, &chosen, loaded.reader.as_ref());
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
     let cpu_of = |id: EventId| {
@@ -233,7 +234,7 @@ fn write_with(
     written.take(encoder, out)?;
     out.flush()?;
 
-    let mut summary = summary_of(&written.counts);
+    let mut summary = summary_of(&written.counts, flow_marks.lone_end_count);
     summary.count("processes", named.0);
     summary.count("threads", named.1);
     if shift > 0 {
@@ -253,6 +254,11 @@ fn write_with(
         flow_marks.renamed_count,
         "flow has an artificial id",
         "flows have artificial ids",
+    );
+    note(
+        flow_marks.lone_count,
+        "flow event has no counterpart and makes no arrow: it is kept as it is",
+        "flow events have no counterparts and make no arrows: they are kept as they are",
     );
     let unknown = trace.diagnostics.count_of("unknown_argument_type");
     note(
@@ -390,7 +396,8 @@ impl<'t> Written<'t> {
     }
 }
 
-fn summary_of(counts: &RecordCounts) -> Summary {
+/// `lone` are flow records that end no arrow.
+fn summary_of(counts: &RecordCounts, lone: u64) -> Summary {
     let mut summary = Summary::default();
     summary.count(
         "slices",
@@ -408,7 +415,7 @@ fn summary_of(counts: &RecordCounts) -> Summary {
     summary.count("counter samples", counts.of(EventType::Counter));
     summary.count(
         "flow arrows",
-        counts.of(EventType::FlowStep) + counts.of(EventType::FlowEnd),
+        (counts.of(EventType::FlowStep) + counts.of(EventType::FlowEnd)).saturating_sub(lone),
     );
     summary.count("context switches", counts.switches);
     summary.count("wakeups", counts.wakeups);

@@ -120,6 +120,10 @@ impl<'f, O: Order> Emitter<'f, O> {
             .skip(first)
             .take_while(|(place, _)| *place < end);
         self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
+        if !self.cache.rows.flows.is_empty() {
+            self.scan
+                .note_flows(start, self.cache.rows.flows.len() as u64);
+        }
         self.cache.rows.fill(&mut self.out);
         self.out.strings = self.cache.strings.clone();
         self.out

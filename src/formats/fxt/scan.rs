@@ -6,6 +6,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
 
@@ -47,6 +49,8 @@ pub struct Scan {
     pub record_count: u64,
     /// Where counter events are that have no number: the bulk pass finds them.
     without_numbers: Mutex<Vec<u64>>,
+    /// By where a part begins, how many flow events it has, if any: the bulk pass counts them.
+    flows: Mutex<FxHashMap<u64, u64>>,
     /// What was odd.
     pub diagnostics: Diagnostics,
 }
@@ -75,6 +79,20 @@ impl Scan {
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// The part that begins at `start` has so many flow events.
+    pub fn note_flows(&self, start: u64, count: u64) {
+        // A part may be read more than once.
+        let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        flows.insert(start, count);
+    }
+
+    /// How many flow events the bulk pass met.
+    #[must_use]
+    pub fn flow_count(&self) -> u64 {
+        let flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        flows.values().sum()
     }
 
     fn without_numbers(&self) -> MutexGuard<'_, Vec<u64>> {

@@ -10,6 +10,7 @@ use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
 use super::tables::{ProviderSlot, ProviderSpan};
 use crate::base::Endian;
+use crate::event::FlowOp;
 
 /// The type of what is no event record.
 const NO_EVENT: u64 = u64::MAX;
@@ -196,6 +197,25 @@ impl<'a> FxtSource<'a> {
     #[must_use]
     pub fn counters_without_numbers(&self) -> Vec<u64> {
         self.scan.counters_without_numbers()
+    }
+
+    /// How many flow events the file has.
+    #[must_use]
+    pub fn flow_count(&self) -> u64 {
+        self.scan.flow_count()
+    }
+
+    /// What the flow event at a place does, and the flow's id.
+    #[must_use]
+    pub fn flow(&self, place: u64) -> Option<(FlowOp, u64)> {
+        let event = self.event(place)?;
+        let op = match event.event_type {
+            begin if begin == Sort::FlowBegin as u64 => FlowOp::Begin,
+            step if step == Sort::FlowStep as u64 => FlowOp::Step,
+            end if end == Sort::FlowEnd as u64 => FlowOp::End,
+            _ => return None,
+        };
+        Some((op, event.behind?))
     }
 
     /// The event record at a place. `None`: it is another record, or too short for its names.

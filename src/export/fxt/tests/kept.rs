@@ -514,3 +514,98 @@ fn blobs_keep_their_time() {
     assert_eq!(times(&source), expected);
     assert_eq!(times(&copy_twice(folder.path(), &source)), expected);
 }
+
+/// Time, event type and id of all flow events, in order.
+fn flow_events(loaded: &LoadedTrace) -> Vec<(i64, crate::event::FlowOp, u64)> {
+    let trace = &loaded.trace;
+    let fxt = loaded.reader.fxt_source().unwrap();
+    let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)).row);
+    let flow = |row: crate::event::columns::EventRow| {
+        let (op, id) = fxt.flow(row.place)?;
+        Some((row.time.0, op, id))
+    };
+    events.filter_map(flow).collect()
+}
+
+#[test]
+fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let mut event = |event_type, time, (process, thread), word| {
+            let base = head(event_type, time, 0);
+            let thread = (process, thread);
+            let args = [Arg::new("to", ArgValue::text("server"))];
+            out.event(Head { thread, ..base }, &args, Some(word));
+        };
+        for (process, thread) in [(10, 11), (10, 12), (20, 21), (30, 31)] {
+            event(EventType::Complete, 100, (process, thread), 900);
+        }
+        use EventType::{FlowBegin, FlowEnd, FlowStep};
+        for (sort, time, owner, id) in [
+            // Nothing begins or ends these.
+            (FlowBegin, 200, (10, 11), 77),
+            (FlowEnd, 210, (10, 12), 78),
+            // Open already, and outside of all slices.
+            (FlowBegin, 300, (10, 11), 5),
+            (FlowBegin, 310, (10, 12), 5),
+            (FlowEnd, 320, (10, 12), 5),
+            (FlowStep, 330, (10, 12), 5),
+            (FlowBegin, 950, (10, 11), 6),
+            (FlowEnd, 960, (10, 12), 6),
+            // Two have it open: nobody knows whose it is.
+            (FlowBegin, 400, (10, 11), 7),
+            (FlowBegin, 410, (20, 21), 7),
+            (FlowEnd, 420, (30, 31), 7),
+            (FlowEnd, 430, (20, 21), 7),
+        ] {
+            event(sort, time, owner, id);
+        }
+    });
+    let arrows = |loaded: &LoadedTrace| -> Vec<(i64, i64, u64)> {
+        let rows = loaded.trace.flows.rows.iter();
+        let mut rows: Vec<_> = rows
+            .map(|row| (row.from.time.0, row.to.time.0, row.key))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    assert_eq!(arrows(&source), [(300, 320, 5), (410, 430, 7)]);
+    assert_eq!(flow_events(&source).len(), 12);
+    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(flow_events(&again), flow_events(&source));
+    assert_eq!(arrows(&again), arrows(&source));
+    assert_eq!(summary.count_of("flow arrows"), 2);
+    let said = "8 flow events have no counterparts and make no arrows: they are kept as they are";
+    assert!(summary.notes.iter().any(|note| note == said));
+    let lone = again.trace.events.from_time(Timestamp(210)).next().unwrap();
+    assert_eq!(fields_of(&again, lone)["to"], "server");
+    // In a part of the trace they might find others than in the whole.
+    let processes = again.trace.processes.iter();
+    let chosen = processes.zip(0..).filter(|row| row.0.pid != 10);
+    let selection = Selection {
+        processes: chosen.map(|row| crate::trace::ProcessId(row.1)).collect(),
+        ..Selection::all()
+    };
+    let (part, _) = cut(folder.path(), &source, &selection);
+    assert_eq!(flow_events(&part).len(), 3);
+    assert_eq!(arrows(&part).len(), 1);
+    assert_eq!(arrows(&part)[0].0, 410);
+    // Range by range there are no more arrows either.
+    for from in (200..450).step_by(10) {
+        let (part, _) = cut(folder.path(), &source, &range(from, 500));
+        let of_range = |row: &&(i64, i64, u64)| row.1 >= from;
+        assert_eq!(
+            arrows(&part).len(),
+            arrows(&source).iter().filter(of_range).count(),
+            "from {from}"
+        );
+    }
+    let mut json = Vec::new();
+    crate::export::chrome_json::EXPORTER
+        .write_to(&source, &Selection::all(), &mut json, &Job::default())
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let rows = json["traceEvents"].as_array().unwrap().iter();
+    let marks = rows.filter(|row| ["s", "t", "f"].map(Some).contains(&row["ph"].as_str()));
+    assert_eq!(marks.count(), 12);
+}
