@@ -591,3 +591,122 @@ fn thousands_of_cpus_take_memory_as_their_runs_do() {
     let peak = peak_kilobytes().unwrap();
     assert!(peak < 400_000, "{peak} kB");
 }
+
+#[test]
+fn a_thread_of_which_only_its_number_is_known_is_the_main_thread_of_that_process() {
+    let switch = 2 << 36 | 1 << 60;
+    let waker = 8 | 3 << 4 | 0x8005 << 16;
+    let waker = |koid| [&[waker][..], &text("waker"), &[koid]].concat();
+    let loaded = File::new()
+        .thread(1, 500, 501)
+        .thread(2, 600, 601)
+        .event(INSTANT, 5, "worker", 0, &[])
+        .event_of(2, INSTANT, 6, ("other", 0, &[]))
+        .record(8, switch, &[10, 501, 500])
+        .record(8, switch, &[20, 500, 501])
+        .record(
+            8,
+            2 << 60 | 1 << 16,
+            &[&[30, 500][..], &waker(600)].concat(),
+        )
+        .record(8, switch, &[40, 501, 77])
+        .open();
+    let trace = &loaded.trace;
+    let process_of = |tid: u64| -> Vec<u64> {
+        let ids = (1..trace.threads.len() as u32).map(ThreadId);
+        let ids = ids.filter(|&id| trace.thread(id).tid == tid);
+        ids.filter_map(|id| Some(trace.process_of(id)?.pid))
+            .collect()
+    };
+    assert_eq!(process_of(500), [500]);
+    assert_eq!(process_of(501), [500]);
+    assert_eq!(process_of(600), [600]);
+    let mut pids: Vec<u64> = trace.processes.iter().map(|process| process.pid).collect();
+    pids.sort_unstable();
+    assert_eq!(pids, [77, 500, 600]);
+}
+
+#[test]
+fn a_section_of_provider_0_goes_back_to_what_nobody_announced() {
+    let named = |index: u64| 4 | 2 << 4 | 1 << 24 | index << 48;
+    let mut file = File(vec![0x0016_5478_4604_0010]);
+    file.record(1, 0, &[1_000_000])
+        .string(1, "one")
+        .thread(1, 10, 11);
+    file.0.extend([named(1), 5]);
+    file.provider(7, "seven").string(1, "own");
+    file.0.extend([named(1), 6]);
+    file.section(0).string(2, "two").thread(1, 10, 12);
+    file.0.extend([named(1), 7]);
+    file.0.extend([named(2), 8]);
+    // What it says now is its own.
+    file.provider(9, "nine");
+    file.0.extend([named(2), 9]);
+    let loaded = file.open();
+    let trace = &loaded.trace;
+    let mut seen: Vec<(i64, String, u64)> = (0..trace.events.len() as u32)
+        .map(EventId)
+        .map(|id| {
+            let tid = trace.thread(trace.events.thread(id)).tid;
+            let name = trace.kind_name(trace.events.kind(id)).into_owned();
+            (trace.events.time(id).0, name, tid)
+        })
+        .collect();
+    seen.sort();
+    let expected = [
+        (5000, "one", 11),
+        (6000, "own", 11),
+        (7000, "one", 12),
+        (8000, "two", 12),
+        (9000, "<string 2?>", 11),
+    ];
+    let expected = expected.map(|(time, name, tid)| (time, name.to_owned(), tid));
+    assert_eq!(seen, expected);
+    assert_eq!(count_of(&loaded, "unknown_provider"), 0);
+    assert_eq!(count_of(&loaded, "unresolved_string"), 1);
+}
+
+#[test]
+fn objects_say_their_process_or_their_thread_as_their_size_tells() {
+    let object = 0x8006 << 24;
+    let one = |count: u64| object | count << 40;
+    let value = |number: u64| arg(3, 0, &[number]);
+    let loaded = File::new()
+        .thread(1, 10, 11)
+        .string(3, "indexed")
+        .event(INSTANT, 1, "before", 0, &[])
+        .record(6, one(0), &[&[0x100, 10][..], &text("single")].concat())
+        .record(
+            6,
+            one(1),
+            &[&[0x200, 10, 99][..], &text("double"), &value(5)].concat(),
+        )
+        .record(
+            6,
+            3 << 24 | 1 << 40,
+            &[&[0x300, 10, 1 << 62 | 1][..], &value(6)].concat(),
+        )
+        .event(INSTANT, 2, "use", 1, &arg(7, 0, &[0x300]))
+        .open();
+    let trace = &loaded.trace;
+    let whose = |name: &str| {
+        let mut ids = (0..trace.events.len() as u32).map(EventId);
+        let id = ids.find(|&id| trace.kind_name(trace.events.kind(id)) == name);
+        trace.thread(trace.events.thread(id.unwrap())).tid
+    };
+    assert_eq!((whose("double"), whose("indexed")), (99, 1 << 62 | 1));
+    let said = |name: &str| -> Vec<String> {
+        let fields = detail_of(&loaded, name).fields.into_iter();
+        fields.map(|field| field.value.to_string()).collect()
+    };
+    assert_eq!(said("single"), ["0x100", "10"]);
+    assert_eq!(said("double"), ["0x200", "10", "5"]);
+    assert_eq!(said("indexed"), ["0x300", "10", "6"]);
+    assert_eq!(
+        detail_of(&loaded, "use").fields[0].text(),
+        "0x300 (indexed)"
+    );
+    for code in ["bad_argument", "short_record", "unresolved_string"] {
+        assert_eq!(count_of(&loaded, code), 0, "{code}");
+    }
+}

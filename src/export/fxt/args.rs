@@ -240,9 +240,14 @@ pub struct Fitted {
 
 /// Makes `args` fit into one record that has room for `most_words` of them.
 pub fn fit(args: &mut Vec<Arg<'_>>, most_words: usize) -> Fitted {
+    fit_among(args, (MOST_ARGS, most_words))
+}
+
+/// The same where only `most_args` are theirs.
+pub fn fit_among(args: &mut Vec<Arg<'_>>, (most_args, most_words): (usize, usize)) -> Fitted {
     let mut fitted = Fitted::default();
-    if args.len() > MOST_ARGS {
-        let rest = args.split_off(MOST_ARGS - 1);
+    if args.len() > most_args {
+        let rest = args.split_off(most_args.saturating_sub(1));
         args.push(Arg::new("more", ArgValue::text(json_object(&rest))));
         fitted.is_packed = true;
     }

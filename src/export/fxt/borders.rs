@@ -1,5 +1,7 @@
 //! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
 
+use rustc_hash::FxHashMap;
+
 use super::forms::Form;
 use super::item::{Item, SliceFacts, What};
 use super::items::Items;
@@ -174,6 +176,49 @@ impl<'a> Items<'a> {
             (lasts && self.chosen.has_thread(thread))
                 .then(|| Item::new(What::SwitchAtEnd, (span.end.0, 0), run, cpu))
         })
+    }
+
+    /// By slice, where whole ones that last over the range's end are cut before it. Of those that overlap without one
+    /// holding the other the first ends first: cut at one time the later one would lie in it.
+    pub fn cut_before_end(&self) -> FxHashMap<u32, i64> {
+        let mut cuts = FxHashMap::default();
+        let (trace, span) = (self.trace, self.chosen.span);
+        if span.start >= span.end || !self.chosen.ends_before_trace() {
+            return cuts;
+        }
+        let mut of_track: Vec<(i64, u32)> = Vec::new();
+        let rows: Vec<_> = self.slice_rows().collect();
+        for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+            of_track.clear();
+            for (_, row, form) in rows {
+                let found = trace.slices.overlapping_on(row, span);
+                let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
+                let is_over = |&index: &u32| trace.slices.own_end(index as usize) > span.end.0;
+                let is_chosen = |&index: &u32| self.chosen.has_slice(row.track, index as usize);
+                if *form != Form::Async
+                    && let Some(index) = last.filter(is_over).filter(is_chosen)
+                {
+                    of_track.push((trace.slices.starts.at(index as usize), index));
+                }
+            }
+            // Those around others come first, and of one start they keep the order of rows.
+            of_track.sort_by_key(|slice| slice.0);
+            // By how many slices, each lasting longer than the one before it, must end after one: the latest end of such.
+            let mut ends_after: Vec<i64> = Vec::new();
+            for &(start, index) in of_track.iter().rev() {
+                let end = trace.slices.own_end(index as usize);
+                let count = ends_after.partition_point(|&after| after > end);
+                match ends_after.get_mut(count) {
+                    Some(latest) => *latest = end,
+                    None => ends_after.push(end),
+                }
+                let cut = span.end.0.saturating_sub(count as i64);
+                if count > 0 && cut > start.max(span.start.0) {
+                    cuts.insert(index, cut);
+                }
+            }
+        }
+        cuts
     }
 
     fn slice_rows(&self) -> impl Iterator<Item = (u32, &'a SliceRow, Form)> {

@@ -1,5 +1,7 @@
 //! Items to records: one window's items in, its bytes out.
 
+use rustc_hash::FxHashMap;
+
 use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
 use super::counters::CounterName;
@@ -42,6 +44,8 @@ pub struct Source<'a> {
     pub true_ends: &'a TrueEnds,
     /// Ids of asynchronous slices.
     pub async_ids: &'a AsyncIds,
+    /// Where whole slices are cut that last over the range's end, if not there.
+    pub cuts: &'a FxHashMap<u32, i64>,
     /// Added to every time.
     pub shift: i64,
     /// How counters are called.
@@ -415,7 +419,10 @@ impl<'a, 't> Encoder<'a, 't> {
         let (event_type, last_word) = match item.what {
             What::Begin => (EventType::Begin, None),
             _ => {
-                let end = end.min(span.end.0).max(item.time);
+                let end = match self.source.cuts.get(&item.row) {
+                    Some(&cut) => cut,
+                    None => end.min(span.end.0).max(item.time),
+                };
                 (EventType::Complete, Some(self.ticks(end)))
             }
         };

@@ -168,6 +168,7 @@ fn write_with(
     let async_ids = AsyncIds::new(trace, &chosen, &async_id);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
+    let cuts = items.cut_before_end();
     let counter_names = counter_names(trace);
     let thread_of_process = thread_of_process(trace);
     let source = Source {
@@ -181,6 +182,7 @@ fn write_with(
         lone_states: &lone_states,
         true_ends: &true_ends,
         async_ids: &async_ids,
+        cuts: &cuts,
         shift,
         counter_names: &counter_names,
         has_all_counters: (0..trace.counters.tracks.len() as u32)
@@ -270,6 +272,11 @@ fn write_with(
         written.counts.packed,
         "event has more than 15 arguments: the others are in 'more', as JSON",
         "events have more than 15 arguments: the others are in 'more', as JSON",
+    );
+    note(
+        written.counts.cut_scheduling,
+        "argument of a switch or wakeup was too long for its record: it is cut there",
+        "arguments of switches and wakeups were too long for their records: they are cut there",
     );
     note(
         written.counts.cut_names,

@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
-use super::args::MOST_ARG_WORDS;
+use super::args::{self, Fitted, MOST_ARG_WORDS};
 use super::records::{Arg, ArgValue, MOST_ARGS, Records, TextRef};
 use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceArgs, SourceEvent, SourceText};
 
 /// As many arguments a scheduling record of ours has room for beside its own.
-const MOST_OWN_ARGS: u64 = MOST_ARGS as u64 - 6;
+const MOST_OWN_ARGS: usize = MOST_ARGS - 6;
 
 /// The type of arguments that are texts.
 const TEXT: u64 = 6;
@@ -124,8 +124,8 @@ impl<'a> SourceNames<'a> {
         args.collect()
     }
 
-    /// Prepares the arguments of a scheduling record but for those called as `others` are. What does not fit beside what
-    /// is said anyhow is left out.
+    /// Prepares the arguments of a scheduling record but for those called as `others` are. Those that are too many beside
+    /// what is said anyhow go into `more`; what is too long is cut.
     pub fn prepare_but(
         &mut self,
         source: &FxtSource<'a>,
@@ -135,11 +135,18 @@ impl<'a> SourceNames<'a> {
     ) {
         records.prepare(&[]);
         let is_prepared = self.prepare_own(source, event, others, records).is_some();
-        let fits = records.argument_count <= MOST_OWN_ARGS
+        let fits = records.argument_count <= MOST_OWN_ARGS as u64
             && records.prepared_bytes() <= MOST_ARG_WORDS * 8;
-        if !is_prepared || !fits {
-            records.prepare(&[]);
+        if is_prepared && fits {
+            return;
         }
+        let mut args = self.list(source, event, records);
+        args.retain(|arg| !is_among(&arg.name, others));
+        let room = (MOST_OWN_ARGS, MOST_ARG_WORDS);
+        let Fitted { is_packed, cut } = args::fit_among(&mut args, room);
+        records.counts.packed += u64::from(is_packed);
+        records.counts.cut_scheduling += cut.len() as u64;
+        records.prepare(&args);
     }
 
     /// Prepares all arguments of a scheduling record.

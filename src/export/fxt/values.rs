@@ -143,6 +143,8 @@ pub struct RecordCounts {
     pub cut_names: u64,
     /// Events whose arguments past the 14th went into `more`.
     pub packed: u64,
+    /// Arguments of switches and wakeups that were cut.
+    pub cut_scheduling: u64,
 }
 
 impl RecordCounts {
@@ -163,6 +165,7 @@ impl RecordCounts {
         self.losses += other.losses;
         self.cut_names += other.cut_names;
         self.packed += other.packed;
+        self.cut_scheduling += other.cut_scheduling;
     }
 
     /// Event records of a type.

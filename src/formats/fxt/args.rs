@@ -67,6 +67,25 @@ pub struct PlainArg {
     pub word: Option<u64>,
 }
 
+/// How many words of a userspace object record say whose it is where no index does: one for the process, and in files of
+/// some writers one more for the thread. The record's size tells.
+#[must_use]
+pub fn object_owner_words<O: Order>(header: u64, record: Words<'_, O>) -> usize {
+    if bits(header, 16, 23) != 0 {
+        return 0;
+    }
+    let fills_record = |owner_words: usize| {
+        let mut next = 2 + owner_words;
+        let has_name = read_text(bits(header, 24, 39), record, &mut next).is_some();
+        let args = Args::new(record, next, bits(header, 40, 43));
+        has_name && args.skip_all() == Some(record.count())
+    };
+    match !fills_record(1) && fills_record(2) {
+        true => 2,
+        false => 1,
+    }
+}
+
 /// Walks the arguments of a record.
 #[derive(Clone, Debug)]
 pub struct Args<'a, O> {

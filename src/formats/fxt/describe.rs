@@ -7,7 +7,7 @@
 use crate::event::{EventDetail, Field, FieldRef, STACK, ThreadKey, Value};
 use crate::formats::EventRef;
 
-use super::args::{Arg, ArgValue, Args};
+use super::args::{Arg, ArgValue, Args, object_owner_words};
 use super::fields::{Texts, field_of, payload_at, record_word};
 use super::header::{
     Order, TextRef, Words, bits, read_text, record_type, scheduling_type, without_nuls,
@@ -375,7 +375,7 @@ impl<'f, O: Order> Describer<'f, O> {
         let mut next = 2;
         let reference = bits(header, 16, 23);
         let process = if reference == 0 {
-            next = 3;
+            next += object_owner_words(header, record);
             record.get(2)
         } else {
             self.process_of(reference, record, &mut next)

@@ -11,7 +11,7 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
 
-use super::args::Args;
+use super::args::{Args, object_owner_words};
 use super::cache::{Cache, StringEntry, UNREAD};
 use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
@@ -159,10 +159,14 @@ impl<'f, O: Order> Emitter<'f, O> {
             }
             record_type::USERSPACE_OBJECT => {
                 let reference = bits(header, 16, 23) as u8;
-                let mut next = 2 + usize::from(reference == 0);
-                let thread = match reference {
-                    0 => self.provider_thread(),
-                    index => self.indexed_thread(index, at),
+                let owner_words = object_owner_words(header, record);
+                let mut next = 2 + owner_words;
+                let thread = match (reference, record.get(2), record.get(3)) {
+                    (0, Some(process), Some(tid)) if owner_words == 2 => {
+                        self.inline_thread(process, tid)
+                    }
+                    (0, ..) => self.provider_thread(),
+                    (index, ..) => self.indexed_thread(index, at),
                 };
                 let name = read_text(bits(header, 24, 39), record, &mut next);
                 self.untimed(at, Sort::Object, thread, Some(TextRef::Index(0)), name);

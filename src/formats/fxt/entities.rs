@@ -219,9 +219,10 @@ impl Entities {
         }
         for tid in std::mem::take(&mut self.scheduled) {
             if !self.by_tid.contains_key(&tid) {
+                let process = self.process_by_number(tid);
                 let key = self.push(Thread {
-                    process: None,
-                    process_koid: 0,
+                    process,
+                    process_koid: process.map_or(0, |_| tid),
                     tid,
                 });
                 self.by_tid.insert(tid, key);
@@ -230,6 +231,12 @@ impl Entities {
         self.is_scheduled = FxHashSet::default();
         self.used
             .resize_with(self.threads.len(), AtomicBool::default);
+    }
+
+    /// The process that has the number of a thread of which nothing else is known: where processes and threads share
+    /// numbers (Linux) it is that one's main thread, and on Fuchsia no two have one.
+    fn process_by_number(&self, tid: u64) -> Option<ProcessKey> {
+        self.process_keys.get(&tid).copied().filter(|_| tid != 0)
     }
 
     fn mark_used(&self, key: ThreadKey) {
@@ -421,6 +428,14 @@ impl Entities {
                 name,
             });
         }
+        for thread in &self.late().order {
+            if let LateThread::Koid(tid) = thread
+                && let Some(process) = self.process_by_number(*tid)
+                && let Some(listed) = lists_process.get_mut(process.0 as usize)
+            {
+                *listed = true;
+            }
+        }
         for (&koid, listed) in self.processes.iter().zip(lists_process) {
             let named = self.objects.get(&(koid, OBJECT_PROCESS));
             let Some(&key) = self.process_keys.get(&koid) else {
@@ -442,17 +457,17 @@ impl Entities {
     fn list_late_into(&self, directory: &mut Directory) {
         let late = self.late();
         for (index, thread) in late.order.iter().enumerate() {
-            let (tid, is_named) = match thread {
-                LateThread::Koid(tid) => (*tid, false),
-                LateThread::Unresolved { index, .. } => (u64::from(*index), true),
-                LateThread::Provider(_) => (0, true),
+            let (tid, is_named, process) = match thread {
+                LateThread::Koid(tid) => (*tid, false, self.process_by_number(*tid)),
+                LateThread::Unresolved { index, .. } => (u64::from(*index), true, None),
+                LateThread::Provider(_) => (0, true, None),
             };
             let name = is_named.then(|| directory.strings.intern_text(&self.late_name(*thread)));
             directory.threads.push(ThreadEntry {
                 key: ThreadKey((self.threads.len() + index) as u32 + 1),
                 tid,
                 file_key: tid,
-                process: None,
+                process,
                 name,
             });
         }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{Gap, ThreadKey};
 
-use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
+use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
 use super::entities::{Entities, OBJECT_THREAD};
 use super::header::{
     MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
@@ -486,6 +486,9 @@ impl<'a, O: Order> Scanner<'a, O> {
         self.untimed.push((at as u64, self.last_timed));
         let thread = bits(header, 16, 23) as u8;
         let process = if thread == 0 {
+            if object_owner_words(header, record) == 2 {
+                self.inline_thread(record, 2);
+            }
             record.get(2)
         } else {
             let key = self.found.tables.thread_at(self.slot, thread, at as u64);

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{Diagnostics, Severity};
 use crate::event::{AsyncScope, EventColumns, KindId, LaneColumns, SeriesScope, ThreadKey};
 
+use super::args::object_owner_words;
 use super::emit::unresolved_text;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type};
 use super::kinds::{Kinds, Names, Sort};
@@ -57,7 +58,7 @@ fn names_at<O: Order>(file: Words<'_, O>, scan: &Scan, place: u64) -> Option<Nam
             (Sort::Blob, empty, name)
         }
         record_type::USERSPACE_OBJECT => {
-            let mut next = 2 + usize::from(bits(header, 16, 23) == 0);
+            let mut next = 2 + object_owner_words(header, record);
             let name = read_text(bits(header, 24, 39), record, &mut next)?;
             (Sort::Object, empty, name)
         }

@@ -4,7 +4,7 @@
 //! Arguments keep their references to the string table: whoever writes many asks once what an entry means, and how
 //! far it means that. Texts are the bytes that stand in the file.
 
-use super::args::{Arg, Args};
+use super::args::{Arg, Args, object_owner_words};
 use super::header::{Big, Little, Order, Words, bits, read_text, record_type, scheduling_type};
 use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
@@ -162,11 +162,10 @@ impl<'a> FxtSource<'a> {
     /// The userspace object record at a place.
     #[must_use]
     pub fn object(&self, place: u64) -> Option<SourceObject> {
-        let [header, pointer, process, _] = self.words(place)?;
-        (bits(header, 0, 3) == record_type::USERSPACE_OBJECT).then(|| SourceObject {
-            pointer,
-            process: (bits(header, 16, 23) == 0).then_some(process),
-        })
+        match self.endian {
+            Endian::Little => object::<Little>(self.bytes, place),
+            Endian::Big => object::<Big>(self.bytes, place),
+        }
     }
 
     /// Whether the file has userspace objects.
@@ -360,6 +359,19 @@ fn event<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
     })
 }
 
+fn object<O: Order>(bytes: &[u8], place: u64) -> Option<SourceObject> {
+    let record = Words::<O>::new(bytes).record_at(place)?;
+    let header = record.get(0)?;
+    if bits(header, 0, 3) != record_type::USERSPACE_OBJECT {
+        return None;
+    }
+    let names_process = object_owner_words(header, record) == 1;
+    Some(SourceObject {
+        pointer: record.get(1).unwrap_or(0),
+        process: names_process.then(|| record.get(2).unwrap_or(0)),
+    })
+}
+
 fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
     let record = Words::<O>::new(bytes).record_at(place)?;
     let header = record.get(0)?;
@@ -370,8 +382,10 @@ fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>>
             _ => return None,
         },
         sort @ (record_type::KERNEL_OBJECT | record_type::USERSPACE_OBJECT) => {
-            let is_inline = sort == record_type::USERSPACE_OBJECT && bits(header, 16, 23) == 0;
-            let mut next = 2 + usize::from(is_inline);
+            let mut next = match sort {
+                record_type::USERSPACE_OBJECT => 2 + object_owner_words(header, record),
+                _ => 2,
+            };
             read_text(bits(header, 24, 39), record, &mut next)?;
             (next, bits(header, 40, 43))
         }

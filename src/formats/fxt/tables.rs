@@ -102,6 +102,13 @@ fn has_before(first: Option<u64>, place: u64) -> bool {
 }
 
 impl Tables {
+    /// Up to which place what the implicit provider registered holds for another one at `place`: what it says once others
+    /// were announced is its own.
+    fn inherited_until(&self, slot: ProviderSlot, place: u64) -> u64 {
+        let announced = self.providers.get(1).filter(|_| slot != 0);
+        announced.map_or(place, |first| first.place.min(place))
+    }
+
     /// All providers; the first is the implicit one.
     #[must_use]
     pub fn providers(&self) -> &[Provider] {
@@ -139,9 +146,14 @@ impl Tables {
         slot
     }
 
-    /// The provider with this id is current from `place` on; `None` if it was never announced.
+    /// The provider with this id is current from `place` on; `None` if it was never announced. Nobody announces the
+    /// implicit one.
     pub fn switch(&mut self, place: u64, id: u32) -> Option<ProviderSlot> {
-        let slot = *self.latest.get(&id)?;
+        let slot = match self.latest.get(&id) {
+            Some(&slot) => slot,
+            None if id == 0 => 0,
+            None => return None,
+        };
         self.switches.push((place, slot));
         Some(slot)
     }
@@ -217,15 +229,15 @@ impl Tables {
     /// Where the string record is that holds for `index` at `place`.
     #[must_use]
     pub fn string_at(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<u64> {
-        let (_, list) = self.strings_for(slot, index, place)?;
-        last_before(list, place, |&registered| registered)
+        let (_, last, list) = self.strings_for(slot, index, place)?;
+        last_before(list, last, |&registered| registered)
     }
 
     /// The same, and the last place at which it holds.
     #[must_use]
     pub fn string_until(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<(u64, u64)> {
-        let (until, list) = self.strings_for(slot, index, place)?;
-        let after = list.partition_point(|&registered| registered < place);
+        let (until, last, list) = self.strings_for(slot, index, place)?;
+        let after = list.partition_point(|&registered| registered < last);
         let found = *list.get(after.checked_sub(1)?)?;
         Some((
             found,
@@ -233,31 +245,38 @@ impl Tables {
         ))
     }
 
-    /// The places of the records that set `index`, and the last place at which these are the ones that count.
-    fn strings_for(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<(u64, &[u64])> {
+    /// The last place at which the records that set `index` are the ones that count, the place before which they must
+    /// stand, and their places.
+    fn strings_for(
+        &self,
+        slot: ProviderSlot,
+        index: u16,
+        place: u64,
+    ) -> Option<(u64, u64, &[u64])> {
         let own = self.providers.get(slot as usize)?;
-        let (until, provider) = if has_before(own.first_string, place) {
-            (u64::MAX, own)
+        let (until, last, provider) = if has_before(own.first_string, place) {
+            (u64::MAX, place, own)
         } else {
             (
                 own.first_string.unwrap_or(u64::MAX),
+                self.inherited_until(slot, place),
                 self.providers.first()?,
             )
         };
-        Some((until, provider.strings.get(usize::from(index))?))
+        Some((until, last, provider.strings.get(usize::from(index))?))
     }
 
     /// The thread that `index` means at `place`.
     #[must_use]
     pub fn thread_at(&self, slot: ProviderSlot, index: u8, place: u64) -> Option<ThreadKey> {
         let own = self.providers.get(slot as usize)?;
-        let provider = if has_before(own.first_thread, place) {
-            own
+        let (provider, last) = if has_before(own.first_thread, place) {
+            (own, place)
         } else {
-            self.providers.first()?
+            (self.providers.first()?, self.inherited_until(slot, place))
         };
         let list = provider.threads.get(usize::from(index))?;
-        last_before(list, place, |entry| entry.0).map(|(_, thread)| thread)
+        last_before(list, last, |entry| entry.0).map(|(_, thread)| thread)
     }
 
     /// The tick rate of a provider at `place`.
@@ -265,10 +284,9 @@ impl Tables {
     pub fn scale_at(&self, slot: ProviderSlot, place: u64) -> TickScale {
         let own = self.providers.get(slot as usize);
         let implicit = self.providers.first();
-        [own, implicit]
+        [(own, place), (implicit, self.inherited_until(slot, place))]
             .into_iter()
-            .flatten()
-            .find_map(|provider| last_before(&provider.rates, place, |entry| entry.0))
+            .find_map(|(provider, last)| last_before(&provider?.rates, last, |entry| entry.0))
             .map_or(TickScale::NANOSECONDS, |(_, scale)| scale)
     }
 

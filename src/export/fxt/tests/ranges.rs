@@ -64,6 +64,58 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
 }
 
 #[test]
+fn slices_that_overlap_do_not_lie_in_each_other_where_both_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (name, span) in [
+            ("around", (5, 120)),
+            ("first", (10, 60)),
+            ("inside", (20, 60)),
+            ("second", (40, 90)),
+            ("third", (45, 100)),
+            ("short", (50, 55)),
+            ("last", (130, 140)),
+        ] {
+            complete(out, name, span, &[]);
+        }
+    });
+    let shape = |loaded: &LoadedTrace| -> Vec<(String, u32, Option<String>)> {
+        let trace = &loaded.trace;
+        let name = |id| trace.text(trace.slices.label(id).name).into_owned();
+        let mut rows: Vec<_> = (0..trace.slices.len() as u32)
+            .map(|row| trace.slices.get(SliceId(row)))
+            .map(|slice| {
+                let row = trace.slices.row_of(slice.id).row;
+                (name(slice.id), row, slice.parent.map(name))
+            })
+            .collect();
+        rows.sort();
+        rows.retain(|row| row.0 != "last");
+        rows
+    };
+    let (again, _) = cut(folder.path(), &source, &range(0, 58));
+    assert_eq!(shape(&again), shape(&source));
+    let row = |name: &str, start, end| (name.to_owned(), 11, start, end);
+    let expected = [
+        row("around", 5, 58),
+        row("first", 10, 56),
+        row("inside", 20, 56),
+        row("second", 40, 57),
+        row("short", 50, 55),
+        row("third", 45, 58),
+    ];
+    assert_eq!(slices(&again), expected);
+    assert_eq!(arguments(&again, "first")["really_ended_ns"], "60");
+    // Also where all began before.
+    let parents = |loaded: &LoadedTrace| -> Vec<_> {
+        let shape = shape(loaded).into_iter().filter(|row| row.0 != "short");
+        shape.map(|row| (row.0, row.2)).collect()
+    };
+    let (again, _) = cut(folder.path(), &source, &range(50, 58));
+    assert_eq!(parents(&again), parents(&source));
+}
+
+#[test]
 fn who_waits_at_the_start_waits_in_the_range() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {

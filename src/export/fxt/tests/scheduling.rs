@@ -195,3 +195,59 @@ fn the_first_switch_of_a_cpu_keeps_the_priority_of_who_leaves() {
         assert!(record.contains("outgoing_weight: int32 = 98"), "{said:?}");
     }
 }
+
+#[test]
+fn switches_and_wakeups_of_a_part_keep_their_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "l".repeat(20_000);
+    let source = written(folder.path(), |out| {
+        threads(out);
+        let side = |koid| Side::Thread { koid, weight: 5 };
+        let many: Vec<Arg<'_>> = (0..12_i64)
+            .map(|number| Arg::new(format!("s{number:02}"), ArgValue::Int64(number)))
+            .collect();
+        let why = [
+            Arg::new("why", ArgValue::text("preempt")),
+            Arg::new("long", ArgValue::text(long.as_str())),
+        ];
+        let bytes = [
+            Arg::new("why", ArgValue::text("bytes")),
+            Arg::new("bytes", ArgValue::Blob(vec![7; 32_000].into())),
+        ];
+        out.prepare(&many);
+        out.prepared_switch((100, 0), Side::Idle, (1, ""), side(11), None);
+        out.prepare(&why);
+        out.prepared_switch((200, 0), side(11), (3, ""), side(12), None);
+        out.prepare(&many);
+        out.prepared_wakeup(300, 0, 11, Some(12));
+        out.prepare(&bytes);
+        out.prepared_switch((400, 0), side(12), (3, ""), side(11), None);
+        out.context_switch((500, 0), side(11), (3, ""), Side::Idle, None);
+    });
+    let selection = Selection {
+        cpus: vec![crate::trace::CpuId(0)],
+        ..Selection::all()
+    };
+    let (part, summary) = cut(folder.path(), &source, &selection);
+    assert_eq!(part.trace.runs.len(), 3);
+    let said = |time| {
+        let trace = &part.trace;
+        let mut events = (0..trace.events.len() as u32).map(EventId);
+        let event = events.find(|&id| trace.events.time(id).0 == time);
+        fields_of(&part, event.unwrap())
+    };
+    for time in [100, 300] {
+        let said = said(time);
+        assert_eq!(said["s07"], "7", "at {time}");
+        let more: serde_json::Value = serde_json::from_str(&said["more"]).unwrap();
+        let expected = serde_json::json!({"s08": 8, "s09": 9, "s10": 10, "s11": 11});
+        assert_eq!(more, expected, "at {time}");
+    }
+    let switched = said(200);
+    assert_eq!(switched["why"], "preempt");
+    assert_eq!(switched["long"], long);
+    let with_bytes = said(400);
+    assert_eq!(with_bytes["why"], "bytes");
+    let has = |words: &str| summary.notes.iter().any(|note| note.contains(words));
+    assert!(has("'more'"), "{:?}", summary.notes);
+}
