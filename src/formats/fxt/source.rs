@@ -214,7 +214,7 @@ impl<'a> FxtSource<'a> {
             end if end == Sort::FlowEnd as u64 => FlowOp::End,
             _ => return None,
         };
-        Some((op, event.behind?))
+        Some((op, event.args.word_behind()?))
     }
 
     /// The event record at a place. `None`: it is another record, or too short for its names.
