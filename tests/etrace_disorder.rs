@@ -44,6 +44,7 @@ fn one_program() -> Recorder {
 #[test]
 fn lines_of_a_task_are_joined_by_their_times() {
     let whole = one_program();
+    let expected = all_told(&load(&whole.text));
     let lines: Vec<&[u8]> = whole.text.split_inclusive(|&byte| byte == b'\n').collect();
     // Behind INITCWD any two neighbours may have changed places.
     for at in 1..lines.len() - 1 {
@@ -61,12 +62,32 @@ fn lines_of_a_task_are_joined_by_their_times() {
             odd.iter().all(|code| *code == "unfinished"),
             "{at}: {odd:?}"
         );
+        // Details, events, search and exports read the calls again.
+        assert_eq!(all_told(&loaded), expected, "line {at}");
     }
     // Nor does it matter if a whole stretch comes late, as in files that were put behind each other.
     let (head, tail) = lines[1..].split_at(6);
     let loaded = load(&[lines[0], &tail.concat(), &head.concat()].concat());
     let (id, _) = process(&loaded.trace, 1001);
     assert_eq!(arguments_of(&loaded.trace, id), "p q r");
+    assert_eq!(all_told(&loaded), expected);
+    // All of it the wrong way round.
+    let backwards: Vec<&[u8]> = lines[1..].iter().rev().copied().collect();
+    let loaded = load(&[lines[0], &backwards.concat()].concat());
+    assert_eq!(all_told(&loaded), expected);
+}
+
+/// All events in full, and the fields that exporters get.
+fn all_told(loaded: &LoadedTrace) -> Vec<String> {
+    let mut all = Vec::new();
+    for at in 0..loaded.trace.events.len() as u32 {
+        let event = loaded.trace.events.get(EventId(at));
+        let detail = loaded.reader.describe(event.into());
+        let mut fields = Vec::new();
+        loaded.reader.fields_into(event.into(), &mut fields);
+        all.push(format!("{} {}", detail.line(), fields.len()));
+    }
+    all
 }
 
 #[test]

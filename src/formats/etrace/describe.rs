@@ -8,7 +8,8 @@ use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 
 use super::calls::{Call, Fit, remove_at};
-use super::file::{Step, line_at, lines_after};
+use super::file::{File, Step, line_at};
+use super::jumbled::steps_behind;
 use super::line::{Payload, Word, parse_line};
 use super::sorts::{Slot, Sort};
 use super::upids::Upids;
@@ -22,14 +23,14 @@ const MOST_NUMBERS: usize = 32;
 
 /// The event whose first line is at `event.place`.
 #[must_use]
-pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
+pub fn describe(file: &File, event: EventRef) -> EventDetail {
     let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
     let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
-    match read(text, event, &mut keep) {
+    match read(file, event, &mut keep) {
         Some((line, call)) => {
             let lost = among_all(&texts, call.lost_arguments());
             remove_at(&mut texts, &lost);
-            detail(&line, &call, &texts, upids)
+            detail(&line, &call, &texts, &file.upids)
         }
         None => EventDetail {
             time: event.time,
@@ -40,7 +41,7 @@ pub fn describe(text: &[u8], upids: &Upids, event: EventRef) -> EventDetail {
 }
 
 /// The fields of [`describe`] alone, without words for them; none if the line cannot be read any more.
-pub fn fields_into<'a>(text: &'a [u8], event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
     let first = fields.len();
     let mut arguments: Vec<Value> = Vec::new();
     let mut keep = |slot: Slot, bytes: &[u8]| {
@@ -53,7 +54,7 @@ pub fn fields_into<'a>(text: &'a [u8], event: EventRef, fields: &mut Vec<FieldRe
             }
         }
     };
-    let Some((line, call)) = read(text, event, &mut keep) else {
+    let Some((line, call)) = read(file, event, &mut keep) else {
         return;
     };
     remove_at(&mut arguments, call.lost_arguments());
@@ -97,12 +98,12 @@ fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a
 
 /// The first line of a call and all of it; its texts are put into `keep`.
 fn read<'a>(
-    text: &'a [u8],
+    file: &'a File,
     event: EventRef,
     keep: &mut impl FnMut(Slot, &[u8]),
 ) -> Option<(Payload<'a>, Call<'a>)> {
     let place = usize::try_from(event.place).unwrap_or(usize::MAX);
-    let (line, next) = line_at(text, place)?;
+    let (line, next) = line_at(file.text(), place)?;
     let line = parse_line(line)?;
     let mut call = Call::none();
     match line.word {
@@ -111,15 +112,11 @@ fn read<'a>(
         _ => call.start(Sort::Unknown, &line, event.place),
     }
     if !call.is_settled() || has_text(call.sort) {
-        let lines = lines_after(text, next, MOST_AHEAD_BYTES);
-        for step in lines.flat_map(|(line, _)| Step::of_line(line)) {
+        for step in steps_behind(file, &line, (place, next), MOST_AHEAD_BYTES) {
             let Step::Event(more) = step else {
                 call.meet_hole();
                 continue;
             };
-            if more.upid != line.upid {
-                continue;
-            }
             let goes_on = match more.word {
                 Word::Call(_) | Word::Unknown => more.number.is_some_and(|number| number > 0),
                 _ => true,

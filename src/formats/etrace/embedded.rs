@@ -17,6 +17,7 @@ use super::emit;
 use super::environment;
 use super::file::{File, HOLE, LineCounts};
 use super::head::Head;
+use super::jumbled::Jumbled;
 use super::kinds::Kinds;
 use super::line::{Word, parse_line};
 use super::lost_pairs;
@@ -217,6 +218,7 @@ impl Found {
             line_counts: LineCounts::new(1),
             environments: AtomicU64::new(u64::MAX),
             pieces: None,
+            jumbled: Jumbled::default(),
             numbers: Some(numbers),
             is_copy: true,
         })
@@ -264,7 +266,7 @@ impl Lines {
     /// One call in full.
     #[must_use]
     pub fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(self.0.text(), &self.0.upids, event)
+        describe::describe(&self.0, event)
     }
 
     /// Heap bytes held.

@@ -17,6 +17,7 @@ use crate::event::{Gap, KindId, LaneColumns, Life, ThreadKey};
 use super::around;
 use super::calls::{Call, Fit, Flaw, remove_at};
 use super::file::{File, HOLE};
+use super::jumbled;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
 use super::order::{Order, in_file_order, in_time_order};
@@ -80,6 +81,8 @@ pub(super) struct Task<'a> {
     last: i64,
     /// How many holes lay before that.
     holes: u32,
+    /// Where the line is that stands behind all others so far.
+    furthest: u64,
 }
 
 pub(super) struct Emitter<'a> {
@@ -95,6 +98,7 @@ pub(super) struct Emitter<'a> {
     /// How many there were so far.
     pub(super) holes: u32,
     pub(super) order: Order,
+    jumbled: jumbled::Found,
 }
 
 impl<'a> Emitter<'a> {
@@ -114,6 +118,7 @@ impl<'a> Emitter<'a> {
             look_back_bytes: 4 * around::MOST_BACK_BYTES,
             holes: 0,
             order: Order::Rises,
+            jumbled: jumbled::Found::default(),
         }
     }
 
@@ -121,6 +126,7 @@ impl<'a> Emitter<'a> {
         for slot in 0..self.tasks.len() as u32 {
             self.finish_call(slot);
         }
+        self.file.jumbled.add(std::mem::take(&mut self.jumbled));
         self.out.sort_by_time();
         self.out.events.shrink();
         self.out
@@ -165,6 +171,7 @@ impl<'a> Emitter<'a> {
             last: line.time,
             // All that lie between the call before the part and this line.
             holes: 0,
+            furthest: 0,
         };
         if around::needs_context(line) && self.start > 0 {
             around::look_back(
@@ -252,6 +259,10 @@ impl<'a> Emitter<'a> {
             self.order = Order::GoesBack;
         }
         task.last = line.time;
+        match place < task.furthest {
+            false => task.furthest = place,
+            true => (self.jumbled).goes_back(line.upid, place, task.furthest),
+        }
         if task.holes != self.holes {
             task.holes = self.holes;
             task.call.meet_hole();

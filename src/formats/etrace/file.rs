@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::head::Head;
+use super::jumbled::Jumbled;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
 use super::parts::Pieces;
@@ -32,6 +33,8 @@ pub struct File {
     pub environments: AtomicU64,
     /// Where the text came from, if it was merged from several files.
     pub pieces: Option<Pieces>,
+    /// Where the lines of a task are out of order, as far as parts were read.
+    pub jumbled: Jumbled,
     /// If the text was made of lines of another recording: the number of each there, 0 if it has none.
     pub numbers: Option<Vec<u64>>,
     /// Whether the text is in memory of its own, not that of a mapped file.
@@ -160,7 +163,7 @@ pub fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
 }
 
 /// Longer lines count as this long where a way is limited: beyond a single huge text things go on as before it.
-const LONG_LINE: usize = 1 << 16;
+pub const LONG_LINE: usize = 1 << 16;
 
 /// The lines that end before `at`, which is the start of a line, the latest first, with their places; about `limit`
 /// bytes of them.
@@ -214,6 +217,14 @@ pub enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
+    /// Whether it is about a task: a hole may be about any.
+    pub fn is_of(&self, upid: i64) -> bool {
+        match self {
+            Step::Event(event) => event.upid == upid,
+            Step::Hole => true,
+        }
+    }
+
     /// The events of a line, more than one where the tracer forgot the end of a line, or the hole that it tells of.
     pub fn of_line(line: &'a [u8]) -> impl Iterator<Item = Step<'a>> {
         let mut rest = Some(line);

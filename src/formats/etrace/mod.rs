@@ -24,6 +24,7 @@ mod emit;
 mod environment;
 mod file;
 mod head;
+mod jumbled;
 mod kinds;
 mod line;
 mod lost_pairs;
@@ -49,6 +50,7 @@ use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
 use head::{HEAD_BYTES, Head};
+use jumbled::Jumbled;
 use kinds::Kinds;
 use parts::Pieces;
 use sorts::Sort;
@@ -150,6 +152,7 @@ impl EtraceReader {
                 line_counts: file::LineCounts::new(parts.len()),
                 environments: AtomicU64::new(u64::MAX),
                 pieces: None,
+                jumbled: Jumbled::default(),
                 numbers: None,
                 is_copy,
             },
@@ -242,12 +245,12 @@ impl Reader for EtraceReader {
     }
 
     fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(self.file.text(), &self.file.upids, event)
+        describe::describe(&self.file, event)
     }
 
     fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
         let first = fields.len();
-        describe::fields_into(self.file.text(), event, fields);
+        describe::fields_into(&self.file, event, fields);
         if fields.len() == first {
             let told = self.describe(event).into_told_fields();
             fields.extend(told.into_iter().map(FieldRef::from));
