@@ -398,7 +398,8 @@ fn names_inside_other_recordings_end_as_they_do() {
     for loaded in [loaded, load(&r)] {
         let events = (0..loaded.trace.events.len() as u32).map(EventId);
         let told = events.map(|id| loaded.reader.describe(loaded.trace.events.get(id).into()));
-        let last = told.filter(|detail| detail.name == "Env").last().unwrap();
+        let mut told = told.filter(|detail| detail.name == "Env");
+        let last = told.next_back().unwrap();
         assert!(last.text.starts_with("MULTI=a"), "{}", last.text);
         assert!(last.text.ends_with("brest"), "{}", last.text);
     }

@@ -5,17 +5,20 @@ use crate::base::{StringId, Strings, Timestamp};
 
 use super::calls::Fit;
 use super::emit::{Emitter, Target, Task};
-use super::file::{Step, events_after, is_hole, lines_after, lines_before};
+use super::file::{Seam, Step, events_after, is_hole, lines_after, lines_before};
+use super::jumbled::in_order;
 use super::line::{Payload, Word, parse_line};
 use super::sorts::Sort;
 
 /// How far behind its end a part reads on.
 const MOST_AHEAD_BYTES: usize = 8 << 20;
+/// How many lines behind a part's end, and before its start, are put in order of time.
+const AROUND_LINES: usize = 256;
 /// How far back the call before is looked for.
 pub const MOST_BACK_BYTES: usize = 4 << 20;
 
 /// Reads on behind a part's end until all its calls are whole, or it is clear that they never will be.
-pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], end: usize) {
+pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], seam: Seam) {
     let mut is_waiting: Vec<bool> = emitter
         .tasks
         .iter()
@@ -25,8 +28,17 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], end: usize)
     if count == 0 {
         return;
     }
-    let lines = lines_after(text, end, MOST_AHEAD_BYTES);
-    for step in lines.flat_map(|(line, _)| Step::of_line(line)) {
+    let mut lines = lines_after(text, seam.start, MOST_AHEAD_BYTES).flat_map(|(line, place)| {
+        let steps = Step::of_line(line);
+        let is_later =
+            move |step: &Step<'_>| place >= seam.end || seam.is_later(place, step.time());
+        steps.filter(is_later).map(move |step| (step, place))
+    });
+    let of_seam = text.get(seam.start..seam.end).unwrap_or(&[]);
+    let in_seam = memchr::memchr_iter(b'\n', of_seam).count();
+    let near = in_order(lines.by_ref().take(in_seam + AROUND_LINES));
+    let near = near.into_iter().map(|(_, step, place)| (step, place));
+    for (step, place) in near.chain(lines) {
         let Step::Event(line) = step else {
             emitter.holes = emitter.holes.wrapping_add(1);
             continue;
@@ -37,7 +49,7 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], end: usize)
         let Some(waits) = is_waiting.get_mut(slot as usize).filter(|waits| **waits) else {
             continue;
         };
-        let fit = emitter.read_late(slot, &line);
+        let fit = emitter.read_late(slot, &line, place);
         let Some(task) = emitter.tasks.get(slot as usize) else {
             break;
         };
@@ -83,46 +95,60 @@ pub(super) fn needs_context(line: &Payload<'_>) -> bool {
     }
 }
 
-/// Brings `task` into the state in which `upid` was at `start`: finds its latest call before and reads that
+/// Brings `task` into the state in which `upid` was at `seam`: finds its latest call before and reads that
 /// again. The call stays its own part's. `budget` are the bytes that may still be looked at.
 pub(super) fn look_back<'a>(
     text: &'a [u8],
-    start: usize,
+    seam: Seam,
     upid: i64,
     budget: &mut usize,
     task: &mut Task<'a>,
     strings: &mut Strings,
 ) {
     let prefix = format!("0: {upid},");
-    // The latest first; `None` is a hole.
-    let mut lines: Vec<Option<(Payload<'a>, usize)>> = Vec::new();
-    let mut reached = start;
-    for (line, place) in lines_before(text, start, MOST_BACK_BYTES.min(*budget)) {
+    // The latest first.
+    let mut lines: Vec<(Step<'a>, usize)> = Vec::new();
+    let in_seam = lines_after(text, seam.start, seam.end - seam.start);
+    for (line, place) in in_seam.take_while(|(_, place)| *place < seam.end) {
+        let steps = Step::of_line(line).filter(|step| step.is_of(upid));
+        let steps = steps.filter(|step| !seam.is_later(place, step.time()));
+        lines.extend(steps.map(|step| (step, place)));
+    }
+    lines.reverse();
+    let mut reached = seam.start;
+    let mut more = None;
+    for (line, place) in lines_before(text, seam.start, MOST_BACK_BYTES.min(*budget)) {
+        // Some lines further, what is later may stand before what is earlier.
+        match &mut more {
+            Some(0) => break,
+            Some(more) => *more -= 1,
+            None => {}
+        }
         reached = place;
         // Most lines can be told by their first bytes.
         if line.starts_with(b"0: ") && !line.starts_with(prefix.as_bytes()) {
             continue;
         }
         if is_hole(line) {
-            lines.push(None);
+            lines.push((Step::Hole, place));
             continue;
         }
         let Some(payload) = parse_line(line).filter(|payload| payload.upid == upid) else {
             continue;
         };
-        lines.push(Some((payload, place)));
+        lines.push((Step::Event(payload), place));
         let is_start = match payload.word {
             Word::Call(_) | Word::Unknown => payload.number.is_none_or(|number| number == 0),
             _ => false,
         };
-        if is_start {
-            break;
+        if is_start && more.is_none() {
+            more = Some(AROUND_LINES);
         }
     }
-    *budget = budget.saturating_sub(start - reached);
+    *budget = budget.saturating_sub(seam.start - reached);
     let mut first = StringId::EMPTY;
-    for line in lines.iter().rev() {
-        let Some((line, place)) = line else {
+    for (_, step, place) in in_order(lines.into_iter().rev()) {
+        let Step::Event(line) = &step else {
             task.call.meet_hole();
             continue;
         };
@@ -134,14 +160,15 @@ pub(super) fn look_back<'a>(
         };
         match sort {
             Some(sort) if line.number.is_none_or(|number| number == 0) => {
-                task.call.start(sort, line, *place as u64);
+                first = StringId::EMPTY;
+                task.call.start(sort, line, place as u64);
             }
             _ => {
                 if task.call.read(line, &mut keep) == Fit::Alone
                     && let Word::Text(slot) = line.word
                 {
                     task.call.finish_text(&mut keep);
-                    task.call.start_lone(slot, line, *place as u64);
+                    task.call.start_lone(slot, line, place as u64);
                 }
             }
         }

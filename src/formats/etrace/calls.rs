@@ -395,6 +395,7 @@ impl<'a> Call<'a> {
                 _ if *slot == Slot::Argument => {
                     let length = length.unwrap_or(0);
                     if self.lacks_arguments() {
+                        let length = length.saturating_sub(self.gaps.len() as u64);
                         return Some(Flaw::LostArguments { size, length });
                     }
                     (length != size).then_some(Flaw::Arguments { size, length })

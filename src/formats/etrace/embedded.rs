@@ -211,6 +211,7 @@ impl Found {
         };
         Lines(File {
             cuts: vec![0, text.len()],
+            seams: Vec::new(),
             input: Input::from_vec(text, "etrace lines"),
             head: Head::NONE,
             upids,

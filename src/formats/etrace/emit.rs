@@ -16,7 +16,7 @@ use crate::event::{Gap, KindId, LaneColumns, Life, ThreadKey};
 
 use super::around;
 use super::calls::{Call, Fit, Flaw, remove_at};
-use super::file::{File, HOLE};
+use super::file::{File, HOLE, Seam};
 use super::jumbled;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
@@ -44,13 +44,13 @@ pub fn emit(
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
     let text = file.text();
-    let mut emitter = Emitter::new(file, (start, end));
+    let mut emitter = Emitter::new(file, part, (start, end));
     let order = in_file_order(&mut emitter, part, (start, end), job)?;
     if order == Order::GoesBack {
-        emitter = Emitter::new(file, (start, end));
+        emitter = Emitter::new(file, part, (start, end));
         in_time_order(&mut emitter, part, (start, end), job)?;
     }
-    around::read_on(&mut emitter, text, end);
+    around::read_on(&mut emitter, text, file.seams_of(part)[1]);
     Ok(emitter.finish())
 }
 
@@ -87,7 +87,10 @@ pub(super) struct Task<'a> {
 
 pub(super) struct Emitter<'a> {
     pub(super) file: &'a File,
-    start: usize,
+    /// Where the part starts.
+    seam: Seam,
+    /// By task: the furthest line that lies here and is the part's before.
+    passed_over: FxHashMap<i64, u64>,
     pub(super) out: LaneColumns,
     pub(super) tasks: Vec<Task<'a>>,
     slots: FxHashMap<i64, u32>,
@@ -102,14 +105,15 @@ pub(super) struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    fn new(file: &'a File, (start, end): (usize, usize)) -> Emitter<'a> {
+    fn new(file: &'a File, part: usize, (start, end): (usize, usize)) -> Emitter<'a> {
         let mut out = LaneColumns::new(0);
         let size = end.saturating_sub(start);
         out.events.reserve(size / BYTES_AN_EVENT);
         out.files.reserve(size / BYTES_A_FILE_ROW);
         Emitter {
             file,
-            start,
+            seam: file.seams_of(part)[0],
+            passed_over: FxHashMap::default(),
             out,
             tasks: Vec::new(),
             slots: FxHashMap::default(),
@@ -171,12 +175,12 @@ impl<'a> Emitter<'a> {
             last: line.time,
             // All that lie between the call before the part and this line.
             holes: 0,
-            furthest: 0,
+            furthest: self.passed_over.get(&line.upid).copied().unwrap_or(0),
         };
-        if around::needs_context(line) && self.start > 0 {
+        if around::needs_context(line) && self.seam.cut > 0 {
             around::look_back(
                 self.file.text(),
-                self.start,
+                self.seam,
                 line.upid,
                 &mut self.look_back_bytes,
                 &mut task,
@@ -436,11 +440,23 @@ impl<'a> Emitter<'a> {
         *self.tags.entry(tag).or_insert_with(|| kinds.of_tag(tag))
     }
 
+    /// A line at the part's start is the part's before.
+    #[cold]
+    pub(super) fn pass_over(&mut self, line: &Payload<'a>, place: usize) {
+        let furthest = self.passed_over.entry(line.upid).or_default();
+        *furthest = place as u64;
+    }
+
     /// Takes in a line of a task's call that comes behind the part's end.
-    pub(super) fn read_late(&mut self, slot: u32, line: &Payload<'a>) -> Fit {
+    pub(super) fn read_late(&mut self, slot: u32, line: &Payload<'a>, place: usize) -> Fit {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return Fit::Stray;
         };
+        let place = place as u64;
+        match place < task.furthest {
+            false => task.furthest = place,
+            true => (self.jumbled).goes_back(line.upid, place, task.furthest),
+        }
         if task.holes != self.holes {
             task.holes = self.holes;
             task.call.meet_hole();

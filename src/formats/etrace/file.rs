@@ -13,6 +13,9 @@ use crate::formats::Input;
 
 /// How many lines around a cut are looked at.
 const CUT_LINES: usize = 64;
+/// How many lines before and behind a cut are a seam.
+const SEAM_LINES: usize = 256;
+const SEAM_BYTES: usize = 1 << 18;
 
 /// What all parts share.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub struct File {
     pub kinds: Kinds,
     /// Where the parts start, and the end of the last.
     pub cuts: Vec<usize>,
+    /// Of each cut: the lines around it that go to either part by their times.
+    pub seams: Vec<Seam>,
     /// How many lines each part has, as far as they were counted.
     pub line_counts: LineCounts,
     /// Where the first list of tasks and their environment is, `u64::MAX` if none was read.
@@ -41,7 +46,48 @@ pub struct File {
     pub is_copy: bool,
 }
 
+/// Lines around a cut, over which time goes back wherever it is made: those before a time are the earlier part's, the
+/// others the later one's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seam {
+    /// Where the first of them starts.
+    pub start: usize,
+    /// Where the line behind them starts; as `start` where all lines go by their places.
+    pub end: usize,
+    /// Where the cut is: lines without a time go by that.
+    pub cut: usize,
+    /// The first time that is the later part's.
+    pub time: i64,
+}
+
+impl Seam {
+    /// A cut over which time does not go back.
+    fn none(cut: usize) -> Seam {
+        Seam {
+            start: cut,
+            end: cut,
+            cut,
+            time: i64::MIN,
+        }
+    }
+
+    /// Whether a line of the seam is the later part's.
+    #[must_use]
+    pub fn is_later(&self, place: usize, time: Option<i64>) -> bool {
+        time.map_or(place >= self.cut, |time| time >= self.time)
+    }
+}
+
 impl File {
+    /// The seams at the start and the end of a part.
+    #[must_use]
+    pub fn seams_of(&self, part: usize) -> [Seam; 2] {
+        [part, part + 1].map(|at| {
+            let cut = self.cuts.get(at).copied().unwrap_or(0);
+            self.seams.get(at).copied().unwrap_or(Seam::none(cut))
+        })
+    }
+
     /// The text.
     #[must_use]
     pub fn text(&self) -> &[u8] {
@@ -217,6 +263,14 @@ pub enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
+    /// When it was; not known of holes.
+    pub fn time(&self) -> Option<i64> {
+        match self {
+            Step::Event(event) => Some(event.time),
+            Step::Hole => None,
+        }
+    }
+
     /// Whether it is about a task: a hole may be about any.
     pub fn is_of(&self, upid: i64) -> bool {
         match self {
@@ -253,9 +307,9 @@ pub fn is_hole(line: &[u8]) -> bool {
 /// Cuts a text into parts of about `part_bytes`, at line ends, and where it can be had so that no time
 /// after the cut is earlier than one before it: then the parts follow each other in time.
 #[must_use]
-pub fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
+pub fn cut(text: &[u8], part_bytes: usize) -> Vec<Seam> {
     let part_bytes = part_bytes.max(1);
-    let mut cuts = vec![0];
+    let mut cuts = vec![Seam::none(0)];
     let mut last = 0;
     while text.len() - last > part_bytes + part_bytes / 2 {
         let target = last + part_bytes;
@@ -263,25 +317,48 @@ pub fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
             break;
         };
         let line_start = target + newline + 1;
-        let place = quiet_place(text, line_start).max(last + 1);
-        if place >= text.len() {
+        let seam = match quiet_place(text, line_start) {
+            Some(place) => Seam::none(place.max(last + 1)),
+            None => seam_at(text, line_start, last),
+        };
+        if seam.end >= text.len() {
             break;
         }
-        cuts.push(place);
-        last = place;
+        cuts.push(seam);
+        last = seam.end;
     }
-    cuts.push(text.len());
+    cuts.push(Seam::none(text.len()));
     cuts
 }
 
+/// The lines around `at`, none of them before `least`.
+fn seam_at(text: &[u8], at: usize, least: usize) -> Seam {
+    let before = lines_before(text, at, SEAM_BYTES).take(SEAM_LINES);
+    let start = before.map(|(_, place)| place).last().unwrap_or(at);
+    let behind = lines_after(text, at, SEAM_BYTES).take(SEAM_LINES);
+    let end = behind.map(|(line, place)| place + line.len() + 1).last();
+    let first = events_after(text, at, SEAM_BYTES).next();
+    match (first, end) {
+        (Some((first, _)), Some(end)) => Seam {
+            start: start.max(least),
+            end: end.min(text.len()),
+            cut: at,
+            time: first.time,
+        },
+        _ => Seam::none(at),
+    }
+}
+
 /// A line start at or soon after `at` over which time does not go back.
-fn quiet_place(text: &[u8], at: usize) -> usize {
+fn quiet_place(text: &[u8], at: usize) -> Option<usize> {
     let latest = lines_before(text, at, 1 << 16)
         .take(CUT_LINES)
         .filter_map(|(line, _)| parse_line(line))
         .map(|line| line.time)
         .max();
-    let Some(mut latest) = latest else { return at };
+    let Some(mut latest) = latest else {
+        return Some(at);
+    };
     let after: Vec<(i64, usize)> = events_after(text, at, 1 << 16)
         .take(2 * CUT_LINES)
         .map(|(line, place)| (line.time, place))
@@ -292,11 +369,11 @@ fn quiet_place(text: &[u8], at: usize) -> usize {
     }
     for (index, (time, place)) in after.iter().take(CUT_LINES).enumerate() {
         if latest <= earliest[index] {
-            return if index == 0 { at } else { *place };
+            return Some(if index == 0 { at } else { *place });
         }
         latest = latest.max(*time);
     }
-    at
+    None
 }
 
 #[cfg(test)]
@@ -331,8 +408,10 @@ mod tests {
         }
         let cuts = cut(text.as_bytes(), 1000);
         assert!(cuts.len() > 20);
-        for place in &cuts[1..cuts.len() - 1] {
-            let index = starts.iter().position(|start| start.0 == *place).unwrap();
+        for seam in &cuts[1..cuts.len() - 1] {
+            assert_eq!((seam.start, seam.end), (seam.cut, seam.cut));
+            let index = starts.iter().position(|start| start.0 == seam.cut);
+            let index = index.unwrap();
             let before = starts[..index].iter().map(|start| start.1).max();
             let after = starts[index..].iter().map(|start| start.1).min();
             assert!(before <= after, "cut at line {index}");

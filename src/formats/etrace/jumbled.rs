@@ -9,12 +9,12 @@
 //! task are in order, so that sorting each stretch sorts them all.
 
 use std::collections::VecDeque;
-use std::sync::RwLock;
+use std::sync::{Arc, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
 
 use super::file::{File, LONG_LINE, Step, line_at, lines_after};
-use super::line::Payload;
+use super::line::{Payload, parse_line};
 
 /// The places of the first and the last line of a stretch.
 type Stretch = (u64, u64);
@@ -41,7 +41,29 @@ fn push(list: &mut Vec<Stretch>, mut stretch: Stretch) {
 
 /// The stretches of a file.
 #[derive(Debug, Default)]
-pub struct Jumbled(RwLock<FxHashMap<i64, Vec<Stretch>>>);
+pub struct Jumbled(RwLock<FxHashMap<i64, Vec<Arc<Known>>>>);
+
+/// A stretch, and once somebody asked for them its lines: (time, place), in order.
+#[derive(Debug)]
+struct Known {
+    stretch: Stretch,
+    lines: OnceLock<Vec<(i64, usize)>>,
+}
+
+impl Known {
+    /// The lines of `upid`, and the holes.
+    fn lines(&self, text: &[u8], upid: i64) -> &[(i64, usize)] {
+        self.lines.get_or_init(|| {
+            let start = usize::try_from(self.stretch.0).unwrap_or(usize::MAX);
+            let lines = lines_after(text, start, usize::MAX);
+            let lines = lines.take_while(|(_, place)| *place as u64 <= self.stretch.1);
+            let steps = lines.filter_map(|(line, at)| Some((Step::of_line(line).next()?, at)));
+            let mut lines = in_order(steps);
+            lines.retain(|(_, step, _)| step.is_of(upid));
+            lines.into_iter().map(|(time, _, at)| (time, at)).collect()
+        })
+    }
+}
 
 impl Jumbled {
     /// Takes in those of a part.
@@ -52,28 +74,29 @@ impl Jumbled {
         let Ok(mut all) = self.0.write() else {
             return;
         };
-        for (upid, stretches) in found.0 {
+        for (upid, mut stretches) in found.0 {
             let list = all.entry(upid).or_default();
-            list.extend(stretches);
-            list.sort_unstable();
-            let mut joined = Vec::with_capacity(list.len());
-            for stretch in list.drain(..) {
+            stretches.extend(list.drain(..).map(|known| known.stretch));
+            stretches.sort_unstable();
+            let mut joined = Vec::with_capacity(stretches.len());
+            for stretch in stretches {
                 push(&mut joined, stretch);
             }
-            *list = joined;
+            let known = joined.into_iter().map(|stretch| Known {
+                stretch,
+                lines: OnceLock::new(),
+            });
+            *list = known.map(Arc::new).collect();
         }
     }
 
-    /// Those of a task from `place` on, in order.
-    fn of(&self, upid: i64, place: u64) -> Vec<Stretch> {
-        let Ok(all) = self.0.read() else {
-            return Vec::new();
-        };
-        let Some(list) = all.get(&upid) else {
-            return Vec::new();
-        };
-        let first = list.partition_point(|stretch| stretch.1 < place);
-        list.get(first..).unwrap_or(&[]).to_vec()
+    /// The first of a task that ends at `place` or behind it.
+    fn at(&self, upid: i64, place: usize) -> Option<Arc<Known>> {
+        let all = self.0.read().ok()?;
+        let list = all.get(&upid)?;
+        let place = place as u64;
+        let first = list.partition_point(|known| known.stretch.1 < place);
+        list.get(first).cloned()
     }
 }
 
@@ -87,18 +110,28 @@ pub fn steps_behind<'a>(
 ) -> impl Iterator<Item = Step<'a>> {
     let text = file.text();
     let upid = line.upid;
-    let mut stretches = file.jumbled.of(upid, place as u64).into_iter().peekable();
+    let mut stretch = file.jumbled.at(upid, place);
+    // The first line of the stretch that is not told yet, where we are in it.
+    let mut inside = None;
     let mut waiting: VecDeque<Step<'a>> = VecDeque::new();
     let mut at = next;
-    if let Some((first, last)) = stretches.next_if(|stretch| stretch.0 <= place as u64) {
-        let mut steps = sorted(text, upid, (first, last));
-        let is_line = |step: &Step<'_>| match step {
-            Step::Event(event) => std::ptr::eq(event.tag, line.tag),
-            Step::Hole => false,
-        };
-        let own = steps.iter().position(is_line);
-        waiting.extend(steps.drain(own.map_or(0, |own| own + 1)..));
-        at = behind(text, last).max(next);
+    if let Some(known) = &stretch
+        && known.stretch.0 <= place as u64
+    {
+        // What the event is in may start before it.
+        let start = text
+            .get(..place)
+            .and_then(|before| memchr::memrchr(b'\n', before));
+        let start = start.map_or(0, |newline| newline + 1);
+        let whole = line_at(text, start).map_or(&[][..], |(whole, _)| whole);
+        let time = parse_line(whole).map_or(line.time, |first| first.time);
+        let lines = known.lines(text, upid);
+        inside = Some(lines.partition_point(|known| *known <= (time, start)));
+        let rest = Step::of_line(whole).skip_while(|step| match step {
+            Step::Event(event) => !std::ptr::eq(event.tag, line.tag),
+            Step::Hole => true,
+        });
+        waiting.extend(rest.skip(1).filter(|step| step.is_of(upid)));
     }
     let mut left = limit;
     std::iter::from_fn(move || {
@@ -109,62 +142,54 @@ pub fn steps_behind<'a>(
             if left == 0 {
                 return None;
             }
-            let end = match stretches.next_if(|stretch| stretch.0 <= at as u64) {
-                Some(stretch) => {
-                    waiting.extend(sorted(text, upid, stretch));
-                    behind(text, stretch.1).max(at + 1)
+            let (here, is_behind) = match (&stretch, &mut inside) {
+                (Some(known), Some(index)) => match known.lines(text, upid).get(*index) {
+                    Some((_, here)) => {
+                        *index += 1;
+                        (*here, false)
+                    }
+                    None => {
+                        let last = usize::try_from(known.stretch.1).unwrap_or(usize::MAX);
+                        at = line_at(text, last).map_or(text.len(), |(_, next)| next);
+                        inside = None;
+                        stretch = file.jumbled.at(upid, at);
+                        continue;
+                    }
+                },
+                (Some(known), inside) if known.stretch.0 <= at as u64 => {
+                    *inside = Some(0);
+                    continue;
                 }
-                None => {
-                    let (line, end) = line_at(text, at)?;
-                    waiting.extend(Step::of_line(line).filter(|step| step.is_of(upid)));
-                    end
-                }
+                _ => (at, true),
             };
-            left = left.saturating_sub((end - at).min(LONG_LINE));
-            at = end;
+            let (line, end) = line_at(text, here)?;
+            waiting.extend(Step::of_line(line).filter(|step| step.is_of(upid)));
+            left = left.saturating_sub((end - here).min(LONG_LINE));
+            if is_behind {
+                at = end;
+            }
         }
     })
 }
 
-/// Where the line behind the one at `place` starts.
-fn behind(text: &[u8], place: u64) -> usize {
-    let place = usize::try_from(place).unwrap_or(usize::MAX);
-    line_at(text, place).map_or(text.len(), |(_, next)| next)
-}
-
-/// What a task says in a stretch, in order of time.
-fn sorted<'a>(text: &'a [u8], upid: i64, (first, last): Stretch) -> Vec<Step<'a>> {
-    let start = usize::try_from(first).unwrap_or(usize::MAX);
-    let lines = lines_after(text, start, usize::MAX);
-    let lines = lines.take_while(|(_, place)| *place as u64 <= last);
-    let steps = lines.flat_map(|(line, _)| Step::of_line(line));
-    let mut steps = in_order(steps.map(|step| (step, ())));
-    steps.retain(|step| step.0.is_of(upid));
-    steps.into_iter().map(|step| step.0).collect()
-}
-
-/// Steps in order of time, each with what was given with it. A hole is told of before the next line of its CPU: it goes
-/// with that.
-pub fn in_order<'a, T>(steps: impl Iterator<Item = (Step<'a>, T)>) -> Vec<(Step<'a>, T)> {
-    let mut timed: Vec<(i64, (Step<'a>, T))> = Vec::new();
+/// Steps in order of time, each with its time and what was given with it. A hole is told of before the next line of its
+/// CPU: it goes with that.
+pub fn in_order<'a, T>(steps: impl Iterator<Item = (Step<'a>, T)>) -> Vec<(i64, Step<'a>, T)> {
+    let mut timed: Vec<(i64, Step<'a>, T)> = Vec::new();
     let mut holes = 0;
     for (step, with) in steps {
-        match step {
-            Step::Hole => holes += 1,
-            Step::Event(event) => {
+        match step.time() {
+            None => holes += 1,
+            Some(time) => {
                 for hole in timed.iter_mut().rev().take(std::mem::take(&mut holes)) {
-                    hole.0 = event.time;
+                    hole.0 = time;
                 }
             }
         }
-        let time = match step {
-            Step::Hole => i64::MAX,
-            Step::Event(event) => event.time,
-        };
-        timed.push((time, (step, with)));
+        timed.push((step.time().unwrap_or(i64::MAX), step, with));
     }
     timed.sort_by_key(|step| step.0);
-    timed.into_iter().map(|step| step.1).collect()
+    timed
 }
 
 #[cfg(test)]
@@ -184,8 +209,10 @@ mod tests {
         more.goes_back(7, 5, 12);
         more.goes_back(7, 90, 95);
         all.add(more);
-        assert_eq!(all.of(7, 0), [(5, 20), (30, 80), (90, 95)]);
-        assert_eq!(all.of(7, 81), [(90, 95)]);
-        assert_eq!(all.of(8, 0), []);
+        let at = |upid, place| all.at(upid, place).map(|known| known.stretch);
+        assert_eq!(at(7, 0), Some((5, 20)));
+        assert_eq!(at(7, 21), Some((30, 80)));
+        assert_eq!(at(7, 81), Some((90, 95)));
+        assert_eq!((at(7, 96), at(8, 0)), (None, None));
     }
 }

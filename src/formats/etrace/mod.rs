@@ -10,8 +10,8 @@
 //! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
 //! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
 //! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
-//! in `around`; halves of calls that may be another's in `lost_pairs`. Keys of tasks come from `upids`, any call again in
-//! full from `describe`.
+//! in `around`; lines that are out of order in `order` and `jumbled`; halves of calls that may be another's in
+//! `lost_pairs`. Keys of tasks come from `upids`, any call again in full from `describe`.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
 //! known only where the old clone call made it), signals, failed execs, and what happens between lines.
@@ -107,7 +107,8 @@ impl EtraceReader {
         let is_copy = copy.is_some();
         let input = copy.unwrap_or(input);
         let text = input.bytes();
-        let cuts = file::cut(text, part_bytes);
+        let seams = file::cut(text, part_bytes);
+        let cuts: Vec<usize> = seams.iter().map(|seam| seam.cut).collect();
         let head = Head::of(text);
         let mut diagnostics = Diagnostics::default();
         if !text.is_empty() && text.last() != Some(&b'\n') {
@@ -149,6 +150,7 @@ impl EtraceReader {
                 upids: Upids::new(head.form, head.root),
                 kinds: Kinds::default(),
                 cuts,
+                seams,
                 line_counts: file::LineCounts::new(parts.len()),
                 environments: AtomicU64::new(u64::MAX),
                 pieces: None,

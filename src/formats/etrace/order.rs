@@ -132,15 +132,16 @@ pub(super) fn in_file_order(
     job: &Job,
 ) -> Result<Order, ReadError> {
     let text = emitter.file.text();
-    let mut outliers = Outliers::new(text, start);
+    let [first, last_seam] = emitter.file.seams_of(part);
+    let mut outliers = Outliers::new(text, first.start);
     let mut window = Window::new();
     let mut holes: Vec<(usize, &[u8])> = Vec::new();
     let mut last = i64::MIN;
-    let mut at = start;
+    let mut at = first.start;
     let mut checked = start;
     let mut line_count = 0;
-    while at < end {
-        if at - checked >= CHECK_BYTES {
+    while at < last_seam.end {
+        if at.saturating_sub(checked) >= CHECK_BYTES {
             job.check()?;
             job.advance((at - checked) as u64);
             checked = at;
@@ -148,7 +149,24 @@ pub(super) fn in_file_order(
         let Some((line, next)) = line_at(text, at) else {
             break;
         };
-        let said = match parse_line(line) {
+        let read = parse_line(line);
+        line_count += 1;
+        if at < first.end || at >= last_seam.start {
+            line_count -= u64::from(!(start..end).contains(&at));
+            let time = read.as_ref().map(|payload| payload.time);
+            if at < first.end && !first.is_later(at, time) {
+                if let Some(payload) = read {
+                    emitter.pass_over(&payload, at);
+                }
+                at = next;
+                continue;
+            }
+            if at >= last_seam.start && last_seam.is_later(at, time) {
+                at = next;
+                continue;
+            }
+        }
+        let said = match read {
             Some(mut payload) => {
                 last = outliers.corrected(payload.time, next);
                 emitter.put_right(&mut payload, at, last);
@@ -168,7 +186,6 @@ pub(super) fn in_file_order(
             }),
         }
         at = next;
-        line_count += 1;
         if window.is_full() {
             window.pass_on(WINDOW_LINES / 2, emitter);
             if emitter.order == Order::GoesBack {
@@ -198,17 +215,33 @@ pub(super) fn in_time_order(
     job: &Job,
 ) -> Result<(), ReadError> {
     let text = emitter.file.text();
-    let mut outliers = Outliers::new(text, start);
+    let [first, last_seam] = emitter.file.seams_of(part);
+    let mut outliers = Outliers::new(text, first.start);
+    let mut line_count = 0;
     let mut lines: Vec<(i64, usize)> = Vec::new();
     // How many of the latest lines are holes, or behind one.
     let mut holes = 0;
-    let mut at = start;
+    let mut at = first.start;
     let mut last = i64::MIN;
-    while at < end {
+    while at < last_seam.end {
         let Some((line, next)) = line_at(text, at) else {
             break;
         };
-        if let Some(mut payload) = parse_line(line) {
+        line_count += u64::from((start..end).contains(&at));
+        let read = parse_line(line);
+        let time = read.as_ref().map(|payload| payload.time);
+        if at < first.end && !first.is_later(at, time) {
+            if let Some(payload) = read {
+                emitter.pass_over(&payload, at);
+            }
+            at = next;
+            continue;
+        }
+        if at >= last_seam.start && last_seam.is_later(at, time) {
+            at = next;
+            continue;
+        }
+        if let Some(mut payload) = read {
             last = outliers.corrected(payload.time, next);
             emitter.put_right(&mut payload, at, last);
             // Those that wait for it go with it.
@@ -225,7 +258,7 @@ pub(super) fn in_time_order(
         line.0 = i64::MAX;
     }
     job.check()?;
-    emitter.file.line_counts.set(part, lines.len() as u64);
+    emitter.file.line_counts.set(part, line_count);
     lines.sort_by_key(|line| line.0);
     for (count, (time, at)) in lines.into_iter().enumerate() {
         if count % CHECK_LINES == 0 {

@@ -258,3 +258,78 @@ fn flags_and_failed_calls_are_said_in_words() {
     let kind = directory.kinds[usize::from(part.events.kind(3).0)];
     assert_eq!(directory.strings.bytes(kind.name), b"Novel");
 }
+
+/// Lines of a few tasks, and the same displaced by less than 60 lines.
+fn in_order_and_not() -> [Vec<u8>; 2] {
+    let tasks = [1_i64, 2, 3].map(|serial| (serial << 22) | (100 + serial));
+    let mut lines: Vec<String> = Vec::new();
+    for round in 0..400 {
+        for it in tasks {
+            let name = format!("/w/{round}");
+            let size = name.len();
+            for body in [
+                format!("RenameFrom|fnamesize={size}"),
+                format!("RF|{name}"),
+                format!("RenameTo|fnamesize={}", size + 1),
+                format!("RT|{name}x"),
+                format!("Open|fnamesize={size},forigsize={size},flags=577,mode=420,fd=3"),
+                format!("FN|{name}"),
+                format!("FO|{name}"),
+                "Close|fd=3".to_owned(),
+            ] {
+                let time = lines.len();
+                lines.push(format!("0: {it},0,1,{time}!{body}\n"));
+            }
+        }
+    }
+    let mut seed = 7_u64;
+    let mut moved: Vec<(usize, &String)> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        moved.push((at + (seed >> 33) as usize % 60, line));
+    }
+    moved.sort_by_key(|line| line.0);
+    let moved: Vec<u8> = moved.into_iter().flat_map(|line| line.1.bytes()).collect();
+    [lines.concat().into_bytes(), moved]
+}
+
+#[test]
+fn lines_out_of_order_around_a_cut_are_joined() {
+    // Times tell lines apart, places do not.
+    let told = |bytes: &[u8], part_bytes: usize| {
+        let (reader, parts) = read(bytes, part_bytes);
+        let mut all: Vec<String> = Vec::new();
+        for (part, columns) in parts.iter().enumerate() {
+            assert!(columns.diagnostics.is_empty(), "{:?}", columns.diagnostics);
+            for at in 0..columns.events.len() as u32 {
+                let row = columns.events.row(at);
+                let detail = reader.describe(EventRef {
+                    part: part as u32,
+                    place: row.place,
+                    time: row.time,
+                    kind: row.kind,
+                    thread: row.thread,
+                });
+                all.push(format!("{} {}", row.time, detail.line()));
+            }
+            let text = |id: StringId| String::from_utf8_lossy(columns.strings.bytes(id));
+            for row in &columns.files {
+                let time = columns.events.time(row.event);
+                let [path, other] = [row.path, row.other_path].map(text);
+                all.push(format!("{time} {:?} {path} {other}", row.op));
+            }
+        }
+        all.sort();
+        (all, parts.len())
+    };
+    let [in_order, moved] = in_order_and_not();
+    let (expected, _) = told(&in_order, PART_BYTES);
+    assert_eq!(expected.len(), 400 * 3 * 7);
+    for part_bytes in [PART_BYTES, 200_000, 70_001] {
+        let (all, parts) = told(&moved, part_bytes);
+        assert_eq!(parts > 1, part_bytes < PART_BYTES);
+        let differ = all.iter().zip(&expected).find(|(a, b)| a != b);
+        assert_eq!(differ, None, "parts of {part_bytes} bytes");
+        assert_eq!(all.len(), expected.len());
+    }
+}
