@@ -90,6 +90,10 @@ pub struct Encoder<'a, 't> {
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
     pub(super) last_counter: u32,
+    /// The time of the record that was written last, of those that have one.
+    pub(super) anchor: Option<i64>,
+    /// Whether the item at hand became a record without a time.
+    pub(super) is_untimed: bool,
     /// What that file's string indices are here.
     pub source_names: SourceNames<'a>,
     /// Finds events quickly that lie near each other.
@@ -121,6 +125,8 @@ impl<'a, 't> Encoder<'a, 't> {
             own: None,
             listed: None,
             last_counter: u32::MAX,
+            anchor: None,
+            is_untimed: false,
             source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
             at_hand: None,
@@ -177,7 +183,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// What is true of an argument stands there already: what was cut before says when it really was.
-    fn without_said<'m>(&mut self, more: &[Arg<'m>]) -> Vec<Arg<'m>> {
+    pub(super) fn without_said<'m>(&mut self, more: &[Arg<'m>]) -> Vec<Arg<'m>> {
         let own = self.take_args();
         let is_said = |arg: &&Arg<'_>| own.iter().any(|own| own.name == arg.name);
         let not_said = more.iter().filter(|arg| !is_said(arg)).cloned().collect();
@@ -274,8 +280,22 @@ impl<'a, 't> Encoder<'a, 't> {
             What::WakeupOfReady => self.wakeup_of_ready(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
-            What::Loss => self.records.buffer_full(),
+            What::Loss => {
+                self.is_untimed = true;
+                self.records.buffer_full();
+            }
         }
+        if !std::mem::take(&mut self.is_untimed) {
+            self.anchor = Some(item.time);
+        }
+    }
+
+    /// Whether what has no time of its own would be read as of another one, as what had its time stands not before it.
+    /// What a whole export begins with is of the first time that comes.
+    pub(super) fn lacks_anchor(&self, time: i64) -> bool {
+        let chosen = self.source.chosen;
+        let is_part = || chosen.is_narrowed() || chosen.span.start > self.source.trace.span.start;
+        self.anchor.map_or_else(is_part, |anchor| anchor != time)
     }
 
     pub(super) fn name_bytes(&self, id: StringId) -> &'a [u8] {

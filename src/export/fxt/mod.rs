@@ -274,6 +274,11 @@ fn write_with(
         "events have more than 15 arguments: the others are in 'more', as JSON",
     );
     note(
+        written.counts.moved_blobs,
+        "blob has no time of its own, and what it followed is left out: it is of what comes before it now",
+        "blobs have no time of their own, and what they followed is left out: they are of what comes before them now",
+    );
+    note(
         written.counts.cut_scheduling,
         "argument of a switch or wakeup was too long for its record: it is cut there",
         "arguments of switches and wakeups were too long for their records: they are cut there",

@@ -3,7 +3,7 @@
 use super::args::{self, MOST_ARG_WORDS};
 use super::encode::Encoder;
 use super::item::Item;
-use super::records::{EventType, Head, ThreadKoids};
+use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
 use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
@@ -42,7 +42,8 @@ impl<'a> Encoder<'a, '_> {
             && let Some(object) = fxt.object(event.row.place)
         {
             let owner = object.process.map_or(Ok(thread), Err);
-            return self.object((fxt, event.row.place), object.pointer, owner, name);
+            let time = Some(item.time);
+            return self.object((fxt, event.row.place, time), object.pointer, owner, name);
         }
         let attached = args::blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
@@ -60,6 +61,8 @@ impl<'a> Encoder<'a, '_> {
                 return self.large_instant(item, thread, (category, name), &payload);
             }
             let (category, name) = (self.name_bytes(category), self.name_bytes(name));
+            self.is_untimed = true;
+            self.records.counts.moved_blobs += u64::from(self.lacks_anchor(item.time));
             return self.records.blob(name, category, blob_type, &payload);
         }
         if let Some(payload) = args::payload_of(&self.fields) {
@@ -75,7 +78,7 @@ impl<'a> Encoder<'a, '_> {
 
     fn object(
         &mut self,
-        (fxt, place): (FxtSource<'a>, u64),
+        (fxt, place, time): (FxtSource<'a>, u64, Option<i64>),
         pointer: u64,
         owner: Result<ThreadKoids, u64>,
         name: StringId,
@@ -90,7 +93,13 @@ impl<'a> Encoder<'a, '_> {
                 self.listed = own.map(list);
             }
         }
-        self.prepare(&[], MOST_ARG_WORDS);
+        self.is_untimed = true;
+        let mut more = Vec::new();
+        if let Some(time) = time.filter(|&time| self.lacks_anchor(time)) {
+            let time = time.saturating_add(self.source.shift);
+            more = self.without_said(&[Arg::new("really_at_ns", ArgValue::Int64(time))]);
+        }
+        self.prepare(&more, MOST_ARG_WORDS);
         let name = self.records.exact_name(self.name_bytes(name));
         self.records.userspace_object(pointer, owner, name);
     }
@@ -106,7 +115,9 @@ impl<'a> Encoder<'a, '_> {
         let (process, _) = self.source.koids.thread(self.events.thread(id));
         let (_, name) = self.names_of(event.row.kind);
         let owner = Err(object.process.unwrap_or(process));
-        self.object((fxt, event.row.place), object.pointer, owner, name);
+        // Those from before the range are of its start, whatever comes first there.
+        let time = Some(item.time).filter(|&time| time == event.row.time.0);
+        self.object((fxt, event.row.place, time), object.pointer, owner, name);
     }
 
     /// The word for a scope of the point at hand that is not the thread's.

@@ -143,6 +143,8 @@ pub struct RecordCounts {
     pub cut_names: u64,
     /// Events whose arguments past the 14th went into `more`.
     pub packed: u64,
+    /// Blobs that are read as of another time.
+    pub moved_blobs: u64,
     /// Arguments of switches and wakeups that were cut.
     pub cut_scheduling: u64,
 }
@@ -166,6 +168,7 @@ impl RecordCounts {
         self.cut_names += other.cut_names;
         self.packed += other.packed;
         self.cut_scheduling += other.cut_scheduling;
+        self.moved_blobs += other.moved_blobs;
     }
 
     /// Event records of a type.

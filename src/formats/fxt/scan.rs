@@ -114,6 +114,7 @@ pub fn scan<O: Order>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
         first_timed: None,
         provider_timed: vec![None],
         untimed: Vec::new(),
+        said_times: Vec::new(),
         holes: Vec::new(),
         recent_pairs: vec![(0, 0, ThreadKey::IDLE); 256],
         recent_tids: vec![0; 256],
@@ -132,6 +133,8 @@ pub(super) struct Scanner<'a, O> {
     provider_timed: Vec<Option<u64>>,
     /// Records without a time, each with the record whose time it takes.
     pub(super) untimed: Vec<(u64, Option<u64>)>,
+    /// Objects that say when they were registered, each with that time.
+    pub(super) said_times: Vec<(u64, i64)>,
     pub(super) holes: Vec<(u64, ProviderSlot, Option<u64>)>,
     /// Direct-mapped: what was registered lately need not be looked up.
     recent_pairs: Vec<(u64, u64, ThreadKey)>,
@@ -484,6 +487,9 @@ impl<'a, O: Order> Scanner<'a, O> {
 
     fn userspace_object(&mut self, header: u64, record: Words<'a, O>, at: usize) {
         self.untimed.push((at as u64, self.last_timed));
+        let said_time = self.really_at(header, record, at as u64);
+        self.said_times
+            .extend(said_time.map(|time| (at as u64, time)));
         let thread = bits(header, 16, 23) as u8;
         let process = if thread == 0 {
             if object_owner_words(header, record) == 2 {
@@ -498,6 +504,25 @@ impl<'a, O: Order> Scanner<'a, O> {
             let process = process.unwrap_or(0);
             self.found.objects.push((process, pointer, at as u64));
         }
+    }
+
+    /// When an object was registered, where our own exporter left out what stood before it.
+    fn really_at(&self, header: u64, record: Words<'a, O>, at: u64) -> Option<i64> {
+        let mut next = 2 + object_owner_words(header, record);
+        read_text(bits(header, 24, 39), record, &mut next)?;
+        let mut args = Args::new(record, next, bits(header, 40, 43));
+        let text = |name: TextRef<'a>| match name {
+            TextRef::Inline(bytes) => Some(bytes),
+            TextRef::Index(index) => {
+                let place = self.found.tables.string_at(self.slot, index, at)?;
+                string_bytes(self.file, place)
+            }
+        };
+        args.find_map(|arg| match arg.value {
+            ArgValue::Int64(time) if text(arg.name) == Some(b"really_at_ns") => Some(time),
+            _ => None,
+        })
+        .filter(|time| (0..i64::MAX).contains(time))
     }
 
     fn large(&mut self, header: u64, record: Words<'a, O>, at: usize) {

@@ -95,6 +95,13 @@ impl<O: Order> Scanner<'_, O> {
             let time = timed(&self, from);
             self.found.untimed.push((place, time));
         }
+        for (place, time) in std::mem::take(&mut self.said_times) {
+            let untimed = &mut self.found.untimed;
+            let found = untimed.binary_search_by_key(&place, |entry| entry.0);
+            if let Some(entry) = found.ok().and_then(|index| untimed.get_mut(index)) {
+                entry.1 = time;
+            }
+        }
         for (place, slot, last) in std::mem::take(&mut self.holes) {
             let start = timed(&self, last);
             let end = self.next_time(slot, place).unwrap_or(start).max(start);

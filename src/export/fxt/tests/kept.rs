@@ -609,3 +609,72 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
     let marks = rows.filter(|row| ["s", "t", "f"].map(Some).contains(&row["ph"].as_str()));
     assert_eq!(marks.count(), 12);
 }
+
+#[test]
+fn objects_keep_their_time_where_what_they_followed_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        out.event(head(EventType::Instant, 100, 12), &[], None);
+        out.event(head(EventType::Instant, 200, 11), &[], None);
+        for (pointer, name) in [(0x10, "first"), (0x20, "second")] {
+            out.prepare(&[Arg::new("size", ArgValue::UInt32(64))]);
+            let name = out.name(name);
+            out.userspace_object(pointer, Ok((10, 12)), name);
+        }
+        out.event(head(EventType::Instant, 300, 12), &[], None);
+        // Ends nothing.
+        out.event(head(EventType::End, 400, 11), &[], None);
+        out.prepare(&[]);
+        let name = out.name("third");
+        out.userspace_object(0x30, Ok((10, 12)), name);
+        out.blob(b"attached", b"", Some(1), b"bytes");
+        out.event(head(EventType::Instant, 500, 12), &[], None);
+    });
+    let times = |loaded: &LoadedTrace| -> Vec<(String, i64)> {
+        let trace = &loaded.trace;
+        let fxt = loaded.reader.fxt_source().unwrap();
+        let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)));
+        let objects = events.filter(|event| fxt.is_object(event.row.place));
+        let mut rows: Vec<_> = objects
+            .map(|event| {
+                let name = trace.kind_name(event.row.kind).into_owned();
+                (name, event.row.time.0)
+            })
+            .collect();
+        rows.sort();
+        rows
+    };
+    let expected = [("first", 200), ("second", 200), ("third", 400)];
+    let expected = expected.map(|(name, time)| (name.to_owned(), time));
+    assert_eq!(times(&source), expected);
+    let (all, summary) = cut(folder.path(), &source, &Selection::all());
+    assert_eq!(times(&all), expected);
+    assert_eq!(summary.notes, Vec::<String>::new());
+    let (tracks, _) = export::choices::tracks_named(&source.trace, "provider test");
+    let attached = Selection {
+        tracks,
+        ..Selection::all()
+    };
+    let (blob, summary) = cut(folder.path(), &source, &attached);
+    assert_eq!(blob.trace.instants.len(), 1);
+    let said = "1 blob has no time of its own, and what it followed is left out: it is of what comes before it now";
+    assert_eq!(summary.notes, [said]);
+    let threads = source.trace.threads.iter().zip(0..);
+    let selection = Selection {
+        threads: threads
+            .filter(|row| row.0.tid == 12)
+            .map(|row| ThreadId(row.1))
+            .collect(),
+        ..Selection::all()
+    };
+    let (part, _) = cut(folder.path(), &source, &selection);
+    assert_eq!(times(&part), expected);
+    let (range_of_it, _) = cut(folder.path(), &source, &range(150, 450));
+    assert_eq!(times(&range_of_it), expected);
+    let (again, _) = cut(folder.path(), &part, &Selection::all());
+    assert_eq!(times(&again), expected);
+    let first = (0..again.trace.events.len() as u32).map(EventId);
+    let mut first = first.filter(|&id| again.trace.events.time(id).0 == 200);
+    let said = fields_of(&again, first.next().unwrap());
+    assert_eq!((&*said["size"], &*said["really_at_ns"]), ("64", "200"));
+}
