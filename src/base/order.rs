@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// The first number of `range` for which `is_before` does not hold, or its end: for numbers what
 /// [`slice::partition_point`] is for slices.
+#[inline]
 pub fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {

@@ -34,18 +34,22 @@ pub trait Number: Copy + Send + Sync {
 }
 
 impl Number for i64 {
+    #[inline]
     fn widened(self) -> i64 {
         self
     }
+    #[inline]
     fn narrowed(wide: i64) -> i64 {
         wide
     }
 }
 
 impl Number for u32 {
+    #[inline]
     fn widened(self) -> i64 {
         i64::from(self)
     }
+    #[inline]
     fn narrowed(wide: i64) -> u32 {
         wide as u32
     }
@@ -214,6 +218,7 @@ impl<T: Number> Packed<T> {
     }
 
     /// How many of the first of these rows have values that come before, where those that do stand first.
+    #[inline]
     #[must_use]
     pub fn partition_point(&self, rows: Range<usize>, is_before: impl Fn(T) -> bool) -> usize {
         let first = rows.start;

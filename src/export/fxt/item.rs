@@ -85,19 +85,10 @@ impl Item {
             ..Item::new(what, (time, order), slice as u32, of)
         }
     }
-
-    /// Sorts as time and order do; of equal ones the one with the lower `number` comes first.
-    pub(super) fn key(&self, number: usize) -> u128 {
-        let time = (self.time as u64) ^ (1 << 63);
-        u128::from(time) << 64 | u128::from(self.order) << NUMBER_BITS | number as u128 & NUMBER
-    }
 }
 
-/// The bits of a key that are an item's number; an order has the rest of the lower half.
-const NUMBER_BITS: u32 = 28;
-pub(super) const NUMBER: u128 = (1 << NUMBER_BITS) - 1;
 /// The order behind all others.
-pub(super) const LAST_ORDER: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
+pub(super) const LAST_ORDER: u64 = (1 << 36) - 1;
 /// The orders below are those of losses (0) and whole slices, by their depth.
 const WHOLE_ORDERS: u64 = 1024;
 /// The orders of an event: its end, its begin, the end of what it also began, what is whole and begins with it.
@@ -117,6 +108,16 @@ pub struct Window {
 }
 
 impl Window {
+    /// One that holds all that was gathered.
+    pub fn of(gathered: Vec<Item>) -> Window {
+        let mut window = Window {
+            gathered,
+            ..Window::default()
+        };
+        window.sort();
+        window
+    }
+
     pub(super) fn sort(&mut self) {
         self.times.clear();
         self.times

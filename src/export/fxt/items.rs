@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use super::flows::FlowMark;
 use super::forms::{BeginsAround, Form, form_of};
 use super::item::{
-    END_ORDER, Item, LAST_ORDER, NUMBER, SliceFacts, What, Window, order_among, order_of,
-    order_of_end, order_of_inner_end, order_of_whole, order_of_whole_in,
+    END_ORDER, Item, LAST_ORDER, SliceFacts, What, Window, order_among, order_of, order_of_end,
+    order_of_inner_end, order_of_whole, order_of_whole_in,
 };
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins, StateBegins, TrueEnds};
@@ -185,17 +185,7 @@ impl<'a> Items<'a> {
         gathered.extend(self.counters_without_numbers());
         gathered.extend(losses::inside(trace, self.chosen));
         gathered.extend_from_slice(&self.objects.inside);
-        let mut order: Vec<u128> = gathered
-            .par_iter()
-            .enumerate()
-            .map(|(number, item)| item.key(number))
-            .collect();
-        order.par_sort_unstable();
-        let gathered: Vec<Item> = order
-            .par_iter()
-            .map(|key| gathered[(key & NUMBER) as usize])
-            .collect();
-        self.sparse = gathered;
+        self.sparse = Window::of(gathered).items;
     }
 
     fn choose_windows(&mut self) {
