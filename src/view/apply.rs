@@ -2,21 +2,21 @@
 
 use super::action::{Action, Direction, Marker, PaneFocus, Purpose, Question};
 use super::anchor::anchor_of;
-use super::arrange::{arrange, reveal_row, show_lane};
+use super::arrange::{arrange, reveal_row};
 use super::dock::Docking;
 use super::export_order::ExportOrder;
 use super::flags::{self, Flagging};
 use super::history::{Past, Step};
 use super::locate;
+use super::looking::{focus, go, reveal, select_track, step};
 use super::rows::{Fold, Row, RowKey};
-use super::scale::{held_within, with_margin, zoomed};
+use super::scale::zoomed;
 use super::settings::Motion;
 use super::state::{Isolation, Search, SelectedLast, ViewState};
 use super::text_order::TextOrder;
 use super::undo;
 use crate::base::{Nanos, TimeSpan};
 use crate::load::Reading;
-use crate::query::Item;
 use crate::trace::{EventId, SourceId, Trace};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -409,20 +409,6 @@ fn deselect(state: &mut ViewState) {
     state.path.clear();
 }
 
-fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
-    let lacking = (super::scale::MIN_SPAN.0 - span.duration().0).max(0);
-    let span = TimeSpan::new(
-        span.start - Nanos(lacking / 2),
-        span.end + Nanos(lacking - lacking / 2),
-    );
-    let span = held_within(span, state.bounds());
-    if span != state.span {
-        state.history.leave(state.place(), step, now);
-        state.span = span;
-        state.motion = Motion::Glide;
-    }
-}
-
 /// Changes the panes; the tabs at hand stay those that were, or become those of a pane that is opened.
 fn change_dock(state: &mut ViewState, what: Docking) {
     let opened = match &what {
@@ -441,80 +427,6 @@ fn change_dock(state: &mut ViewState, what: Docking) {
     let at_hand = opened.or_else(|| fellows.into_iter().find(is_open));
     let seen = at_hand.and_then(|name| Some(state.dock.front_at(Some(&name))?.to_owned()));
     state.pane_at_hand = seen;
-}
-
-/// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.
-fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
-    let of_item = trace.and_then(|trace| locate::span_of(trace, state.selected?));
-    let selected = match state.selected_last {
-        SelectedLast::Item => of_item.or(state.range),
-        SelectedLast::Range => state.range.or(of_item),
-    };
-    let target = match selected {
-        Some(span) => held_within(with_margin(span, 10), state.bounds()),
-        None => state.bounds(),
-    };
-    let target = if target == state.span {
-        state.bounds()
-    } else {
-        target
-    };
-    go(state, target, Step::Jump, now);
-}
-
-/// Selects what `next` finds from the selected item, and brings it into view.
-fn step(
-    state: &mut ViewState,
-    trace: Option<&Trace>,
-    now: Duration,
-    next: impl Fn(&Trace, Item) -> Option<Item>,
-) {
-    if let (Some(trace), Some(item)) = (trace, state.selected)
-        && let Some(next) = next(trace, item)
-    {
-        state.selected = Some(next);
-        reveal(state, next, Some(trace), now);
-    }
-}
-
-/// The row of what is selected or pointed at, for all time; if it is selected so already, all rows.
-fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
-    if state.range.is_none() && state.area_rows.is_some() {
-        state.area_rows = None;
-        state.range = Some(state.trace_span);
-        return;
-    }
-    let of_selected = trace.and_then(|trace| {
-        let (row, _) = state
-            .rows
-            .of_lane(locate::lane_of(trace, state.selected?)?)?;
-        Some(row.key)
-    });
-    if let Some(key) = of_selected.or(state.pointed_row) {
-        state.range = None;
-        state.area_rows = Some(vec![key]);
-    }
-}
-
-/// Brings an item into view: opens what hides it, scrolls to it, and moves the span if it lies outside.
-fn reveal(state: &mut ViewState, item: Item, trace: Option<&Trace>, now: Duration) {
-    let Some(trace) = trace else { return };
-    if let Some(span) = locate::span_of(trace, item)
-        && (!state.span.overlaps(span) || span.duration().0 > state.span.duration().0)
-    {
-        let target = if span.duration().0 > state.span.duration().0 / 2 {
-            with_margin(span, 25)
-        } else {
-            let middle = span.start + Nanos(span.duration().0 / 2);
-            let half = Nanos(state.span.duration().0 / 2);
-            TimeSpan::new(middle - half, middle + half)
-        };
-        go(state, target, Step::Jump, now);
-    }
-    let Some(lane) = locate::lane_of(trace, item) else {
-        return;
-    };
-    show_lane(state, lane);
 }
 
 fn toggle(state: &mut ViewState, key: RowKey) {

@@ -1,0 +1,221 @@
+//! The outline made flat: which of its nodes are rows, what passes the filter, and how high each row and lane is.
+
+use super::outline::{Node, count_tracks};
+use super::row::{Fold, LANE_GAP, LaneKind, PADDING, Row, RowKey, RowKind};
+use super::rows::Wanted;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A row is at least this high, for its title.
+const MIN_HEIGHT: f32 = 22.0;
+/// A group's row.
+const GROUP_HEIGHT: f32 = 24.0;
+
+/// How many tracks are hidden, and how many of the others are not active.
+pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
+    let (mut hidden, mut inactive) = (0, 0);
+    for node in nodes {
+        if wanted.layout.hidden.contains(&node.key) {
+            hidden += count_tracks(node);
+            continue;
+        }
+        let below = left_out(&node.children, wanted);
+        hidden += below.0;
+        inactive += below.1;
+        let is_counted = wanted
+            .active
+            .is_some_and(|active| !active.contains(&node.key));
+        // What holds an active one is shown with it.
+        let is_seen = below.0 + below.1 < count_tracks(node) - usize::from(node.is_track());
+        inactive += usize::from(is_counted && !is_seen && node.is_track());
+    }
+    (hidden, inactive)
+}
+
+/// Whether a group around this node matched the filter already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passed {
+    NotYet,
+    Already,
+}
+
+pub(super) struct Flat<'a> {
+    wanted: Wanted<'a>,
+    words: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    pub(super) height: f32,
+    /// Closed rows, with what they hide.
+    closed: Vec<(u32, &'a Node)>,
+}
+
+impl<'a> Flat<'a> {
+    /// Which closed row hides which lane.
+    pub(super) fn covers(&self) -> FxHashMap<LaneKind, u32> {
+        fn note(node: &Node, row: u32, covers: &mut FxHashMap<LaneKind, u32>) {
+            for lane in &node.lanes {
+                covers.insert(lane.kind, row);
+            }
+            for child in &node.children {
+                note(child, row, covers);
+            }
+        }
+        let mut covers = FxHashMap::default();
+        for (row, node) in &self.closed {
+            note(node, *row, &mut covers);
+        }
+        covers
+    }
+
+    pub(super) fn new(wanted: Wanted<'a>) -> Flat<'a> {
+        let words = wanted.filter.split_whitespace().map(str::to_lowercase);
+        Flat {
+            wanted,
+            words: words.collect(),
+            rows: Vec::new(),
+            height: 0.0,
+            closed: Vec::new(),
+        }
+    }
+
+    fn title<'n>(&'n self, node: &'n Node) -> &'n str {
+        match self.wanted.layout.names.get(&node.key) {
+            Some(name) => name,
+            None => &node.title,
+        }
+    }
+
+    pub(super) fn matches(&self, node: &Node) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
+        let title = self.title(node).to_lowercase();
+        self.words
+            .iter()
+            .all(|word| title.contains(word.as_str()) || node.note.contains(word.as_str()))
+    }
+
+    fn any_below(&self, node: &Node) -> bool {
+        node.children
+            .iter()
+            .any(|child| self.matches(child) || self.any_below(child))
+    }
+
+    fn is_active(&self, node: &Node) -> bool {
+        let Some(active) = self.wanted.active else {
+            return true;
+        };
+        active.contains(&node.key) || node.children.iter().any(|child| self.is_active(child))
+    }
+
+    pub(super) fn add_all(
+        &mut self,
+        parent: Option<RowKey>,
+        nodes: &'a [Node],
+        depth: u8,
+        passed: Passed,
+    ) {
+        let Some(order) = self.wanted.layout.order.get(&parent) else {
+            for node in nodes {
+                self.add(node, depth, passed);
+            }
+            return;
+        };
+        let place: FxHashMap<RowKey, usize> = order.iter().copied().zip(0..).collect();
+        let mut sorted: Vec<&'a Node> = nodes.iter().collect();
+        sorted.sort_by_key(|node| place.get(&node.key).copied().unwrap_or(usize::MAX));
+        for node in sorted {
+            self.add(node, depth, passed);
+        }
+    }
+
+    pub(super) fn add(&mut self, node: &'a Node, depth: u8, passed: Passed) {
+        if self.wanted.layout.hidden.contains(&node.key) {
+            return;
+        }
+        let has_passed = passed == Passed::Already || self.matches(node);
+        if (!has_passed && !self.any_below(node)) || !self.is_active(node) {
+            return;
+        }
+        let is_filtering = !self.words.is_empty();
+        let fold = match self.wanted.layout.folds.get(&node.key) {
+            _ if !node.can_close() => Fold::None,
+            // What matches inside must be seen.
+            _ if is_filtering && !has_passed => Fold::Open,
+            Some(&fold) => fold,
+            None if node.is_open_at_first => Fold::Open,
+            None => Fold::Closed,
+        };
+        if fold == Fold::Closed {
+            self.closed.push((self.rows.len() as u32, node));
+        }
+        self.push(node, depth, fold);
+        if fold != Fold::Closed {
+            let passed = if has_passed && is_filtering {
+                Passed::Already
+            } else {
+                passed
+            };
+            self.add_all(
+                Some(node.key),
+                &node.children,
+                depth.saturating_add(1),
+                passed,
+            );
+        }
+    }
+
+    /// The note of a row; a group that tells how many lie in it tells how many of them are shown.
+    fn note_of(&self, node: &Node) -> Arc<str> {
+        let count = node.children.len();
+        let is_left_out = |child: &&Node| {
+            self.wanted.layout.hidden.contains(&child.key) || !self.is_active(child)
+        };
+        match node.children.iter().filter(is_left_out).count() {
+            some if some > 0 && *node.note == *count.to_string() => {
+                format!("{} of {count}", count - some).into()
+            }
+            _ => node.note.clone(),
+        }
+    }
+
+    fn push(&mut self, node: &Node, depth: u8, fold: Fold) {
+        let layout = self.wanted.layout;
+        let mut lanes = match fold {
+            Fold::Closed => node.closed_lanes.clone(),
+            Fold::None | Fold::Open => node.lanes.clone(),
+        };
+        let own = layout.heights.get(&node.key).copied().unwrap_or(100);
+        let factor = f32::from(own) * f32::from(self.wanted.percent) / 10_000.0;
+        let mut offset = PADDING;
+        for lane in &mut lanes {
+            lane.offset = offset;
+            lane.height = (lane.kind.height() * factor).round().max(3.0);
+            offset += lane.height + LANE_GAP;
+        }
+        let least = match node.kind {
+            RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
+            _ => MIN_HEIGHT,
+        };
+        if let [lane] = lanes.as_mut_slice() {
+            // A single lane stands in the middle of its row.
+            lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
+        }
+        let height = (offset - LANE_GAP + PADDING).max(least);
+        let title = match layout.names.get(&node.key) {
+            Some(name) => Arc::from(name.as_str()),
+            None => node.title.clone(),
+        };
+        self.rows.push(Row {
+            key: node.key,
+            kind: node.kind,
+            depth,
+            title,
+            note: self.note_of(node),
+            fold,
+            lanes,
+            top: self.height,
+            height,
+        });
+        self.height += height;
+    }
+}

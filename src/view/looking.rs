@@ -1,0 +1,101 @@
+//! Where the view goes, and what is selected on the way: to a span, to the selection, to the next item, to a track.
+
+use super::arrange::show_lane;
+use super::history::Step;
+use super::locate;
+use super::scale::{MIN_SPAN, held_within, with_margin};
+use super::settings::Motion;
+use super::state::{SelectedLast, ViewState};
+use crate::base::{Nanos, TimeSpan};
+use crate::query::Item;
+use crate::trace::Trace;
+use std::time::Duration;
+
+/// Shows a span, as far as it lies within the bounds; what was shown before is kept in the history.
+pub(super) fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
+    let lacking = (MIN_SPAN.0 - span.duration().0).max(0);
+    let span = TimeSpan::new(
+        span.start - Nanos(lacking / 2),
+        span.end + Nanos(lacking - lacking / 2),
+    );
+    let span = held_within(span, state.bounds());
+    if span != state.span {
+        state.history.leave(state.place(), step, now);
+        state.span = span;
+        state.motion = Motion::Glide;
+    }
+}
+
+/// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.
+pub(super) fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
+    let of_item = trace.and_then(|trace| locate::span_of(trace, state.selected?));
+    let selected = match state.selected_last {
+        SelectedLast::Item => of_item.or(state.range),
+        SelectedLast::Range => state.range.or(of_item),
+    };
+    let target = match selected {
+        Some(span) => held_within(with_margin(span, 10), state.bounds()),
+        None => state.bounds(),
+    };
+    let target = if target == state.span {
+        state.bounds()
+    } else {
+        target
+    };
+    go(state, target, Step::Jump, now);
+}
+
+/// Selects what `next` finds from the selected item, and brings it into view.
+pub(super) fn step(
+    state: &mut ViewState,
+    trace: Option<&Trace>,
+    now: Duration,
+    next: impl Fn(&Trace, Item) -> Option<Item>,
+) {
+    if let (Some(trace), Some(item)) = (trace, state.selected)
+        && let Some(next) = next(trace, item)
+    {
+        state.selected = Some(next);
+        reveal(state, next, Some(trace), now);
+    }
+}
+
+/// The row of what is selected or pointed at, for all time; if it is selected so already, all rows.
+pub(super) fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
+    if state.range.is_none() && state.area_rows.is_some() {
+        state.area_rows = None;
+        state.range = Some(state.trace_span);
+        return;
+    }
+    let of_selected = trace.and_then(|trace| {
+        let (row, _) = state
+            .rows
+            .of_lane(locate::lane_of(trace, state.selected?)?)?;
+        Some(row.key)
+    });
+    if let Some(key) = of_selected.or(state.pointed_row) {
+        state.range = None;
+        state.area_rows = Some(vec![key]);
+    }
+}
+
+/// Brings an item into view: opens what hides it, scrolls to it, and moves the span if it lies outside.
+pub(super) fn reveal(state: &mut ViewState, item: Item, trace: Option<&Trace>, now: Duration) {
+    let Some(trace) = trace else { return };
+    if let Some(span) = locate::span_of(trace, item)
+        && (!state.span.overlaps(span) || span.duration().0 > state.span.duration().0)
+    {
+        let target = if span.duration().0 > state.span.duration().0 / 2 {
+            with_margin(span, 25)
+        } else {
+            let middle = span.start + Nanos(span.duration().0 / 2);
+            let half = Nanos(state.span.duration().0 / 2);
+            TimeSpan::new(middle - half, middle + half)
+        };
+        go(state, target, Step::Jump, now);
+    }
+    let Some(lane) = locate::lane_of(trace, item) else {
+        return;
+    };
+    show_lane(state, lane);
+}
