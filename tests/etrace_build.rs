@@ -5,7 +5,7 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::Recorder;
+use recorder::{Recorder, load};
 use threadline::base::strings::exact_bytes;
 use threadline::base::{Job, StringId};
 use threadline::export::rows::Cell;
@@ -18,13 +18,6 @@ use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::{ProcessTimes, program_of};
 use threadline::query::programs::programs;
 use threadline::trace::{FileHistory, Process, ProcessId, ThreadId, Trace, TrackKind};
-
-fn load(recorder: &Recorder) -> LoadedTrace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("made.etrace");
-    std::fs::write(&path, &recorder.text).unwrap();
-    load::open(&path, &Job::default()).unwrap()
-}
 
 fn process(trace: &Trace, pid: u64) -> &Process {
     trace.processes.iter().find(|it| it.pid == pid).unwrap()

@@ -4,7 +4,7 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::Recorder;
+use recorder::{Recorder, load_as};
 use threadline::base::Job;
 use threadline::event::FileOp;
 use threadline::export::{self, Overwrite, Selection};
@@ -15,10 +15,7 @@ use threadline::trace::file_history::word_of;
 use threadline::trace::{EventId, Process, ProcessId, Trace};
 
 fn load(text: &[u8]) -> LoadedTrace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("made.etrace");
-    std::fs::write(&path, text).unwrap();
-    load::open(&path, &Job::default()).unwrap()
+    load_as("made.etrace", text)
 }
 
 fn process(trace: &Trace, pid: u64) -> (ProcessId, &Process) {

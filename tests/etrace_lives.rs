@@ -5,22 +5,10 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::Recorder;
-use threadline::base::{Job, Timestamp};
+use recorder::{Recorder, load, load_as};
+use threadline::base::Timestamp;
 use threadline::event::ForkSort;
-use threadline::load::{self, LoadedTrace};
 use threadline::trace::{Process, SliceId, Trace, TrackKind};
-
-fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
-    std::fs::write(&path, text).unwrap();
-    load::open(&path, &Job::default()).unwrap()
-}
-
-fn load(recorder: &Recorder) -> LoadedTrace {
-    load_as("made.etrace", &recorder.text)
-}
 
 fn process(trace: &Trace, pid: u64) -> &Process {
     trace.processes.iter().find(|it| it.pid == pid).unwrap()

@@ -5,24 +5,11 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::Recorder;
-use threadline::base::Job;
+use recorder::{Recorder, load, load_as};
 use threadline::event::FileOp;
-use threadline::load::{self, LoadedTrace};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
 use threadline::trace::{EventId, FileHistory, FileId, ProcessId, Trace};
-
-fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
-    std::fs::write(&path, text).unwrap();
-    load::open(&path, &Job::default()).unwrap()
-}
-
-fn load(recorder: &Recorder) -> LoadedTrace {
-    load_as("made.etrace", &recorder.text)
-}
 
 /// The file of each successful row that has one, with the path that the row says.
 fn files_of_rows(trace: &Trace) -> Vec<(String, FileId)> {

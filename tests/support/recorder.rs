@@ -1,5 +1,22 @@
-//! Writes recordings of etrace line by line, so that a test shows in words what was recorded.
+//! Writes recordings of etrace line by line, so that a test shows in words what was recorded; and opens them.
 #![allow(dead_code, reason = "each test writes some of it")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use threadline::base::Job;
+use threadline::load::{self, LoadedTrace};
+
+/// Opens a text as a file of this name.
+pub fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    load::open(&path, &Job::default()).unwrap()
+}
+
+/// Opens what was recorded.
+pub fn load(recorder: &Recorder) -> LoadedTrace {
+    load_as("made.etrace", &recorder.text)
+}
 
 /// A recording that grows; a millisecond passes between two calls.
 pub struct Recorder {
