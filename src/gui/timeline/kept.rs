@@ -126,7 +126,7 @@ impl KeptLists {
     pub(super) fn serves(&mut self, kind: LaneKind, columns: &Columns, room: &Room) -> bool {
         let list = self.lanes.get(&kind).filter(|_| self.is_moving);
         let serves = list.is_some_and(|list| match list.strip.fit(columns, room, self.look) {
-            Fit::Exact | Fit::Moved => true,
+            Fit::Exact | Fit::Near => true,
             Fit::Stretched => !self.is_turn(list.number),
             Fit::Not => false,
         });
@@ -203,8 +203,8 @@ impl KeptLists {
             Fit::Exact => false,
             Fit::Not => true,
             Fit::Stretched if self.is_moving => is_turn,
-            Fit::Moved if self.is_moving => false,
-            Fit::Moved | Fit::Stretched => self.painted < MOST_PAINTED,
+            Fit::Near if self.is_moving => false,
+            Fit::Near | Fit::Stretched => self.painted < MOST_PAINTED,
         };
         if is_painted {
             self.painted += usize::from(fit != Fit::Not);

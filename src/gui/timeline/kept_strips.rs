@@ -12,6 +12,8 @@ use egui::Color32;
 
 /// How far a strip may be stretched or pressed together.
 const MOST_STRETCH: f64 = 2.0;
+/// By less than this it is not worth being painted anew while the view moves.
+const LEAST_STRETCH: f64 = 0.08;
 /// So small a part of a column is none.
 const HARDLY: f64 = 1e-6;
 
@@ -23,8 +25,8 @@ pub(super) type Look = u64;
 pub(super) enum Fit {
     /// As if it were painted now.
     Exact,
-    /// Moved by less than a pixel.
-    Moved,
+    /// Moved by less than a pixel, or stretched or pressed together so little that it is hardly seen.
+    Near,
     /// Stretched or pressed together.
     Stretched,
     /// Not at all.
@@ -101,8 +103,8 @@ impl KeptStrip {
         let is_same = painted.columns.columns_per_nano == columns.columns_per_nano;
         match is_same {
             true if (shift - shift.round()).abs() < HARDLY => Fit::Exact,
-            true => Fit::Moved,
-            false => Fit::Stretched,
+            _ if (stretch - 1.0).abs() < LEAST_STRETCH => Fit::Near,
+            _ => Fit::Stretched,
         }
     }
 
@@ -273,10 +275,10 @@ mod tests {
         let blocks = blocks(20);
         let kept = kept(&blocks, &columns(2_000, 8.0));
         for (start, nanos_per_column, fit) in [
-            (2_003, 8.0, Fit::Moved),
-            (1_957, 8.0, Fit::Moved),
-            (2_010, 7.8, Fit::Stretched),
-            (1_990, 8.2, Fit::Stretched),
+            (2_003, 8.0, Fit::Near),
+            (1_957, 8.0, Fit::Near),
+            (2_010, 7.8, Fit::Near),
+            (1_990, 8.2, Fit::Near),
             (2_200, 4.5, Fit::Stretched),
             (1_700, 10.0, Fit::Stretched),
         ] {

@@ -1,7 +1,7 @@
 //! What lies over the lanes: selection, lost events, markers.
 
 use super::Draw;
-use super::ruler::{delta_of_marks, hover_tag_x};
+use super::ruler::{NOTE_LEFT, delta_of_marks, flag_note, hover_tag_x};
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
@@ -189,12 +189,8 @@ fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette
         pos2(at, top + 9.0),
     ];
     painter.add(egui::Shape::convex_polygon(cloth, color, Stroke::NONE));
-    if !flag.note.is_empty() {
-        let font = egui::FontId::proportional(11.5);
-        let room = 160.0;
-        let note = super::text::elided(painter, &flag.note, &font, room);
-        let place = pos2(at + 13.0, top - 2.0);
-        let galley = painter.layout_no_wrap(note, font, palette.text);
+    if let Some(galley) = flag_note(painter, flag) {
+        let place = pos2(at + NOTE_LEFT, top - 2.0);
         let behind = Rect::from_min_size(place, galley.size()).expand2(egui::vec2(2.0, 0.0));
         painter.rect_filled(behind, 2, palette.panel);
         painter.galley(place, galley, palette.text);
