@@ -1,7 +1,22 @@
-//! Check boxes and radio buttons whose edge is seen while they are empty: their own fill is hardly lighter or darker
+//! Lines of forms, and check boxes and radio buttons whose edge is seen while they are empty: their own fill is hardly lighter or darker
 //! than what is behind (WCAG 1.4.11 asks for three to one).
 
 use egui::{IntoAtoms, Response, Stroke, Ui};
+
+/// A line of a form: what it is about at the left, in so many points, and what `add` adds beside it; that is told the
+/// label's id.
+pub fn form_row(ui: &mut Ui, width: f32, name: &str, add: impl FnOnce(&mut Ui, egui::Id)) {
+    ui.horizontal_top(|ui| {
+        let size = egui::vec2(width, ui.spacing().interact_size.y);
+        let centered = egui::Layout::left_to_right(egui::Align::Center);
+        let label = ui.allocate_ui_with_layout(size, centered, |ui| {
+            ui.set_min_size(size);
+            ui.label(name).id
+        });
+        ui.vertical(|ui| add(ui, label.inner));
+    });
+    ui.add_space(3.0);
+}
 
 /// A check box.
 pub fn check_box<'a>(ui: &mut Ui, is_on: &'a mut bool, words: impl IntoAtoms<'a>) -> Response {

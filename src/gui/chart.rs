@@ -31,7 +31,8 @@ pub enum Heights {
 }
 
 /// A duration as a place along x.
-fn place(ns: f64, buckets: Buckets) -> f64 {
+#[must_use]
+pub fn place(ns: f64, buckets: Buckets) -> f64 {
     match buckets {
         Buckets::Linear => ns,
         Buckets::Log => (ns.max(0.0) + 1.0).log10(),
@@ -91,7 +92,7 @@ pub fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
 /// How many points the smallest step of a plot's grid takes ([`egui_plot`]'s own, which its spacers are told of).
 const BASE_POINTS: f64 = 8.0;
 /// How much room the labels of marks along x and along y need, in points.
-const ROOM_ACROSS: f64 = 46.0;
+pub const ROOM_ACROSS: f64 = 46.0;
 const ROOM_UP: f64 = 14.0;
 
 /// The next of 1, 2, 5, 10, 20 ...
@@ -103,7 +104,7 @@ fn round_step(least: f64) -> f64 {
 
 /// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms, as many as have `room`; at round numbers where it is too
 /// short for them.
-fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
+pub fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
     move |input| decades_of(&input, room)
 }
 

@@ -10,15 +10,27 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
         let window = ui.ctx().content_rect().size();
         ui.set_max_width((window.x - 60.0).max(200.0));
-        ui.label(RichText::new("Keys, mouse and touch").size(17.0).strong());
+        let side = side_ui(ui, window.x);
         ui.separator();
-        let room = (window.y - 130.0).max(120.0);
+        let room = (window.y - 116.0).max(120.0);
         egui::ScrollArea::both()
             .auto_shrink([false, true])
             .max_height(room)
             .min_scrolled_height(room)
-            .show(ui, |ui| key_lists_ui(ui, window.x, palette));
-        ui.add_space(6.0);
+            .show(ui, |ui| match side {
+                Side::Both => {
+                    ui.horizontal_top(|ui| {
+                        keys_ui(ui, window.x, palette);
+                        ui.vertical(|ui| {
+                            ui.label(RichText::new("Mouse and touch").strong());
+                            gestures_ui(ui, 1, palette);
+                        });
+                    });
+                }
+                Side::Keys => keys_ui(ui, window.x, palette),
+                Side::Gestures => gestures_ui(ui, if window.x < 1100.0 { 1 } else { 2 }, palette),
+            });
+        ui.add_space(4.0);
         if ui.button("Close").clicked() {
             ui.close();
         }
@@ -28,13 +40,40 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     }
 }
 
+/// What is shown: where there is no room for both, one or the other.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Side {
+    Both,
+    #[default]
+    Keys,
+    Gestures,
+}
+
+/// The heading, and the choice between keys and gestures where there is no room for both.
+fn side_ui(ui: &mut Ui, width: f32) -> Side {
+    let heading = |words| RichText::new(words).size(17.0).strong();
+    if width >= WIDE {
+        ui.label(heading("Keys, mouse and touch"));
+        return Side::Both;
+    }
+    let id = ui.scope_id().with("side of the help");
+    let mut side = ui.data(|data| data.get_temp(id).unwrap_or(Side::Keys));
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut side, Side::Keys, heading("Keys"));
+        let words = heading("Mouse and touch");
+        ui.selectable_value(&mut side, Side::Gestures, words);
+    });
+    ui.data_mut(|data| data.insert_temp(id, side));
+    side
+}
+
 /// The size of its letters.
 const SIZE: f32 = 12.0;
 /// Windows from this width on have room for the mouse beside the keys.
 const WIDE: f32 = 1700.0;
 
-/// The lists, in as many columns as a window of this width has room for, which are about equally long.
-pub(super) fn key_lists_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
+/// The keys, in as many columns as a window of this width has room for, which are about equally long.
+fn keys_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
     let columns = match width {
         ..860.0 => 1,
         ..1240.0 => 2,
@@ -49,7 +88,7 @@ pub(super) fn key_lists_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
                     ui.label(RichText::new(group.title).strong());
                     egui::Grid::new(("keys", group.title))
                         .num_columns(2)
-                        .spacing([10.0, 3.0])
+                        .spacing([10.0, 0.5])
                         .show(ui, |ui| {
                             for (shown, about) in told(group) {
                                 pair_ui(ui, &shown, about, palette);
@@ -61,18 +100,11 @@ pub(super) fn key_lists_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
             });
             ui.add_space(12.0);
         }
-        if width >= WIDE {
-            ui.vertical(|ui| gestures_ui(ui, 1, palette));
-        }
     });
-    if width < WIDE {
-        gestures_ui(ui, columns.min(2), palette);
-    }
 }
 
 /// What is done with the mouse or with fingers, so many beside each other.
 fn gestures_ui(ui: &mut Ui, beside: usize, palette: &theme::Palette) {
-    ui.label(RichText::new("Mouse and touch").strong());
     egui::Grid::new("gestures")
         .num_columns(2 * beside)
         .spacing([12.0, 3.0])

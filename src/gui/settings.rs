@@ -1,10 +1,13 @@
 //! The choices that are kept from start to start.
 
-use crate::gui::boxes::radio_value;
+use crate::gui::boxes::{form_row, radio_value};
 use crate::view::{
     Action, ColorBy, FlowsShown, Motion, Snapping, ThemeChoice, TimeFormat, ViewState, Wheel,
 };
 use egui::Ui;
+
+/// How wide what each line is about is, in points.
+const LABELS: f32 = 126.0;
 
 /// The window of all choices, while it is open.
 pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut Vec<Action>) {
@@ -20,12 +23,7 @@ pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut 
             .auto_shrink([false, true])
             .max_height(room)
             .min_scrolled_height(room)
-            .show(ui, |ui| {
-                egui::Grid::new("settings")
-                    .num_columns(2)
-                    .spacing([24.0, 10.0])
-                    .show(ui, |ui| choices_ui(ui, state, actions));
-            });
+            .show(ui, |ui| choices_ui(ui, state, actions));
         ui.add_space(8.0);
         if ui.button("Close").clicked() {
             ui.close();
@@ -40,38 +38,35 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     let mut settings = state.settings;
     let mut theme = state.theme;
     let mut format = state.time_format;
-    ui.label("Theme");
-    ui.horizontal(|ui| {
-        for choice in ThemeChoice::ALL {
-            radio_value(ui, &mut theme, choice, choice.word());
-        }
+    form_row(ui, LABELS, "Theme", |ui, _| {
+        ui.horizontal(|ui| {
+            for choice in ThemeChoice::ALL {
+                radio_value(ui, &mut theme, choice, choice.word());
+            }
+        });
     });
-    ui.end_row();
-    ui.label("Times");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Times", |ui, _| {
         for choice in TimeFormat::ALL {
             radio_value(ui, &mut format, choice, choice.word());
         }
     });
-    ui.end_row();
-    let label = ui.label("Size of everything");
-    ui.add(
-        egui::Slider::new(&mut settings.ui_percent, 50..=300)
-            .suffix(" %")
-            .step_by(10.0),
-    )
-    .labelled_by(label.id);
-    ui.end_row();
-    let label = ui.label("Height of tracks");
-    ui.add(
-        egui::Slider::new(&mut settings.row_percent, 50..=400)
-            .suffix(" %")
-            .step_by(10.0),
-    )
-    .labelled_by(label.id);
-    ui.end_row();
-    ui.label("Moving");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Size of everything", |ui, label| {
+        ui.add(
+            egui::Slider::new(&mut settings.ui_percent, 50..=300)
+                .suffix(" %")
+                .step_by(10.0),
+        )
+        .labelled_by(label);
+    });
+    form_row(ui, LABELS, "Height of tracks", |ui, label| {
+        ui.add(
+            egui::Slider::new(&mut settings.row_percent, 50..=400)
+                .suffix(" %")
+                .step_by(10.0),
+        )
+        .labelled_by(label);
+    });
+    form_row(ui, LABELS, "Moving", |ui, _| {
         radio_value(
             ui,
             &mut settings.motion,
@@ -80,9 +75,7 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
         );
         radio_value(ui, &mut settings.motion, Motion::Jump, "Be there at once");
     });
-    ui.end_row();
-    ui.label("Wheel");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Wheel", |ui, _| {
         radio_value(
             ui,
             &mut settings.wheel,
@@ -96,9 +89,7 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
             "Zooms; Ctrl+wheel scrolls",
         );
     });
-    ui.end_row();
-    ui.label("Edges");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Edges", |ui, _| {
         radio_value(
             ui,
             &mut settings.snapping,
@@ -112,21 +103,16 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
             "Do not snap; Alt: do",
         );
     });
-    ui.end_row();
-    ui.label("Colours");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Colours", |ui, _| {
         for choice in ColorBy::ALL {
             radio_value(ui, &mut settings.color_by, choice, choice.word());
         }
     });
-    ui.end_row();
-    ui.label("Arrows of flows");
-    ui.vertical(|ui| {
+    form_row(ui, LABELS, "Arrows of flows", |ui, _| {
         for choice in FlowsShown::ALL {
             radio_value(ui, &mut settings.flows, choice, choice.word());
         }
     });
-    ui.end_row();
     if settings != state.settings {
         actions.push(Action::Configure(settings));
     }

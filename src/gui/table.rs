@@ -81,7 +81,7 @@ impl Cell {
             Cell::Count(count) => ruler::grouped(i64::try_from(*count).unwrap_or(i64::MAX)),
             Cell::Length(ns) => {
                 let held = (*ns).clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
-                ruler::length_text(Nanos(held), origins.unit)
+                ruler::column_length_text(Nanos(held), origins.unit)
             }
             Cell::Time(time) => ruler::full_text(*time, scene.state.time_format, origins),
             Cell::Share(share) => format!("{:.1} %", share * 100.0),
@@ -508,6 +508,19 @@ fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
         ui.painter().rect_filled(bar, 1, color);
     }
     let text = cell.shown(scene);
+    if let (Cell::Length(_), Some((_, unit))) = (cell, text.rsplit_once(' ')) {
+        // Decimals stand below each other, however wide the unit is.
+        let width = |word: &str| {
+            let font = egui::FontId::proportional(TEXT_SIZE);
+            let color = egui::Color32::PLACEHOLDER;
+            let galley = ui.painter().layout_no_wrap(word.to_owned(), font, color);
+            galley.size().x
+        };
+        let narrower = width("ms") - width(unit);
+        if narrower > 0.0 {
+            ui.add_space(narrower);
+        }
+    }
     if !text.is_empty() {
         let label = egui::Label::new(RichText::new(shortened(&text)).size(TEXT_SIZE));
         ui.add(label.truncate().selectable(false));

@@ -235,7 +235,9 @@ impl<'a> Owners<'a> {
             .rows(self.trace.cpus.len(), |source| &source.cpus)
             .map(|cpu| self.cpu_node(CpuId(cpu)))
             .collect();
-        if !cpus.is_empty() {
+        // Of a trace with nothing in it, the readers say at least one.
+        let is_empty = self.trace.events.is_empty() && self.trace.span.duration() == Nanos(0);
+        if !cpus.is_empty() && !is_empty {
             nodes.push(Node::group(self.group_key(RowKey::Cpus), "CPUs", cpus));
         }
         let counters = self.counter_nodes(CounterScope::Global);

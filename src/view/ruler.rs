@@ -148,6 +148,22 @@ pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
     unit.length_text(length)
 }
 
+/// The same for a column of such lengths: with all its decimals, so that they stand below each other.
+#[must_use]
+pub fn column_length_text(length: Nanos, unit: ClockUnit) -> String {
+    let text = length_text(length, unit);
+    if unit != ClockUnit::Nanoseconds {
+        return text;
+    }
+    match text.split_once(' ') {
+        Some((_, "ns")) | None => text,
+        Some((number, word)) => {
+            let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+            format!("{whole}.{decimals:0<3} {word}")
+        }
+    }
+}
+
 fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
     match format {
         TimeFormat::TraceClock => time.0,
@@ -246,6 +262,16 @@ mod tests {
             unix_offset: Some(1_795_000_000 * 1_000_000_000),
             unit: ClockUnit::Nanoseconds,
         }
+    }
+
+    #[test]
+    fn lengths_in_a_column_have_all_their_decimals() {
+        let text = |ns| column_length_text(Nanos(ns), ClockUnit::Nanoseconds);
+        assert_eq!(text(2_630_000), "2.630 ms");
+        assert_eq!(text(-25_889_123), "-25.889 ms");
+        assert_eq!(text(3_000_000_000), "3.000 s");
+        assert_eq!(text(999), "999 ns");
+        assert_eq!(column_length_text(Nanos(1), ClockUnit::Lines), "1 line");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
+use super::boxes::form_row;
 use super::file_dialog::{Answer, FileDialog};
 use super::pane::Scene;
 use crate::base::TimeSpan;
@@ -24,10 +25,12 @@ use crate::load::LoadedTrace;
 use crate::view::{Action, Existing, ExportOrder, RowKey};
 use form::{Form, Range, Tracks};
 use outcome::{Outcome, can_open, open_written, progress_ui, summary_ui};
-use rows::{cpus_ui, format_ui, list_ui, range_ui, row_ui, tracks_ui};
+use rows::{cpus_ui, format_ui, list_ui, range_ui, tracks_ui};
 
 /// How wide the panel is, in points.
 const WIDTH: f32 = 460.0;
+/// And what each line is about.
+const LABELS: f32 = 56.0;
 /// The panel's scratch, and the export under way.
 #[derive(Debug, Default)]
 pub struct ExportPanel {
@@ -179,11 +182,9 @@ impl ExportPanel {
         }
         form.fit(scene.state);
         form.propose_path(&scene.loaded.path);
-        let mut is_open = true;
         let room = (ctx.content_rect().height() - 80.0).max(160.0);
         egui::Window::new("Export")
-            .open(&mut is_open)
-            .collapsible(false)
+            .title_bar(false)
             .resizable(false)
             .default_width(WIDTH)
             .max_height(room)
@@ -191,6 +192,8 @@ impl ExportPanel {
             .default_pos(egui::pos2(ctx.content_rect().center().x, 40.0))
             .show(ctx, |ui| {
                 ui.set_width(WIDTH);
+                ui.heading("Export");
+                ui.separator();
                 // What is below the form is always seen; the form scrolls where the window is low.
                 let left = (room - self.below_height - 60.0).max(80.0);
                 let is_free = self.exporting.is_none();
@@ -200,9 +203,6 @@ impl ExportPanel {
                 let below = ui.scope(|ui| self.below_ui(ui, scene, actions));
                 self.below_height = below.response.rect.height();
             });
-        if !is_open {
-            actions.push(Action::ToggleExport);
-        }
     }
 
     fn below_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
@@ -269,15 +269,15 @@ impl ExportPanel {
 
     fn form_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
         let Some(form) = &mut self.form else { return };
-        row_ui(ui, "Format", |ui| {
+        form_row(ui, LABELS, "Format", |ui, _| {
             format_ui(ui, form);
             let about = RichText::new(sentence(form.exporter.about))
                 .color(scene.palette.weak)
                 .size(12.0);
             ui.add(egui::Label::new(about).wrap());
         });
-        row_ui(ui, "Range", |ui| range_ui(ui, form, scene));
-        row_ui(ui, "Tracks", |ui| {
+        form_row(ui, LABELS, "Range", |ui, _| range_ui(ui, form, scene));
+        form_row(ui, LABELS, "Tracks", |ui, _| {
             tracks_ui(ui, form, scene);
             if form.tracks == Tracks::Checked
                 && let Some((_, rows)) = &self.choices
@@ -286,9 +286,9 @@ impl ExportPanel {
             }
         });
         if scene.loaded.trace.cpus.len() > 1 {
-            row_ui(ui, "CPUs", |ui| cpus_ui(ui, form, scene));
+            form_row(ui, LABELS, "CPUs", |ui, _| cpus_ui(ui, form, scene));
         }
-        row_ui(ui, "File", |ui| {
+        form_row(ui, LABELS, "File", |ui, _| {
             ui.horizontal(|ui| {
                 let edit = TextEdit::singleline(&mut form.path).desired_width(WIDTH - 160.0);
                 let response = ui.add(edit);

@@ -16,21 +16,17 @@ use crate::view::ruler;
 /// How high the list of choices is.
 const LIST_HEIGHT: f32 = 150.0;
 
-/// A line of the form: what it is about at the left.
-pub fn row_ui(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
-    ui.horizontal_top(|ui| {
-        let size = egui::vec2(56.0, ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(
-            size,
-            egui::Layout::left_to_right(egui::Align::Center),
-            |ui| {
-                ui.set_min_size(size);
-                ui.label(name);
-            },
-        );
-        ui.vertical(add);
-    });
-    ui.add_space(3.0);
+/// A format as it is called; the command line has it in lower case.
+fn title_of(name: &str) -> &str {
+    match name {
+        "fxt" => "FXT",
+        "csv" => "CSV",
+        "tsv" => "TSV",
+        "json" => "JSON",
+        "chrome-json" => "Chrome JSON",
+        "compile-commands" => "compile_commands.json",
+        other => other,
+    }
 }
 
 /// Which format, and which table.
@@ -38,11 +34,11 @@ pub fn format_ui(ui: &mut Ui, form: &mut Form) {
     ui.horizontal(|ui| {
         let mut wanted = None;
         let combo = ComboBox::from_id_salt("export format")
-            .selected_text(form.exporter.name)
+            .selected_text(title_of(form.exporter.name))
             .show_ui(ui, |ui| {
                 for exporter in EXPORTERS {
                     let is_it = exporter.name == form.exporter.name;
-                    let response = ui.selectable_label(is_it, exporter.name);
+                    let response = ui.selectable_label(is_it, title_of(exporter.name));
                     if response.on_hover_text(exporter.about).clicked() {
                         wanted = Some(*exporter);
                     }

@@ -2,15 +2,16 @@
 
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
-use egui_plot::{Bar, BarChart, GridInput, GridMark, Plot};
+use egui_plot::{Bar, BarChart, Plot};
 
 use super::Key;
 use crate::base::Nanos;
-use crate::gui::chart::count_marks;
+use crate::gui::chart;
 use crate::gui::pane::{Later, Scene};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
+use crate::query::distribution::Buckets;
 use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of, item_of};
 use crate::trace::EventId;
 use crate::view::{Action, locate, ruler};
@@ -243,8 +244,10 @@ fn pair_ui(
             length(ns_of(step.from_log2)),
             length(ns_of(step.from_log2 + width)),
         );
-        Bar::new(step.from_log2 + width / 2.0, step.count as f64)
-            .width(width * 0.92)
+        let edge = |log2: f64| chart::place(log2.exp2(), Buckets::Log);
+        let (left, right) = (edge(step.from_log2), edge(step.from_log2 + width));
+        Bar::new(left.midpoint(right), step.count as f64)
+            .width((right - left) * 0.92)
             .name(name)
             .fill(scene.palette.accent)
     });
@@ -261,9 +264,14 @@ fn pair_ui(
         .show_x(false)
         .show_y(false)
         .include_y(0.0)
-        .x_grid_spacer(decades)
-        .x_axis_formatter(move |mark, _| length(ns_of(mark.value)))
-        .y_grid_spacer(count_marks)
+        .x_grid_spacer(chart::decades(chart::ROOM_ACROSS))
+        .custom_x_axes(vec![
+            egui_plot::AxisHints::new_x()
+                .label_spacing(38.0..=40.0)
+                .tick_label_color(scene.palette.weak)
+                .formatter(move |mark, _| chart::mark_text(mark, Buckets::Log, unit)),
+        ])
+        .y_grid_spacer(chart::count_marks)
         .custom_y_axes(vec![
             egui_plot::AxisHints::new_y()
                 .label_spacing(12.0..=14.0)
@@ -276,29 +284,4 @@ fn pair_ui(
         let label = format!("Durations of {}: {calls} calls", pair.subject);
         egui::WidgetInfo::labeled(egui::Role::Image, true, label)
     });
-}
-
-/// Grid lines at 1, 10, 100 ns and so on; where few of them are in sight, at 2 and 5 of each too.
-fn decades(input: GridInput) -> Vec<GridMark> {
-    let decade = 10_f64.log2();
-    let (low, high) = input.bounds;
-    let digits: &[f64] = if high - low > 3.0 * decade {
-        &[1.0]
-    } else {
-        &[1.0, 2.0, 5.0]
-    };
-    // Durations are 64-bit numbers of ns.
-    let powers = (low / decade).floor().max(0.0) as i32..=(high / decade).ceil().min(19.0) as i32;
-    powers
-        .flat_map(|power| {
-            digits
-                .iter()
-                .map(move |digit| (digit * 10_f64.powi(power)).log2())
-        })
-        .filter(|value| (low..=high).contains(value))
-        .map(|value| GridMark {
-            value,
-            step_size: decade,
-        })
-        .collect()
 }

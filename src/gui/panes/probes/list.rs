@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::{RichText, Sense, Ui};
+use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::base::Nanos;
@@ -13,6 +13,9 @@ use crate::view::ruler;
 const TITLES: [&str; 9] = [
     "Event", "When", "Place", "Hits", "Misses", "Events", "Calls", "Median", "Longest",
 ];
+
+/// The columns from this one on are numbers.
+const FIRST_NUMBER: usize = 3;
 
 /// Draws it; a click chooses a row, a tick takes it into the script.
 pub(super) fn ui(
@@ -47,12 +50,14 @@ fn table_ui(
         .column(Column::initial(48.0).at_least(36.0).clip(true))
         .column(Column::initial(130.0).at_least(70.0).clip(true))
         .columns(Column::initial(46.0).at_least(40.0).clip(true), 4)
-        .columns(Column::initial(72.0).at_least(50.0).clip(true), 2)
+        .columns(Column::initial(76.0).at_least(50.0).clip(true), 2)
         .header(20.0, |mut header| {
             header.col(|_| {});
-            for title in TITLES {
+            for (column, title) in TITLES.into_iter().enumerate() {
                 header.col(|ui| {
-                    ui.label(RichText::new(title).strong());
+                    ui.with_layout(layout_of(column), |ui| {
+                        ui.add(egui::Label::new(RichText::new(title).strong()).truncate());
+                    });
                 });
             }
         })
@@ -88,7 +93,9 @@ fn table_ui(
                         if is_bad {
                             text = text.color(scene.palette.error);
                         }
-                        ui.add(egui::Label::new(text).truncate());
+                        ui.with_layout(layout_of(column), |ui| {
+                            ui.add(egui::Label::new(text).truncate());
+                        });
                     });
                 }
                 let response = table_row.response();
@@ -104,6 +111,14 @@ fn table_ui(
         });
 }
 
+/// Names stand at the left of their column, numbers at the right.
+fn layout_of(column: usize) -> Layout {
+    match column {
+        FIRST_NUMBER.. => Layout::right_to_left(Align::Center),
+        _ => Layout::left_to_right(Align::Center),
+    }
+}
+
 fn cells(scene: &Scene<'_>, all: &ProbeTable, row: &ProbeRow) -> [String; 9] {
     let count = |count: Option<u64>| {
         count
@@ -112,7 +127,8 @@ fn cells(scene: &Scene<'_>, all: &ProbeTable, row: &ProbeRow) -> [String; 9] {
     };
     let pair = row.pair.and_then(|pair| all.pairs.get(pair));
     let length = |part: f64| {
-        pair.map(|pair| ruler::length_text(Nanos(pair.quantile(part)), scene.state.origins.unit))
+        let unit = scene.state.origins.unit;
+        pair.map(|pair| ruler::column_length_text(Nanos(pair.quantile(part)), unit))
             .unwrap_or_default()
     };
     let group = match row.group.as_str() {
