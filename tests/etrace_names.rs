@@ -6,7 +6,9 @@
 mod recorder;
 
 use recorder::{Recorder, load, load_as};
+use threadline::base::Job;
 use threadline::event::FileOp;
+use threadline::load::LoadedTrace;
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
 use threadline::trace::{EventId, FileHistory, FileId, ProcessId, Trace};
@@ -379,7 +381,7 @@ fn names_inside_other_recordings_end_as_they_do() {
     // The same as print events of a trace.dat.
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = path.join("tests/golden/etrace/blanks.dat");
-    let loaded = load::open(&path, &Job::default()).unwrap();
+    let loaded = threadline::load::open(&path, &Job::default()).unwrap();
     assert_eq!(told(&loaded), expected);
     // An event goes on behind the line whose end the tracer forgot.
     for loaded in [loaded, load(&r)] {
