@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/recorder.rs"]
-#[allow(dead_code, reason = "a part of it is used")]
 mod recorder;
 
 use recorder::Recorder;
