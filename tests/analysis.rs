@@ -18,7 +18,7 @@ use threadline::query::details::describe;
 use threadline::query::durations::durations;
 use threadline::query::expression::Expression;
 use threadline::query::flame::{Roots, of_slices, of_stacks};
-use threadline::query::latency::{PairKey, PairQuery, event_pairs, wakeups};
+use threadline::query::latency::{Among, PairKey, PairQuery, event_pairs, wakeups};
 use threadline::query::wakeup_chain::{ChainEnd, HopKind, MAX_HOPS, chain, chain_at};
 use threadline::trace::{CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState};
 
@@ -125,7 +125,7 @@ fn a_disk_read_is_told_back_to_its_interrupt() {
 fn wakeup_latencies_are_the_ready_states_before_runs() {
     let loaded = sample("sched-irq.ftrace");
     let trace = loaded.trace.as_ref();
-    let found = wakeups(trace, &[], ALWAYS, 3, &Job::default()).unwrap();
+    let found = wakeups(trace, &Among::All, ALWAYS, 3, &Job::default()).unwrap();
     let mut plain: Vec<i64> = Vec::new();
     for id in 0..trace.threads.len() as u32 {
         let rows: Vec<_> = trace
@@ -169,7 +169,8 @@ fn wakeup_latencies_are_the_ready_states_before_runs() {
             assert_eq!(sample.from.span(trace), Some(sample.span()));
         }
     }
-    let one = wakeups(trace, &[found[0].thread], ALWAYS, 1, &Job::default()).unwrap();
+    let only = Among::AnyOf(vec![found[0].thread], Vec::new());
+    let one = wakeups(trace, &only, ALWAYS, 1, &Job::default()).unwrap();
     assert_eq!(one.len(), 1);
 }
 
@@ -182,6 +183,7 @@ fn event_pairs_measure_what_slices_measure() {
         to: Expression::parse(to).unwrap(),
         key,
         span: ALWAYS,
+        among: Among::All,
         worst: 5,
     };
     // Interrupt handlers do not nest here: their slices are the pairs by CPU.

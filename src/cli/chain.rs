@@ -81,7 +81,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             trace.thread(hop.thread).tid.into(),
             cpu.map(|cpu| cpu.number).into(),
             chain.waker_of(trace, at).into(),
-            hop.rival.map(|id| trace.thread_name(id)).into(),
+            hop.rival.map(|id| trace.thread_title(id)).into(),
         ])?;
     }
     rows.finish()?;

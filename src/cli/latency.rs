@@ -16,7 +16,7 @@ use crate::load::LoadedTrace;
 use crate::query::distribution::Distribution;
 use crate::query::item::{cpu_number, title};
 use crate::query::latency::{
-    EventPairs, PairKey, PairQuery, Sample, event_pairs, parse_events, wakeups,
+    Among, EventPairs, PairKey, PairQuery, Sample, event_pairs, parse_events, wakeups,
 };
 
 /// This command's row.
@@ -94,6 +94,11 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         _ => Some((events(begin)?, events(end)?)),
     };
     let selection = selection_of(matches, trace)?;
+    let threads = threads_of(&selection, trace);
+    let among = match threads.is_empty() && !selection.processes.is_empty() {
+        true => Among::AnyOf(Vec::new(), Vec::new()),
+        false => Among::AllOf(threads, selection.cpus.clone()),
+    };
     let worst = matches.get_one::<usize>("worst").copied();
     let format = row_format(matches);
     let job = Job::default();
@@ -107,6 +112,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
                 .cloned()
                 .unwrap_or(PairKey::Thread),
             span: selection.span,
+            among,
             worst: worst.unwrap_or(0),
         };
         let found = with_progress("searching", &job, || {
@@ -139,9 +145,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         out.flush()?;
         return Ok(());
     }
-    let threads = threads_of(&selection, trace);
     let found =
-        wakeups(trace, &threads, selection.span, worst.unwrap_or(0), &job).unwrap_or_default();
+        wakeups(trace, &among, selection.span, worst.unwrap_or(0), &job).unwrap_or_default();
     if let Some(count) = worst {
         let mut all: Vec<Sample> = found.iter().flat_map(|row| row.worst.clone()).collect();
         all.sort_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));

@@ -1,10 +1,11 @@
 //! What a slice is among slices: what lies right inside it, its own time, and the next of its name.
 
 use crate::base::Nanos;
+use crate::base::order::first_not;
 use crate::trace::{RunId, SliceId, State, StateId, Trace};
 
 /// How far is looked for the next of the same name.
-const FAR: usize = 200_000;
+const FAR: usize = 1_000_000;
 
 /// The slices right inside a slice, in order of time.
 pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
@@ -42,15 +43,32 @@ pub fn self_time(trace: &Trace, id: SliceId) -> (Nanos, usize) {
     (Nanos(length(id).saturating_sub(inside).max(0)), count)
 }
 
-/// The previous and the next slice of the same name in the same row, if they are not too far away.
+/// The previous and the next slice of the same name on the same track, by their starts (of those that start together the
+/// outer one comes first), if they are not too far away.
 #[must_use]
 pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
-    let row = trace.slices.row_of(id).slices.clone();
-    let name = trace.slices.label(id).name;
-    let is_same = |other: &u32| trace.slices.label(SliceId(*other)).name == name;
-    let before = (row.start..id.0).rev().take(FAR).find(is_same);
-    let after = (id.0 + 1..row.end).take(FAR).find(is_same);
-    [before.map(SliceId), after.map(SliceId)]
+    let slices = &trace.slices;
+    let name = slices.label(id).name;
+    let track = slices.row_of(id).track;
+    let place = (slices.starts.at(id.0 as usize), id.0);
+    let place_of = |id: u32| (slices.starts.at(id as usize), id);
+    let is_same = |other: &u32| slices.label(SliceId(*other)).name == name;
+    let rows = slices.rows.iter().filter(|row| row.track == track);
+    let (mut before, mut after) = (None, None);
+    for row in rows {
+        let range = row.slices.clone();
+        let places = range.start as usize..range.end as usize;
+        let low = first_not(places, |id| place_of(id as u32) <= place) as u32;
+        let last = (range.start..low).rev();
+        let last = last.filter(|other| *other != id.0).take(FAR).find(is_same);
+        before = before.max(last.map(place_of));
+        let next = (low..range.end).take(FAR).find(is_same).map(place_of);
+        after = match (after, next) {
+            (Some(after), Some(next)) => Some(std::cmp::min(after, next)),
+            (after, next) => after.or(next),
+        };
+    }
+    [before, after].map(|found| found.map(|(_, id)| SliceId(id)))
 }
 
 /// The state of a run's thread that ended when the run began.

@@ -140,7 +140,7 @@ impl Chain {
         Some(match before.filter(|before| before.kind.is_interrupt()) {
             Some(interrupt) => interrupt.who(trace),
             None if waker == ThreadId::IDLE => "an interrupt".to_owned(),
-            None => trace.thread_name(waker),
+            None => trace.thread_title(waker),
         })
     }
 

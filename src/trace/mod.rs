@@ -136,6 +136,17 @@ impl Trace {
         }
     }
 
+    /// A thread's name and number, for lists in which several have one name.
+    #[must_use]
+    pub fn thread_title(&self, id: ThreadId) -> String {
+        let name = self.thread_name(id);
+        match self.thread(id) {
+            _ if id == ThreadId::IDLE => "idle".to_owned(),
+            thread if id == ThreadId::NONE || thread.name == StringId::EMPTY => name,
+            thread => format!("{name} ({})", thread.tid),
+        }
+    }
+
     /// The track of that kind, if there is one (the first of several asynchronous ones).
     #[must_use]
     pub fn track_of(&self, kind: TrackKind) -> Option<TrackId> {

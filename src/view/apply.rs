@@ -85,6 +85,7 @@ pub fn apply(
 ) -> Option<Effect> {
     let selected = state.selected;
     let last = selects(&action);
+    let goes_to_row = matches!(action, Action::GoToRow(_));
     if last.is_some() || looks_elsewhere(&action) {
         state.aim = None;
     }
@@ -95,6 +96,9 @@ pub fn apply(
         state.flow_choice = [0, 0];
         state.selected_anchor = trace.and_then(|trace| anchor_of(trace, state.selected?));
         state.selected_time = trace.and_then(|trace| locate::span_of(trace, state.selected?));
+    }
+    if last.is_some() && !goes_to_row {
+        state.found_row = None;
     }
     state.selected_last = last.unwrap_or(state.selected_last);
     effect
@@ -256,6 +260,7 @@ fn carry_out(
         Action::RevealRow(key) => reveal_row(state, key),
         Action::GoToRow(key) => {
             reveal_row(state, key);
+            state.found_row = Some(key);
             match state.rows.of_key(key).and_then(Row::item) {
                 Some(item) => state.selected = Some(item),
                 None => (state.range, state.area_rows) = (None, Some(vec![key])),
@@ -289,6 +294,9 @@ fn carry_out(
         }
         Action::Point(at) => {
             (state.hover, state.edge) = (at.time, at.edge);
+            if at.row != state.pointed_row {
+                state.found_row = None;
+            }
             (state.pointed, state.pointed_row) = (at.item, at.row);
         }
         Action::Hover(time) => state.hover = time,

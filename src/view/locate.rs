@@ -271,6 +271,14 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
     if let Item::Event(id) = item {
         return same_event(trace, id, direction).map(Item::Event);
     }
+    if let Item::Slice(id) = item {
+        let [before, after] = crate::query::family::same_name(trace, id);
+        let next = match direction {
+            Direction::Next => after,
+            Direction::Previous => before,
+        };
+        return next.map(Item::Slice);
+    }
     let wanted = name(item)?;
     let (id, range, make) = on_lane(trace, item)?;
     let mut others: Box<dyn Iterator<Item = u32>> = match direction {

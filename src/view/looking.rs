@@ -34,6 +34,13 @@ pub(super) fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration)
         SelectedLast::Range => state.range.or(of_item),
     };
     let target = match selected {
+        // What has no length is seen with what is around it: the view keeps its own.
+        Some(span) if span.duration() <= Nanos(1) => {
+            let half = Nanos(state.span.duration().0 / 2);
+            let start = span.start - half;
+            let around = TimeSpan::new(start, start + state.span.duration());
+            held_within(around, state.bounds())
+        }
         Some(span) => held_within(with_margin(span, 10), state.bounds()),
         None => state.bounds(),
     };

@@ -132,6 +132,8 @@ pub struct ViewState {
     pub pointed: Option<Item>,
     /// The row under the pointer.
     pub pointed_row: Option<RowKey>,
+    /// The row that was gone to, until the pointer is over another one or something else is selected.
+    pub found_row: Option<RowKey>,
     /// Tracks whose names hold this text are shown.
     pub filter: String,
     /// What is searched for.
@@ -344,10 +346,13 @@ impl ViewState {
         way
     }
 
-    /// The track that keys work on: the only one that is chosen, else the one under the pointer, else
-    /// the one whose header was clicked last.
+    /// The track that keys work on: the one that was just gone to, the only one that is chosen, else the one under the
+    /// pointer, else the one whose header was clicked last.
     #[must_use]
     pub fn track_at_hand(&self) -> Option<RowKey> {
+        if self.found_row.is_some() {
+            return self.found_row;
+        }
         match self.area_rows.as_deref() {
             Some([key]) if self.range.is_none() => Some(*key),
             _ => self.pointed_row.or_else(|| self.selected_track()),

@@ -266,7 +266,7 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
     ];
     let thread = |id: Option<ThreadId>| match id {
         Some(ThreadId::IDLE) => Cell::Text("an interrupt".to_owned()),
-        Some(id) => Cell::Text(trace.thread_name(id)),
+        Some(id) => Cell::Text(trace.thread_title(id)),
         None => Cell::Text(String::new()),
     };
     let row = |(at, hop): (usize, &crate::query::wakeup_chain::Hop)| {
@@ -276,7 +276,10 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
             item: Some(hop.item),
             tint: Some(Tint::of_name(&who)),
             cells: vec![
-                Cell::Text(who),
+                Cell::Text(match hop.kind.is_interrupt() {
+                    true => who,
+                    false => trace.thread_title(hop.thread),
+                }),
                 Cell::Text(hop.kind.word().to_owned()),
                 Cell::Time(hop.span.start),
                 Cell::Length(i128::from(hop.span.duration().0)),

@@ -129,8 +129,7 @@ fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
         });
     let thread = match hit.item.thread(trace) {
         None => String::new(),
-        Some(id) if trace.thread(id).tid == 0 => "idle".to_owned(),
-        Some(id) => format!("{} ({})", trace.thread_name(id), trace.thread(id).tid),
+        Some(id) => trace.thread_title(id),
     };
     [
         ruler::full_text(hit.time, state.time_format, state.origins),

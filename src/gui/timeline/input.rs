@@ -34,7 +34,7 @@ impl Timeline {
         }
         let at = hover.and_then(|pos| {
             let section = draw.sections.at(pos)?;
-            Some((section.stack, section.row_at(pos.y)?))
+            Some((section.stack, section.row_under(pos.y)?))
         });
         let key = at.and_then(|(stack, row)| self.key_of(draw, stack, row));
         actions.push(Action::Point(Pointed {

@@ -116,6 +116,14 @@ impl<'a> Section<'a> {
         first..last.max(first)
     }
 
+    /// The number of the row that is at a height on the screen, if there is one.
+    pub(super) fn row_under(&self, y: f32) -> Option<usize> {
+        let at = y - self.rect.top() + self.scroll;
+        let index = self.row_at(y)?;
+        let row = self.rows.get(index)?;
+        (row.top <= at && at < row.bottom()).then_some(index)
+    }
+
     /// The number of the row at a height on the screen; the nearest one above or below all.
     pub(super) fn row_at(&self, y: f32) -> Option<usize> {
         let at = y - self.rect.top() + self.scroll;

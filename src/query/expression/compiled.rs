@@ -139,6 +139,13 @@ impl<'a> Compiler<'a> {
                 let names = self.field_names.iter().flatten().flatten().copied();
                 return Err(no_such_field(name, at, names));
             }
+            if value.is_bare && value.pattern.is_none() && self.share_a_kind(name, &value.text) {
+                let other = &value.text;
+                let words = format!(
+                    "'{other}' is a field, too: a field is compared to a value; \"{other}\" in quotes is the text"
+                );
+                return Err(ExpressionError::new(at, name.len(), words));
+            }
             return Ok(Test::Argument(
                 name.clone(),
                 ValueTest::of(op, value),
@@ -276,6 +283,12 @@ impl<'a> Compiler<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Whether a kind of events has both fields.
+    fn share_a_kind(&self, one: &str, other: &str) -> bool {
+        let mut kinds = self.field_names.iter().flatten();
+        kinds.any(|names| names.contains(&one) && names.contains(&other))
     }
 
     fn kinds_with(&self, name: &str) -> Vec<Option<bool>> {

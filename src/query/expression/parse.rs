@@ -136,6 +136,8 @@ pub enum Op {
 pub struct Literal {
     /// As it was written, without quotes.
     pub text: String,
+    /// Whether it was written without quotes.
+    pub is_bare: bool,
     /// As a number (durations in ns), if it can be one.
     pub number: Option<Number>,
     /// As a time, if it can be one.
@@ -393,6 +395,7 @@ impl Parser {
         self.next += 1;
         let wrong = |message: String| ExpressionError::new(value_at, value_length, message);
         let is_pattern = matches!(op, Op::Like | Op::Unlike);
+        let is_bare = matches!(token, Token::Word(_));
         let (text, pattern) = match token {
             Token::Word(text) | Token::Quoted(text) if is_pattern => {
                 let pattern = Pattern::build(&text, "");
@@ -417,6 +420,7 @@ impl Parser {
             number: number_of(&text),
             time: text.parse().ok(),
             text,
+            is_bare,
             pattern,
         };
         check(&field, name, op, &value).map_err(|message| match message {
@@ -467,6 +471,7 @@ fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Troub
                 "a time is 1.5s, 250ms, 12us or 7ns since the start, or @N or N ns".to_owned(),
             ))
         }
+        Field::Time => Ok(()),
         _ if is_ordered && value.number.is_none() => {
             Err(Trouble::Value("< <= > >= & compare to a number".to_owned()))
         }

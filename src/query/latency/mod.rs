@@ -1,8 +1,10 @@
 //! Latencies: from a wakeup until the thread runs, and from any event to any other that belongs to it.
 
+mod among;
 mod pairs;
 mod wakeups;
 
+pub use among::Among;
 pub use pairs::{EventPairs, PairKey, PairQuery, event_pairs, parse_events};
 pub use wakeups::{WakeupLatency, wakeups};
 

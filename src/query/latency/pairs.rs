@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Sample, longest};
+use super::{Among, Sample, longest};
 use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::Value;
 use crate::formats::Reader;
@@ -15,7 +15,7 @@ use crate::query::distribution::Distribution;
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::item::event_ref;
 use crate::query::search::{Hit, Place, Places, Query, search};
-use crate::trace::{EventId, Trace};
+use crate::trace::{CpuId, EventId, Trace};
 
 /// Most events of either expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
@@ -79,6 +79,8 @@ pub struct PairQuery {
     pub key: PairKey,
     /// When.
     pub span: TimeSpan,
+    /// By whom, and where.
+    pub among: Among,
     /// How many of the longest to keep.
     pub worst: usize,
 }
@@ -113,6 +115,7 @@ pub fn event_pairs(
     job: &Job,
 ) -> Result<Result<EventPairs, ExpressionError>, Cancelled> {
     let mut left_out = 0;
+    let among = &query.among;
     let mut find = |expression: &Expression| -> Result<Vec<Hit>, ExpressionError> {
         let query = Query {
             places: Places::of(&[Place::Events]),
@@ -122,7 +125,9 @@ pub fn event_pairs(
         };
         let found = search(trace, reader, &query, job, &mut |_| {})?;
         left_out += found.total() - found.hits.len() as u64;
-        Ok(found.hits)
+        let mut hits = found.hits;
+        hits.retain(|hit| is_among(trace, hit, among));
+        Ok(hits)
     };
     let (from, to) = match (find(&query.from), find(&query.to)) {
         (Ok(from), Ok(to)) => (from, to),
@@ -169,6 +174,14 @@ pub fn event_pairs(
     pairs.lengths = Distribution::of(lengths.collect());
     pairs.worst = longest(&pairs.samples, query.worst);
     Ok(Ok(pairs))
+}
+
+fn is_among(trace: &Trace, hit: &Hit, among: &Among) -> bool {
+    let Item::Event(id) = hit.item else {
+        return false;
+    };
+    let cpu = || trace.events.get(id).cpu.map(CpuId);
+    *among == Among::All || among.has(trace.events.thread(id), cpu())
 }
 
 /// Which end of a pair an event is.

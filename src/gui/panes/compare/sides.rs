@@ -9,6 +9,7 @@ use egui::{RichText, Ui};
 use crate::base::{Job, TimeSpan};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
+use crate::gui::panes::selection::area::area_of;
 use crate::load::{LoadError, LoadedTrace, open};
 use crate::query::area::Area;
 
@@ -175,7 +176,10 @@ pub fn resolve(
     let shown = || scene.loaded.clone();
     Some(match side {
         Side::Whole => (shown(), Area::all()),
-        Side::Range => (shown(), Area::of(scene.state.range?)),
+        Side::Range => {
+            scene.state.range?;
+            (shown(), area_of(scene.state, &scene.loaded.trace).0)
+        }
         Side::Markers => (shown(), Area::of(markers(scene)?)),
         Side::Member(at) => (scene.loaded.members.get(*at)?.clone(), Area::all()),
         Side::Other => (other.loaded()?.clone(), Area::all()),

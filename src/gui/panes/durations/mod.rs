@@ -120,7 +120,7 @@ impl Pane for DurationsPane {
         );
         if let Some(group) = answer.clicked.and_then(|row| groups.get(row)) {
             self.name = group.key.name;
-            actions.extend(group.longest.map(|id| Action::Reveal(Item::Slice(id))));
+            actions.extend(group.longest.map(|id| Action::Select(Item::Slice(id))));
         }
         actions
     }

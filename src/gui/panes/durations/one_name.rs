@@ -277,7 +277,7 @@ fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableDat
             cells: vec![
                 Cell::Length(i128::from((end - slice.start).0)),
                 Cell::Time(slice.start),
-                Cell::Text(thread.map_or_else(String::new, |id| trace.thread_name(id))),
+                Cell::Text(thread.map_or_else(String::new, |id| trace.thread_title(id))),
             ],
             item: Some(Item::Slice(*id)),
             tint: None,

@@ -200,5 +200,5 @@ impl Held {
 /// The thread of an item, for lists.
 fn name_of(trace: &crate::trace::Trace, item: Item) -> String {
     item.thread(trace)
-        .map_or_else(String::new, |thread| trace.thread_name(thread))
+        .map_or_else(String::new, |thread| trace.thread_title(thread))
 }

@@ -13,7 +13,7 @@ use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::From;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::expression::{Expression, ExpressionError};
-use crate::query::latency::{EventPairs, PairKey, PairQuery, Sample, event_pairs};
+use crate::query::latency::{Among, EventPairs, PairKey, PairQuery, Sample, event_pairs};
 use crate::trace::Trace;
 use crate::view::{Action, ruler};
 
@@ -194,15 +194,16 @@ impl PairsView {
         to: &Expression,
         key: PairKey,
     ) {
-        let span = match self.held.area(scene) {
-            (area, From::Selection) => area.span,
-            (_, From::View) => scene.state.trace_span,
+        let trace = &scene.loaded.trace;
+        let (span, among) = match self.held.area(scene) {
+            (area, From::Selection) => (area.span, Among::lanes(trace, &area.lanes)),
+            (_, From::View) => (scene.state.trace_span, Among::All),
         };
         let question = (
             scene.loaded.generation,
             from.text().to_owned(),
             to.text().to_owned(),
-            format!("{key:?}"),
+            format!("{key:?} {among:?}"),
             span,
         );
         let query = PairQuery {
@@ -210,6 +211,7 @@ impl PairsView {
             to: to.clone(),
             key,
             span,
+            among,
             worst: WORST,
         };
         let loaded = scene.loaded.clone();

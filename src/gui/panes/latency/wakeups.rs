@@ -14,13 +14,12 @@ use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::words;
 use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, Tint, column};
 use crate::query::Item;
-use crate::query::area::{Lane, Lanes};
 use crate::query::distribution::Distribution;
-use crate::query::latency::{Sample, wakeups};
-use crate::trace::{ThreadId, Trace, TrackKind};
+use crate::query::latency::{Among, Sample, wakeups};
+use crate::trace::Trace;
 use crate::view::Action;
 
-type Key = (u32, TimeSpan, Vec<ThreadId>);
+type Key = (u32, TimeSpan, Among);
 
 /// What was found, ready to be drawn.
 struct Found {
@@ -73,18 +72,18 @@ impl WakeupsView {
         let key = (
             scene.loaded.generation,
             area.span,
-            threads_of(trace, &area.lanes),
+            Among::lanes(trace, &area.lanes),
         );
         let is_dragged = ui.input(|input| input.pointer.any_down());
         if !is_dragged || self.asked.answer().is_none() {
             let loaded = scene.loaded.clone();
-            let (span, threads) = (key.1, key.2.clone());
+            let (span, among) = (key.1, key.2.clone());
             let about = words(scene, &area, from);
             if !self.asked.is_of(&key) {
                 self.chosen = None;
             }
             self.asked.ask(ui.ctx(), key, move |job| {
-                let rows = wakeups(&loaded.trace, &threads, span, WORST, job)?;
+                let rows = wakeups(&loaded.trace, &among, span, WORST, job)?;
                 Ok(Arc::new(found_of(&loaded.trace, rows, about)))
             });
         }
@@ -103,7 +102,7 @@ impl WakeupsView {
             let words = if trace.states.is_empty() {
                 "This trace does not say when threads were woken. That takes sched_switch and sched_waking events."
             } else {
-                "No thread was woken here. Select a longer range, or tracks of threads."
+                "No thread is seen to be woken here. Select a longer range, or other tracks; wakeups take sched_waking events."
             };
             empty_ui(ui, scene, words);
             return;
@@ -195,27 +194,6 @@ impl WakeupsView {
             actions.extend(item.map(Action::Select));
         }
     }
-}
-
-/// The threads of the lanes; none: all.
-fn threads_of(trace: &Trace, lanes: &Lanes) -> Vec<ThreadId> {
-    let Lanes::Of(lanes) = lanes else {
-        return Vec::new();
-    };
-    let mut threads: Vec<ThreadId> = lanes
-        .iter()
-        .filter_map(|lane| match *lane {
-            Lane::States(thread) => Some(thread),
-            Lane::Track(id) => match trace.tracks.get(id.0 as usize)?.kind {
-                TrackKind::Thread(thread) => Some(thread),
-                _ => None,
-            },
-            _ => None,
-        })
-        .collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads
 }
 
 fn found_of(

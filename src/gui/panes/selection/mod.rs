@@ -187,7 +187,7 @@ impl Pane for SelectionPane {
             },
         );
         if let Some(row) = answer.clicked.and_then(|row| data.rows.get(row)) {
-            actions.extend(row.item.map(Action::Reveal));
+            actions.extend(row.item.map(Action::Select));
             actions.extend(row.item.and_then(|item| row_action(trace, item)));
         }
         actions

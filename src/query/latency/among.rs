@@ -1,0 +1,72 @@
+//! Whose waits and events are asked for.
+
+use crate::query::area::{Lane, Lanes};
+use crate::trace::{CpuId, ThreadId, Trace, TrackKind};
+
+/// Which threads and CPUs count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Among {
+    /// All.
+    #[default]
+    All,
+    /// What one of these did, or what was done on one of these, as lanes are selected.
+    AnyOf(Vec<ThreadId>, Vec<CpuId>),
+    /// What these did on these, each if there are some.
+    AllOf(Vec<ThreadId>, Vec<CpuId>),
+}
+
+impl Among {
+    /// Those of selected lanes.
+    #[must_use]
+    pub fn lanes(trace: &Trace, lanes: &Lanes) -> Among {
+        let Lanes::Of(lanes) = lanes else {
+            return Among::All;
+        };
+        let (mut threads, mut cpus) = (Vec::new(), Vec::new());
+        for lane in lanes {
+            match *lane {
+                Lane::States(thread) => threads.push(thread),
+                Lane::Runs(cpu) => cpus.push(cpu),
+                Lane::Track(id) => match trace.tracks.get(id.0 as usize).map(|it| it.kind) {
+                    Some(TrackKind::Thread(thread)) => threads.push(thread),
+                    Some(TrackKind::Cpu(cpu)) => cpus.push(cpu),
+                    _ => {}
+                },
+                Lane::Counter(_) => {}
+            }
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        cpus.sort_unstable();
+        cpus.dedup();
+        Among::AnyOf(threads, cpus)
+    }
+
+    /// Whether something that `thread` did counts; on which CPU, as far as that is known.
+    #[must_use]
+    pub fn has(&self, thread: ThreadId, cpu: Option<CpuId>) -> bool {
+        let is_on = |cpus: &[CpuId]| cpu.is_some_and(|cpu| cpus.contains(&cpu));
+        match self {
+            Among::All => true,
+            Among::AnyOf(threads, cpus) => threads.binary_search(&thread).is_ok() || is_on(cpus),
+            Among::AllOf(threads, cpus) => {
+                (threads.is_empty() || threads.binary_search(&thread).is_ok())
+                    && (cpus.is_empty() || is_on(cpus))
+            }
+        }
+    }
+
+    /// Whether `thread` may count, wherever it was.
+    #[must_use]
+    pub fn may_have(&self, thread: ThreadId) -> bool {
+        match self {
+            Among::AnyOf(threads, cpus) if cpus.is_empty() => {
+                threads.binary_search(&thread).is_ok()
+            }
+            Among::AllOf(threads, _) if !threads.is_empty() => {
+                threads.binary_search(&thread).is_ok()
+            }
+            _ => true,
+        }
+    }
+}
