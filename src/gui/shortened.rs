@@ -26,10 +26,8 @@ mod tests {
         assert_eq!(shortened("short"), "short");
         let long = format!("x{}", "é".repeat(2_000));
         let shown = shortened(&long);
-        assert!(
-            shown.starts_with("xé") && shown.ends_with("é… (4,001 bytes)"),
-            "{shown}"
-        );
+        let end = format!("é… ({} bytes)", grouped(4_001));
+        assert!(shown.starts_with("xé") && shown.ends_with(&end), "{shown}");
         assert!(shown.len() < 2_100);
     }
 }
