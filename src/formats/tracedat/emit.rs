@@ -1,6 +1,6 @@
 //! The bulk pass: a run of ring-buffer pages in, compact columns out.
 //!
-//! For every event the loop reads the record's header, the event's number and its pid, and appends 10 bytes.
+//! For every event the loop reads the record's header, the event's number and its pid, and appends 9 bytes.
 //! Only kinds with a [`Recipe`] cost more. Nothing is allocated per event: names and labels are made once a
 //! part and found again in small tables.
 
