@@ -17,6 +17,7 @@ use threadline::query::cpu_use::{cpu_use, mean_use};
 use threadline::query::details::describe;
 use threadline::query::durations::durations;
 use threadline::query::expression::Expression;
+use threadline::query::family::same_name;
 use threadline::query::flame::{Roots, of_slices, of_stacks};
 use threadline::query::latency::{Among, PairKey, PairQuery, event_pairs, wakeups};
 use threadline::query::wakeup_chain::{ChainEnd, HopKind, MAX_HOPS, chain, chain_at};
@@ -134,7 +135,10 @@ fn wakeup_latencies_are_the_ready_states_before_runs() {
             .map(|row| trace.states.get(StateId(row)))
             .collect();
         for at in 0..rows.len() {
+            // A thread may have been pushed off its CPU before anything was known of it.
+            let by = (rows[at].event).map(|id| trace.kind_name(trace.events.kind(id)));
             let is_woken = rows[at].state == ThreadState::Runnable
+                && by.is_some_and(|kind| kind.contains("wak"))
                 && (at == 0 || rows[at - 1].state != ThreadState::Running);
             if is_woken
                 && rows
@@ -169,9 +173,95 @@ fn wakeup_latencies_are_the_ready_states_before_runs() {
             assert_eq!(sample.from.span(trace), Some(sample.span()));
         }
     }
+    let total = |among: &Among| -> usize {
+        let found = wakeups(trace, among, ALWAYS, 1, &Job::default()).unwrap();
+        found.iter().map(|row| row.lengths.sorted().len()).sum()
+    };
+    let cpus = (0..trace.cpus.len() as u32).map(CpuId);
+    let by_cpu: Vec<usize> = cpus
+        .map(|cpu| total(&Among::AnyOf(Vec::new(), vec![cpu])))
+        .collect();
+    assert_eq!(by_cpu.iter().sum::<usize>(), all.len());
+    assert!(by_cpu.iter().all(|count| *count < all.len()));
+    let first = vec![found[0].thread];
+    let both = Among::AllOf(first.clone(), vec![CpuId(0)]);
+    assert!(total(&both) < total(&Among::AllOf(first, Vec::new())));
+    assert_eq!(total(&Among::AnyOf(Vec::new(), Vec::new())), 0);
     let only = Among::AnyOf(vec![found[0].thread], Vec::new());
     let one = wakeups(trace, &only, ALWAYS, 1, &Job::default()).unwrap();
     assert_eq!(one.len(), 1);
+}
+
+#[test]
+fn a_trace_without_wakeups_has_no_latencies() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let trace = loaded.trace.as_ref();
+    let found = wakeups(trace, &Among::All, ALWAYS, 3, &Job::default()).unwrap();
+    assert!(found.iter().all(|row| row.lengths.count() == 0));
+}
+
+#[test]
+fn pairs_of_chosen_threads_are_fewer() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let count = |among: Among| {
+        let query = PairQuery {
+            from: Expression::parse("sys_enter").unwrap(),
+            to: Expression::parse("sys_exit").unwrap(),
+            key: PairKey::Thread,
+            span: ALWAYS,
+            among,
+            worst: 1,
+        };
+        let pairs = event_pairs(trace, reader, &query, &Job::default()).unwrap();
+        pairs.unwrap().samples.len()
+    };
+    let by_cpu: Vec<usize> = [0, 1]
+        .map(|cpu| count(Among::AnyOf(Vec::new(), vec![CpuId(cpu)])))
+        .to_vec();
+    let all = count(Among::All);
+    assert!(
+        by_cpu.iter().all(|own| *own > 0 && *own < all),
+        "{by_cpu:?} {all}"
+    );
+}
+
+#[test]
+fn the_next_of_a_name_is_found_at_any_depth() {
+    let loaded = sample("function-graph.dat");
+    let trace = loaded.trace.as_ref();
+    let name = |id: SliceId| trace.slices.label(id).name;
+    let of_track = |track| {
+        let rows = trace
+            .slices
+            .rows
+            .iter()
+            .filter(move |row| row.track == track);
+        let mut all: Vec<SliceId> = rows
+            .flat_map(|row| row.slices.clone())
+            .map(SliceId)
+            .collect();
+        all.sort_by_key(|id| (trace.slices.get(*id).start, *id));
+        all
+    };
+    let deepest = trace.slices.rows.iter().max_by_key(|row| row.row).unwrap();
+    let all = of_track(deepest.track);
+    let mut other_depths = 0;
+    for (at, id) in all.iter().enumerate().take(500) {
+        let next = all[at + 1..]
+            .iter()
+            .copied()
+            .find(|it| name(*it) == name(*id));
+        let before = all[..at]
+            .iter()
+            .rev()
+            .copied()
+            .find(|it| name(*it) == name(*id));
+        assert_eq!(same_name(trace, *id), [before, next]);
+        let row = |id: SliceId| trace.slices.row_of(id).row;
+        other_depths += u32::from(next.is_some_and(|next| row(next) != row(*id)));
+    }
+    assert!(other_depths > 0);
 }
 
 #[test]

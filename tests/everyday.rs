@@ -43,6 +43,60 @@ fn copied(window: &mut Window) -> String {
 }
 
 #[test]
+fn keys_mean_the_track_that_was_gone_to_and_none_below_all() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::ToggleDock);
+    point_at(&mut window, "CPU 0");
+    let rows = window.state().state().rows.all().iter();
+    let key_of_cpu = rows.clone().find(|row| &*row.title == "CPU 1").unwrap().key;
+    act(&mut window, Action::GoToRow(key_of_cpu));
+    key(&mut window, Modifiers::SHIFT, Key::T);
+    assert_eq!(&*window.state().state().rows.pinned()[0].title, "CPU 1");
+    // Where the pointer is over another track, that one is meant again.
+    point_at(&mut window, "CPU 0");
+    key(&mut window, Modifiers::SHIFT, Key::T);
+    assert!(
+        window
+            .state()
+            .state()
+            .rows
+            .pinned()
+            .iter()
+            .any(|row| &*row.title == "CPU 0")
+    );
+    act(
+        &mut window,
+        Action::Arrange(threadline::view::Arrange::Reset),
+    );
+    window.set_size(egui::vec2(900.0, 4_000.0));
+    settle(&mut window);
+    window.event(egui::Event::PointerMoved(egui::pos2(600.0, 3_900.0)));
+    window.run_steps(3);
+    assert_eq!(window.state().state().pointed_row, None);
+}
+
+#[test]
+fn an_event_is_brought_to_the_middle_and_not_made_to_fill_the_view() {
+    let mut window = window(&hackbench());
+    let event = threadline::trace::EventId(100);
+    act(
+        &mut window,
+        Action::Reveal(threadline::query::Item::Event(event)),
+    );
+    settle(&mut window);
+    let state = window.state().state();
+    let tenth = threadline::base::Nanos(state.span.duration().0 / 10);
+    let start = state.span.start;
+    let part = threadline::base::TimeSpan::new(start, start + tenth);
+    act(&mut window, Action::Show(part));
+    settle(&mut window);
+    let before = window.state().state().span.duration();
+    key(&mut window, Modifiers::NONE, Key::F);
+    settle(&mut window);
+    assert_eq!(window.state().state().span.duration(), before);
+}
+
+#[test]
 fn tracks_are_pinned_hidden_folded_renamed_and_coloured_by_keys() {
     let mut window = window(&hackbench());
     act(&mut window, Action::ToggleDock);

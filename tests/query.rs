@@ -13,7 +13,7 @@ use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::details::describe;
-use threadline::query::expression::{Expression, Matcher, argument_names};
+use threadline::query::expression::{Expression, Matcher, argument_names, unknown_field};
 use threadline::query::search::{
     Filtering, Place, Places, Query, Searching, filter_events, search,
 };
@@ -380,4 +380,28 @@ fn a_counters_steps_say_what_holds_after_samples_that_share_a_pixel() {
         }
     }
     assert!(shared > 0, "the sample has bursts before long holds");
+}
+
+#[test]
+fn times_of_any_form_are_compared_and_fields_are_not_taken_for_texts() {
+    let loaded = sample("sched-irq.ftrace");
+    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let count = |text: &str| {
+        let query = Query::new(Expression::parse(text).unwrap());
+        search(trace, reader, &query, &Job::default(), &mut |_| {}).map(|found| found.total())
+    };
+    let middle = trace.span.start.0 + trace.span.duration().0 / 2;
+    let by_number = count(&format!("ts > {middle}")).unwrap();
+    assert!(by_number > 0);
+    assert_eq!(count(&format!("ts > @{middle}")).unwrap(), by_number);
+    // Here only events tell which fields there are.
+    let text = "prev_prio == next_prio";
+    assert_eq!(count(text).unwrap(), 0);
+    let error = unknown_field(&Expression::parse(text).unwrap(), trace, reader).unwrap();
+    assert!(error.to_string().contains("is a field, too"), "{error}");
+    assert_eq!(count("prev_comm == \"next_comm\"").unwrap(), 0);
+    let loaded = sample("sched-irq-syscalls.dat");
+    let expression = Expression::parse("sched_switch: prev_prio == next_prio").unwrap();
+    let error = Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref());
+    assert!(error.is_err_and(|error| error.to_string().contains("is a field, too")));
 }

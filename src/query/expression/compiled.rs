@@ -5,7 +5,7 @@ use super::ExpressionError;
 use super::comparison::{NumberTest, TextTest, ValueTest};
 use super::parse::{Field, Literal, Node, Number, Op};
 use super::pattern::Pattern;
-use super::unknown::no_such_field;
+use super::unknown::{is_field_too, no_such_field};
 use crate::event::KindId;
 use crate::formats::Reader;
 use crate::query::item::track_title;
@@ -140,11 +140,7 @@ impl<'a> Compiler<'a> {
                 return Err(no_such_field(name, at, names));
             }
             if value.is_bare && value.pattern.is_none() && self.share_a_kind(name, &value.text) {
-                let other = &value.text;
-                let words = format!(
-                    "'{other}' is a field, too: a field is compared to a value; \"{other}\" in quotes is the text"
-                );
-                return Err(ExpressionError::new(at, name.len(), words));
+                return Err(is_field_too(name, at, &value.text));
             }
             return Ok(Test::Argument(
                 name.clone(),

@@ -30,8 +30,31 @@ pub fn unknown_field(
     }
     let mut names = seen_names(trace, reader);
     names.extend(argument_names(trace, reader));
-    let (name, at) = asked.into_iter().find(|(name, _)| !names.contains(*name))?;
-    Some(no_such_field(name, at, names.iter().map(String::as_str)))
+    let missing = asked.iter().find(|it| !names.contains(it.name));
+    if let Some(Asked { name, at, .. }) = missing {
+        return Some(no_such_field(name, *at, names.iter().map(String::as_str)));
+    }
+    let taken = asked.iter().find_map(|it| {
+        let value = it.value.filter(|value| names.contains(*value))?;
+        Some(is_field_too(it.name, it.at, value))
+    });
+    taken
+}
+
+/// A comparison of an event's field.
+struct Asked<'a> {
+    name: &'a str,
+    at: usize,
+    /// With what, if that stands there without quotes.
+    value: Option<&'a str>,
+}
+
+/// The error that a field is compared with what is another field.
+pub(super) fn is_field_too(name: &str, at: usize, other: &str) -> ExpressionError {
+    let words = format!(
+        "'{other}' is a field, too: a field is compared to a value; \"{other}\" in quotes is the text"
+    );
+    ExpressionError::new(at, name.len(), words)
 }
 
 /// That error, with what was perhaps meant.
@@ -50,13 +73,21 @@ pub(super) fn no_such_field<'a>(
     ExpressionError::new(at, name.len(), message)
 }
 
-fn arguments<'a>(node: &'a Node, asked: &mut Vec<(&'a str, usize)>) {
+fn arguments<'a>(node: &'a Node, asked: &mut Vec<Asked<'a>>) {
     match node {
         Node::Compare {
             field: Field::Argument(name),
             at,
+            value,
             ..
-        } => asked.push((name, *at)),
+        } => {
+            let is_bare = value.is_bare && value.pattern.is_none() && value.number.is_none();
+            asked.push(Asked {
+                name,
+                at: *at,
+                value: is_bare.then_some(value.text.as_str()),
+            });
+        }
         Node::Text(_) | Node::Compare { .. } => {}
         Node::Event(_, inner) | Node::Not(inner) => arguments(inner, asked),
         Node::All(nodes) | Node::Any(nodes) => {
