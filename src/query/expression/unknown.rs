@@ -34,11 +34,10 @@ pub fn unknown_field(
     if let Some(Asked { name, at, .. }) = missing {
         return Some(no_such_field(name, *at, names.iter().map(String::as_str)));
     }
-    let taken = asked.iter().find_map(|it| {
+    asked.iter().find_map(|it| {
         let value = it.value.filter(|value| names.contains(*value))?;
         Some(is_field_too(it.name, it.at, value))
-    });
-    taken
+    })
 }
 
 /// A comparison of an event's field.
