@@ -47,6 +47,9 @@ pub struct RenderOptions {
 const BARS: f32 = 125.0;
 /// How long `render` waits for panes to have their answers.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A picture is drawn when nothing was worked out for so many frames in a row: quick answers lead from one question to
+/// the next (a table's row, its histogram, its list) without ever being waited for.
+const QUIET_FRAMES: u32 = 8;
 
 /// Draws the view of a trace into the bytes of a picture file, with no display and no driver; the same every time.
 ///
@@ -247,7 +250,7 @@ fn settled(
         }
         settled += 1;
         quiet += 1;
-        if quiet >= 4 {
+        if quiet >= QUIET_FRAMES {
             return Ok(Frame {
                 soft,
                 shapes: output.shapes,
