@@ -5,9 +5,9 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::{Recorder, load};
+use recorder::{Recorder, load, relatives};
+use threadline::base::Job;
 use threadline::base::strings::exact_bytes;
-use threadline::base::{Job, StringId};
 use threadline::export::rows::Cell;
 use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
@@ -27,18 +27,6 @@ fn process(trace: &Trace, pid: u64) -> &Process {
 fn start_ms(trace: &Trace, pid: u64) -> Option<i64> {
     let start = process(trace, pid).start?;
     Some((start - trace.span.start).0 / 1_000_000)
-}
-
-fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
-    let list = FileList::new(trace);
-    let file = list.find(trace, path.as_bytes()).unwrap();
-    let (relatives, _) = list.relatives(trace, file, kinship);
-    let name = |id: StringId| trace.text(id).into_owned();
-    let mut all: Vec<String> = (relatives.iter())
-        .map(|it| name(list.history.name(it.file)))
-        .collect();
-    all.sort();
-    all
 }
 
 /// (file's present name, writer, reader) of each dependency.

@@ -5,13 +5,12 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::{Recorder, load, load_as};
+use recorder::{Recorder, dependencies, load, load_as, pairs};
 use threadline::base::Job;
 use threadline::event::FileOp;
 use threadline::load::LoadedTrace;
 use threadline::query::files::{FileList, Kinship};
-use threadline::query::process_times::program_of;
-use threadline::trace::{EventId, FileHistory, FileId, ProcessId, Trace};
+use threadline::trace::{EventId, FileHistory, FileId, Trace};
 
 /// The file of each successful row that has one, with the path that the row says.
 fn files_of_rows(trace: &Trace) -> Vec<(String, FileId)> {
@@ -22,23 +21,10 @@ fn files_of_rows(trace: &Trace) -> Vec<(String, FileId)> {
         .collect()
 }
 
-/// (writer, reader) of each dependency.
-fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
-    let name = |id: ProcessId| program_of(trace, id);
-    let history = FileHistory::new(trace);
-    (history.dependencies.iter())
-        .map(|it| [name(it.writer), name(it.reader)])
-        .collect()
-}
-
 fn names(trace: &Trace) -> Vec<String> {
     let history = FileHistory::new(trace);
     let names = (0..history.files.len() as u32).map(|id| history.name(FileId(id)));
     names.map(|name| trace.text(name).into_owned()).collect()
-}
-
-fn pairs(all: &[[&str; 2]]) -> Vec<[String; 2]> {
-    all.iter().map(|pair| pair.map(str::to_owned)).collect()
 }
 
 #[test]

@@ -4,43 +4,10 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 
-use recorder::Recorder;
-use threadline::base::{Job, StringId, Timestamp};
-use threadline::load::{self, LoadedTrace};
+use recorder::{Recorder, dependencies, load, pairs, relatives};
+use threadline::base::Timestamp;
 use threadline::query::files::{FileList, Kinship};
-use threadline::query::process_times::{ProcessTimes, parallelism, program_of};
-use threadline::trace::{FileHistory, ProcessId, Trace};
-
-fn load(recorder: &Recorder) -> LoadedTrace {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("made.etrace");
-    std::fs::write(&path, &recorder.text).unwrap();
-    load::open(&path, &Job::default()).unwrap()
-}
-
-fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
-    let list = FileList::new(trace);
-    let file = list.find(trace, path.as_bytes()).unwrap();
-    let name = |id: StringId| trace.text(id).into_owned();
-    let (relatives, _) = list.relatives(trace, file, kinship);
-    let mut all: Vec<String> = (relatives.iter())
-        .map(|it| name(list.history.name(it.file)))
-        .collect();
-    all.sort();
-    all
-}
-
-fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
-    let name = |id: ProcessId| program_of(trace, id);
-    let history = FileHistory::new(trace);
-    (history.dependencies.iter())
-        .map(|it| [name(it.writer), name(it.reader)])
-        .collect()
-}
-
-fn owned(pairs: &[[&str; 2]]) -> Vec<[String; 2]> {
-    pairs.iter().map(|pair| pair.map(str::to_owned)).collect()
-}
+use threadline::query::process_times::{ProcessTimes, parallelism};
 
 /// As configure works: each round writes over what the one before made.
 #[test]
@@ -126,7 +93,7 @@ fn an_exchange_is_of_both_files() {
         ["two", "cc"],
         ["two", "swap"],
     ];
-    assert_eq!(found, owned(&expected));
+    assert_eq!(found, pairs(&expected));
     let list = FileList::new(trace);
     for path in ["/w/x1", "/w/x2"] {
         let file = list.find(trace, path.as_bytes()).unwrap();
@@ -153,7 +120,7 @@ fn a_deleted_file_that_is_still_open_is_the_one_that_was_there() {
     r.exit(r.shell, 0);
     let loaded = load(&r);
     let trace = &loaded.trace;
-    assert_eq!(dependencies(trace), owned(&[["gen", "cc"], ["gen", "ld"]]));
+    assert_eq!(dependencies(trace), pairs(&[["gen", "cc"], ["gen", "ld"]]));
     let list = FileList::new(trace);
     assert!(list.find(trace, b"/w/gone (deleted)").is_none());
     assert!(list.find(trace, b"/w/so called (deleted)").is_some());

@@ -2,8 +2,11 @@
 #![allow(dead_code, reason = "each test writes some of it")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use threadline::base::Job;
+use threadline::base::{Job, StringId};
 use threadline::load::{self, LoadedTrace};
+use threadline::query::files::{FileList, Kinship};
+use threadline::query::process_times::program_of;
+use threadline::trace::{FileHistory, ProcessId, Trace};
 
 /// Opens a text as a file of this name.
 pub fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
@@ -16,6 +19,33 @@ pub fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
 /// Opens what was recorded.
 pub fn load(recorder: &Recorder) -> LoadedTrace {
     load_as("made.etrace", &recorder.text)
+}
+
+/// The names of what went into a file, or was made from it, in their order.
+pub fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
+    let list = FileList::new(trace);
+    let file = list.find(trace, path.as_bytes()).unwrap();
+    let (relatives, _) = list.relatives(trace, file, kinship);
+    let name = |id: StringId| trace.text(id).into_owned();
+    let mut all: Vec<String> = (relatives.iter())
+        .map(|it| name(list.history.name(it.file)))
+        .collect();
+    all.sort();
+    all
+}
+
+/// (writer, reader) of each dependency.
+pub fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
+    let name = |id: ProcessId| program_of(trace, id);
+    let history = FileHistory::new(trace);
+    (history.dependencies.iter())
+        .map(|it| [name(it.writer), name(it.reader)])
+        .collect()
+}
+
+/// What such pairs are compared to.
+pub fn pairs(all: &[[&str; 2]]) -> Vec<[String; 2]> {
+    all.iter().map(|pair| pair.map(str::to_owned)).collect()
 }
 
 /// A recording that grows; a millisecond passes between two calls.

@@ -85,6 +85,21 @@ pub(super) struct Task<'a> {
     furthest: u64,
 }
 
+impl Task<'_> {
+    /// Its next line stands at `place`, behind so many holes in all.
+    #[inline]
+    fn comes_to(&mut self, upid: i64, place: u64, holes: u32, jumbled: &mut jumbled::Found) {
+        match place < self.furthest {
+            false => self.furthest = place,
+            true => jumbled.goes_back(upid, place, self.furthest),
+        }
+        if self.holes != holes {
+            self.holes = holes;
+            self.call.meet_hole();
+        }
+    }
+}
+
 pub(super) struct Emitter<'a> {
     pub(super) file: &'a File,
     /// Where the part starts.
@@ -263,14 +278,7 @@ impl<'a> Emitter<'a> {
             self.order = Order::GoesBack;
         }
         task.last = line.time;
-        match place < task.furthest {
-            false => task.furthest = place,
-            true => (self.jumbled).goes_back(line.upid, place, task.furthest),
-        }
-        if task.holes != self.holes {
-            task.holes = self.holes;
-            task.call.meet_hole();
-        }
+        task.comes_to(line.upid, place, self.holes, &mut self.jumbled);
         let starts = match line.word {
             Word::Call(sort) if !goes_on(&task.call, line) => Some(sort),
             Word::Unknown if !goes_on(&task.call, line) => Some(Sort::Unknown),
@@ -452,15 +460,7 @@ impl<'a> Emitter<'a> {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return Fit::Stray;
         };
-        let place = place as u64;
-        match place < task.furthest {
-            false => task.furthest = place,
-            true => (self.jumbled).goes_back(line.upid, place, task.furthest),
-        }
-        if task.holes != self.holes {
-            task.holes = self.holes;
-            task.call.meet_hole();
-        }
+        task.comes_to(line.upid, place as u64, self.holes, &mut self.jumbled);
         if matches!(line.word, Word::Call(_) | Word::Unknown) && !goes_on(&task.call, line) {
             return Fit::Alone;
         }

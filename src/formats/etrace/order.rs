@@ -7,7 +7,7 @@
 use crate::base::{Job, ReadError};
 
 use super::emit::Emitter;
-use super::file::{is_hole, line_at};
+use super::file::{Seam, is_hole, line_at};
 use super::line::{Payload, parse_line};
 use super::outliers::Outliers;
 
@@ -134,6 +134,23 @@ impl<'a> Window<'a> {
     }
 }
 
+/// Whether the line at `at` in one of the part's seams is the part's before or the one's behind.
+fn is_of_neighbour<'a>(
+    emitter: &mut Emitter<'a>,
+    [first, last]: [Seam; 2],
+    at: usize,
+    line: Option<&Payload<'a>>,
+) -> bool {
+    let time = line.map(|line| line.time);
+    if at < first.end && !first.is_later(at, time) {
+        if let Some(line) = line {
+            emitter.pass_over(line, at);
+        }
+        return true;
+    }
+    at >= last.start && last.is_later(at, time)
+}
+
 /// Reads lines nearly as they come.
 ///
 /// # Errors
@@ -166,15 +183,7 @@ pub(super) fn in_file_order(
         line_count += 1;
         if at < first.end || at >= last_seam.start {
             line_count -= u64::from(!(start..end).contains(&at));
-            let time = read.as_ref().map(|payload| payload.time);
-            if at < first.end && !first.is_later(at, time) {
-                if let Some(payload) = read {
-                    emitter.pass_over(&payload, at);
-                }
-                at = next;
-                continue;
-            }
-            if at >= last_seam.start && last_seam.is_later(at, time) {
+            if is_of_neighbour(emitter, [first, last_seam], at, read.as_ref()) {
                 at = next;
                 continue;
             }
@@ -244,15 +253,7 @@ pub(super) fn in_time_order(
         };
         line_count += u64::from((start..end).contains(&at));
         let read = parse_line(line);
-        let time = read.as_ref().map(|payload| payload.time);
-        if at < first.end && !first.is_later(at, time) {
-            if let Some(payload) = read {
-                emitter.pass_over(&payload, at);
-            }
-            at = next;
-            continue;
-        }
-        if at >= last_seam.start && last_seam.is_later(at, time) {
+        if is_of_neighbour(emitter, [first, last_seam], at, read.as_ref()) {
             at = next;
             continue;
         }
