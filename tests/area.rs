@@ -8,12 +8,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use threadline::base::{Job, TimeSpan, Timestamp};
+use threadline::base::{Job, StringId, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::area::counters::{counter, counters};
 use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
-use threadline::trace::{CounterTrackId, CpuId, SliceId, StateId, ThreadId, Trace, TrackId};
+use threadline::query::durations::durations;
+use threadline::query::flame::{Roots, of_slices};
+use threadline::trace::{
+    CounterTrackId, CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
+    TrackKind,
+};
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -127,6 +132,7 @@ fn slices_add_up_as_in_a_plain_scan() {
                 let is_in = match &area.lanes {
                     Lanes::All => true,
                     Lanes::Of(lanes) => lanes.contains(&Lane::Track(track)),
+                    Lanes::Both { .. } => false,
                 };
                 if !is_in || !meets(span, area.span) {
                     continue;
@@ -316,4 +322,163 @@ fn counters_are_weighted_by_time() {
         )
         .is_none()
     );
+}
+
+/// What of each slice of a thread lies in its runs on some CPUs, within `span`; nothing for those that never ran there.
+fn times_on(trace: &Trace, cpus: &[CpuId], span: TimeSpan) -> HashMap<u32, i64> {
+    let mut times: HashMap<u32, i64> = HashMap::new();
+    for id in 0..trace.slices.len() as u32 {
+        let track = trace.slices.row_of(SliceId(id)).track;
+        let TrackKind::Thread(thread) = trace.tracks[track.0 as usize].kind else {
+            continue;
+        };
+        let slice = Item::Slice(SliceId(id)).span(trace).unwrap();
+        for &run in trace.runs.of(thread) {
+            let cpu = trace.runs.get(RunId(run)).cpu;
+            let run = Item::Run(RunId(run)).span(trace).unwrap();
+            let window = run.intersection(span);
+            // In a run of no length nothing ran.
+            if cpus.contains(&cpu) && !window.is_empty() && meets(slice, window) {
+                *times.entry(id).or_default() += slice.intersection(window).duration().0;
+            }
+        }
+    }
+    times
+}
+
+fn own_times(trace: &Trace, times: &HashMap<u32, i64>) -> HashMap<u32, i64> {
+    let mut own = times.clone();
+    for (&id, &length) in times {
+        if let Some(parent) = trace.slices.get(SliceId(id)).parent {
+            *own.get_mut(&parent.0).unwrap() -= length;
+        }
+    }
+    own
+}
+
+#[test]
+fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
+    let mut dice = Dice(3);
+    for name in ["sched-irq-syscalls.dat", "kprobe-hackbench.dat"] {
+        let loaded = sample(name);
+        let trace = loaded.trace.as_ref();
+        let cpus: Vec<CpuId> = (0..trace.cpus.len() as u32).map(CpuId).collect();
+        let mut parted = 0;
+        for step in 0..8 {
+            let span = match step {
+                0 => Area::all().span,
+                _ => dice.span(trace),
+            };
+            let chosen: Vec<CpuId> = match step % 2 {
+                0 => vec![CpuId(step as u32 / 2 % cpus.len() as u32)],
+                _ => cpus.clone(),
+            };
+            let area = Area {
+                lanes: Lanes::Of(chosen.iter().map(|cpu| Lane::OnCpu(*cpu)).collect()),
+                span,
+            };
+            let times = times_on(trace, &chosen, span);
+            let own = own_times(trace, &times);
+            // Names stand for themselves and their category.
+            let mut by_name: HashMap<(StringId, StringId), Plain> = HashMap::new();
+            for (&id, &length) in &times {
+                let label = trace.slices.label(SliceId(id));
+                let entry = by_name.entry((label.name, label.category)).or_default();
+                entry.lengths.push(length);
+                entry.own += i128::from(own[&id]);
+                let whole = Item::Slice(SliceId(id)).span(trace).unwrap().duration().0;
+                parted += u32::from(length < whole);
+            }
+            let job = Job::default();
+            let found = groups(trace, &area, What::Slices, GroupBy::Name, &job).unwrap();
+            for group in &found {
+                let (name, category) = group.key.name.unwrap();
+                let plain = by_name.get_mut(&(name, category)).unwrap();
+                plain.lengths.sort_unstable();
+                let one = durations(trace, &area, name, Some(category), &job).unwrap();
+                assert_eq!(one.lengths.sorted(), plain.lengths, "{name:?}");
+                let lengths = &plain.lengths;
+                assert_eq!(group.count, lengths.len() as u64);
+                assert_eq!((group.own_ns, group.inside_ns), (plain.own, group.sum_ns));
+                assert_eq!(group.sum_ns, lengths.iter().map(|&it| i128::from(it)).sum());
+                assert_eq!(group.p50_ns, percentile(lengths, 50));
+                assert_eq!(group.p99_ns, percentile(lengths, 99));
+                // The longest is the one that ran there longest.
+                assert_eq!(times[&group.longest.unwrap().0], group.max_ns);
+            }
+            assert_eq!(found.len(), by_name.len());
+            let flame = of_slices(trace, &area, Roots::Merged, &job).unwrap();
+            let mut expected: HashMap<String, (u64, i128)> = HashMap::new();
+            for group in &found {
+                let sums = expected.entry(group.key.label(trace)).or_default();
+                *sums = (sums.0 + group.count, sums.1 + group.own_ns);
+            }
+            let of_flame = flame.by_name().into_iter();
+            let of_flame: HashMap<String, (u64, i128)> = of_flame
+                .map(|it| (it.name, (it.count, i128::from(it.own))))
+                .collect();
+            assert_eq!(of_flame, expected, "{name} {step}");
+            // Each CPU by itself: a slice that moved counts on both.
+            let found = groups(trace, &area, What::Slices, GroupBy::Cpu, &job).unwrap();
+            for group in &found {
+                let times = times_on(trace, &[group.key.cpu.unwrap()], span);
+                assert_eq!(group.count, times.len() as u64);
+                let sum: i64 = times.values().sum();
+                assert_eq!(group.sum_ns, i128::from(sum));
+            }
+        }
+        assert!(parted > 20, "{parted} slices in parts");
+    }
+}
+
+#[test]
+fn what_is_chosen_whole_does_not_count_once_more_on_a_cpu() {
+    let loaded = sample("sched-irq-syscalls.dat");
+    let trace = loaded.trace.as_ref();
+    let job = Job::default();
+    let count = |lanes: Lanes, what| -> u64 {
+        let area = Area {
+            lanes,
+            ..Area::all()
+        };
+        let found = groups(trace, &area, what, GroupBy::Thread, &job).unwrap();
+        found.iter().map(|group| group.count).sum()
+    };
+    let tracks = || (0..trace.tracks.len() as u32).map(|id| Lane::Track(TrackId(id)));
+    let cpus = || (0..trace.cpus.len() as u32).map(|id| Lane::OnCpu(CpuId(id)));
+    let all = count(Lanes::All, What::Slices);
+    let both = Lanes::Of(tracks().chain(cpus()).collect());
+    assert_eq!(count(both, What::Slices), all);
+    // Some threads on one CPU: each thread's share of it.
+    let area = Area {
+        lanes: Lanes::Of(vec![Lane::OnCpu(CpuId(0)), Lane::Runs(CpuId(0))]),
+        ..Area::all()
+    };
+    let (mut several, mut running) = (0, 0);
+    for what in [What::Slices, What::Runs] {
+        let found = groups(trace, &area, what, GroupBy::Thread, &job).unwrap();
+        for group in found {
+            let thread = group.key.thread.unwrap();
+            let both = Area {
+                lanes: Lanes::Both {
+                    threads: vec![thread],
+                    cpus: vec![CpuId(0)],
+                },
+                ..Area::all()
+            };
+            let alone = groups(trace, &both, what, GroupBy::Thread, &job).unwrap();
+            assert_eq!(alone, [group], "{what:?}");
+            several += 1;
+            if what == What::Runs {
+                let states = groups(trace, &both, What::States, GroupBy::Name, &job).unwrap();
+                let are_running = |it: &Group| it.key.state == Some(ThreadState::Running);
+                assert!(states.iter().all(are_running), "{states:?}");
+                assert!(states.iter().all(|it| it.sum_ns <= group.sum_ns));
+                running += states.len();
+            }
+        }
+    }
+    assert!(several > 10 && running > 5);
+    assert!(LiveArea::can_follow(&area.lanes, What::Runs));
+    assert!(!LiveArea::can_follow(&area.lanes, What::Slices));
 }

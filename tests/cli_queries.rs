@@ -172,6 +172,48 @@ fn stats_group_slices_runs_states_and_counters() {
 }
 
 #[test]
+fn a_cpu_is_asked_for_what_threads_did_there() {
+    let file = sample("sched-irq-syscalls.dat");
+    let number = |row: &serde_json::Value, name: &str| row[name].as_i64().unwrap();
+    // Who ran on CPU 1, and with which system calls: not more than they ran.
+    let ran = json(&["stats", "--cpu", "1", "--of", "runs", &file]);
+    let did = json(&["stats", "--cpu", "1", "--by", "thread", &file]);
+    let of_threads: Vec<_> = did
+        .iter()
+        .filter_map(|row| Some((row, ran.iter().find(|run| run["group"] == row["group"])?)))
+        .collect();
+    assert!(of_threads.len() > 3);
+    for (did, ran) in &of_threads {
+        assert!(number(did, "self") <= number(ran, "sum"), "{did} {ran}");
+    }
+    let names = json(&["stats", "--cpu", "1", &file]);
+    let calls = |rows: &[serde_json::Value]| -> i64 {
+        let calls = rows.iter().filter(|row| row["category"] == "raw_syscalls");
+        calls.map(|row| number(row, "count")).sum()
+    };
+    assert!(calls(&names) > 100 && calls(&names) < calls(&json(&["stats", &file])));
+    let flame = json(&["flame", "--cpu", "1", "--as", "names", &file]);
+    let own =
+        |rows: &[serde_json::Value]| -> i64 { rows.iter().map(|row| number(row, "self")).sum() };
+    assert_eq!(own(&flame), own(&names));
+    // One thread there: less than it did everywhere.
+    let thread = |arguments: &[&str]| -> i64 {
+        let all = [&["stats", "--thread", "288"], arguments, &[file.as_str()]].concat();
+        json(&all).iter().map(|row| number(row, "sum")).sum()
+    };
+    let cpus = [thread(&["--cpu", "0"]), thread(&["--cpu", "1"])];
+    assert!(cpus.iter().sum::<i64>() <= thread(&[]), "{cpus:?}");
+    assert!(cpus.iter().any(|sum| *sum > 0));
+    let states = json(&[
+        "stats", "--of", "states", "--thread", "288", "--cpu", "1", &file,
+    ]);
+    assert!(
+        states.iter().all(|row| row["group"] == "running"),
+        "{states:?}"
+    );
+}
+
+#[test]
 fn latencies_chains_flames_and_comparisons_are_tables() {
     let ftrace = sample("sched-irq.ftrace");
     let latencies = json(&["latency", &ftrace]);

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{
     CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
 };
-use super::narrow::{area_of, narrowing_arguments};
+use super::narrow::{area_of, narrowing_arguments, slices_on_cpu};
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::flame::{Flame, Node, Roots, of_slices, of_stacks};
@@ -17,7 +17,7 @@ pub const COMMAND: Command = Command {
     name: "flame",
     about: "Merge nested slices, or recorded stacks, into a call tree with totals",
     arguments: |command| {
-        narrowing_arguments(files_arguments(time_arguments(command)))
+        slices_on_cpu(narrowing_arguments(files_arguments(time_arguments(command))))
             .arg(
                 Arg::new("as")
                     .long("as")

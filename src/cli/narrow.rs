@@ -42,6 +42,17 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
         )
 }
 
+/// Says of `--cpu` how slices count there.
+pub fn slices_on_cpu(command: clap::Command) -> clap::Command {
+    command.mut_arg("cpu", |arg| {
+        arg.help(
+            "Only what happened on CPU N: a thread's slice counts once if the thread ran there during it, with the \
+             time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. \
+             With --thread or --process only what these did there. May be given again",
+        )
+    })
+}
+
 /// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
 pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
     let span = asked_span(matches, trace);
@@ -104,14 +115,28 @@ fn absent(what: &str, number: u64) -> CliError {
     CliError::Usage(format!("there is no {what} {number} in this trace"))
 }
 
-/// The area that the arguments mean: all lanes if they name nothing.
+/// The area that the arguments mean: all lanes if they name nothing. Of threads on CPUs it is what those did there.
 pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
     let selection = selection_of(matches, trace)?;
     let mut area = Area::of(selection.span);
+    let threads = threads_of(&selection, trace);
+    let names_threads = !(selection.threads.is_empty() && selection.processes.is_empty());
+    let names_tracks = !(selection.tracks.is_empty() && selection.counters.is_empty());
+    if names_threads && !selection.cpus.is_empty() {
+        if names_tracks {
+            let words = "--track cannot be given with both --cpu and --thread or --process";
+            return Err(CliError::Usage(words.to_owned()));
+        }
+        area.lanes = Lanes::Both {
+            threads,
+            cpus: selection.cpus,
+        };
+        return Ok(area);
+    }
     for &cpu in &selection.cpus {
         area.add_cpu(trace, cpu);
     }
-    for thread in threads_of(&selection, trace) {
+    for thread in threads {
         area.add_thread(trace, thread);
     }
     for &track in &selection.tracks {

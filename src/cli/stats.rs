@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches};
 use super::command::{
     CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
 };
-use super::narrow::{area_of, narrowing_arguments};
+use super::narrow::{area_of, narrowing_arguments, slices_on_cpu};
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::Item;
@@ -21,7 +21,7 @@ pub const COMMAND: Command = Command {
     name: "stats",
     about: "Add up slices, runs, states or counters: counts, sums, percentiles",
     arguments: |command| {
-        narrowing_arguments(files_arguments(time_arguments(command)))
+        slices_on_cpu(narrowing_arguments(files_arguments(time_arguments(command))))
             .arg(
                 Arg::new("of")
                     .long("of")

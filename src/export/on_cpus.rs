@@ -86,7 +86,7 @@ impl OnCpus {
         }
         let event = trace.events.get(id);
         let cpu = event.cpu.map(CpuId);
-        let cpu = cpu.or_else(|| cpu_of_thread(trace, trace.events.thread(id), event.row.time));
+        let cpu = cpu.or_else(|| trace.runs.cpu_at(trace.events.thread(id), event.row.time));
         cpu.is_none_or(|cpu| self.cpus.contains(&cpu))
     }
 
@@ -117,12 +117,4 @@ impl OnCpus {
         self.has_event(trace, EventId(trace.slices.begins.at(slice)))
             || (finish != u32::MAX && self.has_event(trace, EventId(finish)))
     }
-}
-
-/// Where a thread ran at a time, or last before it, or first.
-fn cpu_of_thread(trace: &Trace, thread: ThreadId, time: Timestamp) -> Option<CpuId> {
-    let runs = trace.runs.of(thread);
-    let after = runs.partition_point(|&run| trace.runs.starts[run as usize] <= time.0);
-    let run = runs.get(after.saturating_sub(1))?;
-    Some(trace.runs.get(RunId(*run)).cpu)
 }

@@ -1,7 +1,9 @@
-//! All slices of one name in an area, by duration: for a histogram of which a range can be taken out.
+//! All slices of one name in an area, by duration: for a histogram of which a range can be taken out. On a CPU the
+//! duration of a thread's slice is the time that its thread ran there in the area.
 
 use rayon::prelude::*;
 
+use super::area::on_cpu::{OnCpus, gather};
 use super::area::{Area, Lane, Lanes};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job, StringId};
@@ -64,6 +66,23 @@ pub fn durations(
             })
         })
         .collect();
+    if let Some(on) = OnCpus::of(trace, &area.lanes) {
+        let (lists, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
+            if !is_wanted(trace.slices.label_ids.at(part.slice as usize)) {
+                return None;
+            }
+            if part.is_whole {
+                whole.push((part.length, part.slice));
+            }
+            (!part.is_whole).then_some(0)
+        });
+        rows.extend(lists.into_iter().flatten());
+        rows.extend(
+            parts
+                .into_iter()
+                .map(|((slice, _), length)| (length, slice)),
+        );
+    }
     job.check()?;
     rows.par_sort_unstable();
     let lengths = rows.iter().map(|(length, _)| *length).collect();
@@ -75,8 +94,10 @@ pub fn durations(
 
 fn rows_of<'a>(trace: &'a Trace, area: &Area) -> Vec<&'a SliceRow> {
     let rows = &trace.slices.rows;
-    let Lanes::Of(lanes) = &area.lanes else {
-        return rows.iter().collect();
+    let lanes = match &area.lanes {
+        Lanes::All => return rows.iter().collect(),
+        Lanes::Of(lanes) => lanes,
+        Lanes::Both { .. } => return Vec::new(),
     };
     let mut tracks: Vec<u32> = lanes
         .iter()

@@ -157,6 +157,15 @@ impl Trace {
             .map(|_| TrackId(at as u32))
     }
 
+    /// The CPU of an event: the one that it names, else where its thread ran then; `None` if neither is known. Panics
+    /// if there is no such event.
+    #[must_use]
+    pub fn cpu_of(&self, id: EventId) -> Option<CpuId> {
+        let event = self.events.get(id);
+        let cpu = event.cpu.map(CpuId);
+        cpu.or_else(|| self.runs.cpu_at(self.events.thread(id), event.row.time))
+    }
+
     /// The innermost slice of a thread around `time`: one that begins then is around it, one that ends then is
     /// not. Of several that overlap without one holding the other, it is the one that began last.
     #[must_use]

@@ -122,6 +122,17 @@ impl Runs {
         }
     }
 
+    /// Where a thread ran at a time, else last before it, else first; `None` if it never ran.
+    #[must_use]
+    pub fn cpu_at(&self, thread: ThreadId, time: Timestamp) -> Option<CpuId> {
+        let runs = self.of(thread);
+        let after = runs.partition_point(|&run| self.starts[run as usize] <= time.0);
+        let run = *runs.get(after.saturating_sub(1))?;
+        // The runs of a CPU follow those of the one before; some have none.
+        let cpu = self.of_cpu.partition_point(|range| range.end <= run);
+        Some(CpuId(cpu as u32))
+    }
+
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {

@@ -37,6 +37,7 @@ pub fn counters(trace: &Trace, area: &Area) -> Vec<CounterSummary> {
                 _ => None,
             })
             .collect(),
+        Lanes::Both { .. } => Vec::new(),
     };
     let span = area.span.intersection(trace.span);
     tracks

@@ -4,6 +4,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::on_cpu::{OnCpus, Part, Parts, gather};
 use super::source::{NOWHERE, Shape, Source};
 use super::tally::{Tally, rank_of};
 use super::{Area, Group, GroupBy, Precision, What};
@@ -64,7 +65,18 @@ pub fn groups(
             tally_of(&mut tallies, group).own -= i128::from(length);
         }
     });
-    let percentiles = percentiles(&source, area, &chunks, &tallies, job);
+    let on = OnCpus::of(trace, &area.lanes).filter(|_| what == What::Slices);
+    let parts = match &on {
+        Some(on) => add_parts(&source, on, area, &mut tallies, job),
+        None => Parts::default(),
+    };
+    job.check()?;
+    let wanted = Wanted::of(&tallies);
+    let mut values = wanted.among_rows(&source, area, &chunks, job);
+    if let Some(on) = &on {
+        values.extend(wanted.among_parts(&source, on, area, &parts, job));
+    }
+    let percentiles = percentiles(&tallies, values);
     job.check()?;
     let mut groups = summaries(&source, &tallies);
     let cut = match what {
@@ -177,39 +189,114 @@ fn measured(
     })
 }
 
-/// The exact p50, p95 and p99 of each group.
-fn percentiles(
+/// Adds what threads did on CPUs: each slice once, with the time of all its parts. Those of several parts are
+/// handed back, by slice and group.
+fn add_parts(
     source: &Source<'_>,
+    on: &OnCpus<'_>,
     area: &Area,
-    chunks: &[Chunk],
-    tallies: &Tallies,
+    tallies: &mut Tallies,
     job: &Job,
-) -> FxHashMap<u32, [i64; 3]> {
-    const PERCENTS: [u64; 3] = [50, 95, 99];
-    // Of each group, the buckets to look into.
-    let wanted: Vec<Option<[usize; 3]>> = tallies
-        .iter()
-        .map(|tally| {
+) -> Parts {
+    let count = source.shape.group_count;
+    let make = || -> Tallies { vec![None; count] };
+    let (lists, parts) = gather(on, area.span, job, make, |tallies, part| {
+        let group = source.group_on(part);
+        if group == NOWHERE {
+            return None;
+        }
+        if part.is_whole {
+            tally_of(tallies, group).add(part.slice, part.length);
+        }
+        if let Some(parent) = source.parent(part.slice) {
+            let around = source.group_on(&Part {
+                slice: parent,
+                ..*part
+            });
+            if around != NOWHERE {
+                tally_of(tallies, around).own -= i128::from(part.length);
+            }
+        }
+        (!part.is_whole).then_some(group)
+    });
+    for list in lists {
+        *tallies = join(std::mem::take(tallies), list);
+    }
+    for (&(slice, group), &length) in &parts {
+        tally_of(tallies, group).add(slice, length);
+    }
+    parts
+}
+
+/// Of each group, the buckets that its percentiles lie in.
+struct Wanted(Vec<Option<[usize; 3]>>);
+
+impl Wanted {
+    fn of(tallies: &Tallies) -> Wanted {
+        let buckets = tallies.iter().map(|tally| {
             let tally = tally.as_ref().filter(|tally| tally.count > 0)?;
             let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.0);
             Some([bucket(50)?, bucket(95)?, bucket(99)?])
-        })
-        .collect();
-    let collect = |chunk: &Chunk| {
-        let mut values: Vec<(u32, i64)> = Vec::new();
-        if !job.is_cancelled() {
-            for (_, group, length) in measured(source, area, chunk) {
-                let buckets = wanted.get(group as usize).copied().flatten();
-                let bucket = super::tally::bucket_of(length);
-                if buckets.is_some_and(|buckets| buckets.contains(&bucket)) {
-                    values.push((group, length));
-                }
+        });
+        Wanted(buckets.collect())
+    }
+
+    fn has(&self, group: u32, length: i64) -> bool {
+        let buckets = self.0.get(group as usize).copied().flatten();
+        let bucket = super::tally::bucket_of(length);
+        buckets.is_some_and(|buckets| buckets.contains(&bucket))
+    }
+
+    /// The groups and durations of those buckets.
+    fn among_rows(
+        &self,
+        source: &Source<'_>,
+        area: &Area,
+        chunks: &[Chunk],
+        job: &Job,
+    ) -> Vec<(u32, i64)> {
+        let collect = |chunk: &Chunk| {
+            let mut values: Vec<(u32, i64)> = Vec::new();
+            if !job.is_cancelled() {
+                let measured = measured(source, area, chunk);
+                let measured = measured.map(|(_, group, length)| (group, length));
+                values.extend(measured.filter(|&(group, length)| self.has(group, length)));
             }
-        }
-        job.advance(1);
+            job.advance(1);
+            values
+        };
+        chunks.par_iter().flat_map_iter(collect).collect()
+    }
+
+    /// The same of what threads did on CPUs.
+    fn among_parts(
+        &self,
+        source: &Source<'_>,
+        on: &OnCpus<'_>,
+        area: &Area,
+        parts: &Parts,
+        job: &Job,
+    ) -> Vec<(u32, i64)> {
+        let (lists, _) = gather(on, area.span, job, Vec::new, |values, part| {
+            let group = source.group_on(part);
+            if part.is_whole && group != NOWHERE && self.has(group, part.length) {
+                values.push((group, part.length));
+            }
+            None
+        });
+        let mut values: Vec<(u32, i64)> = lists.into_iter().flatten().collect();
+        let of_several = parts
+            .iter()
+            .map(|(&(_, group), &length)| (group, length))
+            .filter(|&(group, length)| self.has(group, length));
+        values.extend(of_several);
         values
-    };
-    let mut values: Vec<(u32, i64)> = chunks.par_iter().flat_map_iter(collect).collect();
+    }
+}
+
+/// The exact p50, p95 and p99 of each group, from the durations of the buckets that they lie in.
+fn percentiles(tallies: &Tallies, mut values: Vec<(u32, i64)>) -> FxHashMap<u32, [i64; 3]> {
+    const PERCENTS: [u64; 3] = [50, 95, 99];
     values.par_sort_unstable();
     let mut found = FxHashMap::default();
     for run in values.chunk_by(|a, b| a.0 == b.0) {

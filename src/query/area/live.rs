@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::exact::{Tallies, summaries, tally_of};
 use super::source::{NOWHERE, Shape, Source};
-use super::{Area, Group, GroupBy, What};
+use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
 use crate::trace::Trace;
 
@@ -25,6 +25,18 @@ pub struct LiveArea {
 }
 
 impl LiveArea {
+    /// Whether sums of these lanes can follow a drag. Those of what threads did on CPUs cannot: a slice has as many
+    /// parts as its thread has runs.
+    #[must_use]
+    pub fn can_follow(lanes: &Lanes, what: What) -> bool {
+        let is_on_cpu = match lanes {
+            Lanes::All => false,
+            Lanes::Of(lanes) => lanes.iter().any(|lane| matches!(lane, Lane::OnCpu(_))),
+            Lanes::Both { .. } => true,
+        };
+        !(is_on_cpu && what == What::Slices)
+    }
+
     /// Nothing yet of these lanes; its span comes with [`LiveArea::follow`].
     #[must_use]
     pub fn new(trace: Arc<Trace>, area: &Area, what: What, by: GroupBy) -> LiveArea {

@@ -2,13 +2,16 @@
 //! percentiles of durations out.
 //!
 //! Slices count whole where they overlap the span, as their durations are what is asked for; runs and states
-//! count only with what lies inside, so that their sums are shares of the span. [`groups`] is exact and walks
-//! what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and puts out only what an
-//! edge passed over, a bounded number of rows a frame.
+//! count only with what lies inside, so that their sums are shares of the span. Of a CPU the slices of its own track
+//! count whole as well, and those of threads once each, with the time that they ran there in the span (`on_cpu`).
+//! [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
+//! puts out only what an edge passed over, a bounded number of rows a frame.
 
+mod choose;
 pub mod counters;
 mod exact;
 mod live;
+pub(crate) mod on_cpu;
 mod source;
 mod tally;
 
@@ -60,6 +63,13 @@ pub enum Lanes {
     All,
     /// These.
     Of(Vec<Lane>),
+    /// What some threads did on some CPUs, as far as runs tell.
+    Both {
+        /// Whose.
+        threads: Vec<ThreadId>,
+        /// Where.
+        cpus: Vec<CpuId>,
+    },
 }
 
 /// A lane.
@@ -69,6 +79,8 @@ pub enum Lane {
     Track(TrackId),
     /// Who runs on a CPU.
     Runs(CpuId),
+    /// The slices of threads, as far as they ran on a CPU.
+    OnCpu(CpuId),
     /// What a thread does.
     States(ThreadId),
     /// A counter.

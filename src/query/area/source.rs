@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::{Area, GroupBy, Key, Lane, Lanes, What};
+use super::on_cpu::Part;
+use super::{GroupBy, Key, Lane, Lanes, What};
 use crate::base::TimeSpan;
 use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
 
@@ -23,6 +24,37 @@ pub(super) struct Shape {
     /// Slices by name: the group of each label.
     label_groups: Vec<u32>,
     pub group_count: usize,
+    limits: Option<Limits>,
+}
+
+/// Only some threads on some CPUs count.
+#[derive(Clone, Debug)]
+struct Limits {
+    threads: Vec<bool>,
+    cpus: Vec<CpuId>,
+}
+
+impl Limits {
+    fn of(trace: &Trace, lanes: &Lanes) -> Option<Limits> {
+        let Lanes::Both { threads, cpus } = lanes else {
+            return None;
+        };
+        let mut is_chosen = vec![false; trace.threads.len()];
+        for thread in threads {
+            if let Some(entry) = is_chosen.get_mut(thread.0 as usize) {
+                *entry = true;
+            }
+        }
+        Some(Limits {
+            threads: is_chosen,
+            cpus: cpus.clone(),
+        })
+    }
+
+    fn has(&self, thread: ThreadId, cpu: CpuId) -> bool {
+        let is_chosen = self.threads.get(thread.0 as usize);
+        is_chosen.copied().unwrap_or(false) && self.cpus.contains(&cpu)
+    }
 }
 
 /// A shape with the trace that it is of.
@@ -60,6 +92,7 @@ impl Shape {
             rows: rows_of(trace, lanes, what),
             label_groups,
             group_count: group_count as usize,
+            limits: Limits::of(trace, lanes),
         }
     }
 }
@@ -149,6 +182,8 @@ impl Source<'_> {
                 GroupBy::Cpu => self.cpu_of_slice(owner, at),
                 GroupBy::Thread | GroupBy::Process => thread_group(self.thread_of_slice(owner, at)),
             },
+            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => NOWHERE,
+            What::States if !self.is_state_within(owner, at) => NOWHERE,
             What::Runs => match self.shape.by {
                 GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => NOWHERE,
                 GroupBy::Cpu => owner,
@@ -169,6 +204,31 @@ impl Source<'_> {
                     },
                 }
             }
+        }
+    }
+
+    /// Whether what a thread did on a CPU counts.
+    #[inline]
+    fn is_within(&self, thread: u32, cpu: u32) -> bool {
+        let limits = self.shape.limits.as_ref();
+        limits.is_none_or(|limits| limits.has(ThreadId(thread), CpuId(cpu)))
+    }
+
+    /// Whether a state counts: where only some CPUs do, that it runs on one of them.
+    #[inline]
+    fn is_state_within(&self, thread: u32, at: u32) -> bool {
+        let states = &self.trace.states;
+        self.shape.limits.is_none()
+            || (states.states[at as usize] == ThreadState::Running
+                && self.is_within(thread, states.partners[at as usize]))
+    }
+
+    /// The group of a slice's part on a CPU.
+    #[inline]
+    pub fn group_on(&self, part: &Part) -> u32 {
+        match self.shape.by {
+            GroupBy::Cpu => part.cpu.0,
+            _ => self.group(part.track.0, part.slice),
         }
     }
 
@@ -356,33 +416,16 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
             });
             rows.collect()
         }
+        (What::Slices, Lanes::Both { .. }) => Vec::new(),
+        (What::Runs, Lanes::Both { cpus, .. }) => cpus
+            .iter()
+            .map(|cpu| plain(trace.runs.on(*cpu), cpu.0))
+            .collect(),
+        (What::States, Lanes::Both { threads, .. }) => threads
+            .iter()
+            .map(|thread| plain(trace.states.of(*thread), thread.0))
+            .collect(),
     };
     found.retain(|row| !row.range.is_empty());
     found
-}
-
-impl Area {
-    /// What a thread does: its state, its slices.
-    pub fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
-        self.add(Lane::States(thread));
-        if let Some(track) = trace.track_of(TrackKind::Thread(thread)) {
-            self.add(Lane::Track(track));
-        }
-    }
-
-    /// What a CPU does: who runs on it, interrupts.
-    pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
-        self.add(Lane::Runs(cpu));
-        if let Some(track) = trace.track_of(TrackKind::Cpu(cpu)) {
-            self.add(Lane::Track(track));
-        }
-    }
-
-    /// Adds a lane; an area of all lanes becomes one of this lane.
-    pub fn add(&mut self, lane: Lane) {
-        match &mut self.lanes {
-            Lanes::All => self.lanes = Lanes::Of(vec![lane]),
-            Lanes::Of(lanes) => lanes.push(lane),
-        }
-    }
 }

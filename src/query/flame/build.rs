@@ -3,15 +3,17 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Flame, Tree, Unit};
 use crate::base::{Cancelled, Job, TimeSpan};
 use crate::formats::Reader;
+use crate::query::area::on_cpu::OnCpus;
 use crate::query::area::{Area, Lane, Lanes};
 use crate::query::details::describe;
 use crate::query::item::track_title;
-use crate::trace::{EventId, ThreadId, Trace, TrackId, TrackKind};
+use crate::query::latency::Among;
+use crate::trace::{EventId, Trace, TrackId};
 
 /// Most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
@@ -27,104 +29,172 @@ pub enum Roots {
     Tracks,
 }
 
-/// The nested slices of an area, merged by their paths of names.
+/// The nested slices of an area, merged by their paths of names. On a CPU a thread's slice counts once, with the time
+/// that its thread ran there.
 ///
 /// # Errors
 /// If the job is cancelled.
 pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<Flame, Cancelled> {
-    let tracks: Vec<TrackId> = match &area.lanes {
+    let mut tracks: Vec<TrackId> = match &area.lanes {
         Lanes::All => (0..trace.tracks.len() as u32).map(TrackId).collect(),
         Lanes::Of(lanes) => {
             let tracks = lanes.iter().filter_map(|lane| match lane {
                 Lane::Track(id) => Some(*id),
                 _ => None,
             });
-            let mut tracks: Vec<TrackId> = tracks.collect();
-            tracks.sort_unstable();
-            tracks.dedup();
-            tracks
+            tracks.collect()
         }
+        Lanes::Both { .. } => Vec::new(),
     };
-    job.add_total(tracks.len() as u64);
-    let tree = tracks
-        .par_iter()
-        .fold(Tree::new, |mut tree, &track| {
-            if !job.is_cancelled() {
-                add_track(&mut tree, trace, track, area.span, roots);
+    tracks.sort_unstable();
+    tracks.dedup();
+    let on = OnCpus::of(trace, &area.lanes);
+    let stretches = on.as_ref().map(|on| on.stretches(area.span));
+    let stretches = stretches.unwrap_or_default();
+    job.add_total((tracks.len() + stretches.len()) as u64);
+    let make = || Merge::new(trace, roots);
+    let of_tracks = tracks.par_iter().fold(make, |mut merge, &track| {
+        if !job.is_cancelled() {
+            merge.add(track, area.span, |_| true);
+        }
+        job.advance(1);
+        merge
+    });
+    let join = |mut ours: Tree, theirs: Tree| {
+        ours.absorb(&theirs);
+        ours
+    };
+    let mut tree = of_tracks.map(|merge| merge.tree).reduce(Tree::new, join);
+    if let Some(on) = &on {
+        let of_runs = stretches.par_iter().fold(make, |mut merge, stretch| {
+            let windows = on.windows(stretch, area.span);
+            for window in windows.take_while(|_| !job.is_cancelled()) {
+                for &track in on.tracks_in(&window) {
+                    merge.add(track, window.span, |slice| {
+                        on.is_first(&window, slice, area.span)
+                    });
+                }
             }
             job.advance(1);
-            tree
-        })
-        .reduce(Tree::new, |mut ours, theirs| {
-            ours.absorb(&theirs);
-            ours
+            merge
         });
+        let of_runs = of_runs.map(|merge| merge.tree).reduce(Tree::new, join);
+        tree.absorb(&of_runs);
+    }
     job.check()?;
     Ok(tree.finish(Unit::Nanos, |node| node.total))
 }
 
-fn add_track(tree: &mut Tree, trace: &Trace, id: TrackId, span: TimeSpan, roots: Roots) {
-    let slices = &trace.slices;
-    let Some(track) = trace.tracks.get(id.0 as usize) else {
-        return;
-    };
-    let rows = slices
-        .rows
-        .get(track.rows.start as usize..track.rows.end as usize);
-    let rows = rows.unwrap_or(&[]);
-    // A name's number in the tree, by label.
-    let mut names: Vec<u32> = vec![u32::MAX; slices.labels.len()];
-    let mut root = 0;
-    // Of each row above: which slices, and the node of each.
-    let mut above: Vec<(Range<u32>, Vec<u32>)> = Vec::with_capacity(rows.len());
-    for row in rows {
-        let inside = slices.overlapping(row, span);
-        if root == 0 && roots == Roots::Tracks && !inside.is_empty() {
-            let name = tree.name(&track_title(trace, id));
-            root = tree.child(0, name).unwrap_or(0);
+/// A tree that slices are put into.
+struct Merge<'a> {
+    tree: Tree,
+    trace: &'a Trace,
+    roots: Roots,
+    /// A name's number in the tree, by label.
+    names: Vec<u32>,
+    /// The node of each track that has one.
+    tracks: FxHashMap<TrackId, u32>,
+}
+
+impl<'a> Merge<'a> {
+    fn new(trace: &'a Trace, roots: Roots) -> Merge<'a> {
+        Merge {
+            tree: Tree::new(),
+            trace,
+            roots,
+            names: vec![u32::MAX; trace.slices.labels.len()],
+            tracks: FxHashMap::default(),
         }
-        let mut nodes = Vec::with_capacity(inside.len());
-        for at in inside.clone() {
-            let index = at as usize;
-            let start = slices.starts.at(index).max(span.start.0);
-            let end = slices.end(index).min(trace.span.end.0).min(span.end.0);
-            let length = end.saturating_sub(start).max(0);
-            let parent = match slices.parents.at(index) {
-                u32::MAX => root,
-                parent => node_of(&above, parent).unwrap_or(root),
-            };
-            let label = slices.label_ids.at(index) as usize;
-            let name = match names.get(label) {
-                Some(&u32::MAX) => {
-                    let text = slices.labels.get(label).map(|label| trace.text(label.name));
-                    let name = tree.name(&text.unwrap_or_default());
-                    names[label] = name;
-                    name
-                }
-                Some(&name) => name,
-                None => 0,
-            };
-            if parent == root {
-                // What encloses everything has all of the time.
-                for node in if root == 0 { vec![0] } else { vec![0, root] } {
-                    tree.add(node, length, 0, 0);
-                }
-            } else {
-                tree.add(parent, 0, -length, 0);
+    }
+
+    /// The node that a track's outermost slices stand above.
+    fn root(&mut self, track: TrackId) -> u32 {
+        if self.roots == Roots::Merged {
+            return 0;
+        }
+        if let Some(root) = self.tracks.get(&track) {
+            return *root;
+        }
+        let name = self.tree.name(&track_title(self.trace, track));
+        let root = self.tree.child(0, name).unwrap_or(0);
+        self.tracks.insert(track, root);
+        root
+    }
+
+    /// The number of the name of a label.
+    fn name(&mut self, label: usize) -> u32 {
+        match self.names.get(label) {
+            Some(&u32::MAX) => {
+                let label_of = self.trace.slices.labels.get(label);
+                let text = label_of.map(|label| self.trace.text(label.name));
+                let name = self.tree.name(&text.unwrap_or_default());
+                self.names[label] = name;
+                name
             }
-            match tree.child(parent, name) {
-                Some(node) => {
-                    tree.add(node, length, length, 1);
-                    nodes.push(node);
-                }
-                None => {
-                    tree.add(parent, 0, length, 0);
-                    tree.leave_out(1);
-                    nodes.push(parent);
-                }
+            Some(&name) => name,
+            None => 0,
+        }
+    }
+
+    /// Puts in the slices of a track, as far as they lie in `span`; those that `is_counted` says count as one more.
+    fn add(&mut self, id: TrackId, span: TimeSpan, is_counted: impl Fn(u32) -> bool) {
+        let (trace, slices) = (self.trace, &self.trace.slices);
+        let Some(track) = trace.tracks.get(id.0 as usize) else {
+            return;
+        };
+        let rows = slices
+            .rows
+            .get(track.rows.start as usize..track.rows.end as usize);
+        let mut root = None;
+        // Of each row above: which slices, and the node of each.
+        let mut above: Vec<(Range<u32>, Vec<u32>)> = Vec::new();
+        for row in rows.unwrap_or_default() {
+            let inside = slices.overlapping(row, span);
+            if inside.is_empty() {
+                continue;
+            }
+            let root = *root.get_or_insert_with(|| self.root(id));
+            let mut nodes = Vec::with_capacity(inside.len());
+            for at in inside.clone() {
+                let index = at as usize;
+                let start = slices.starts.at(index).max(span.start.0);
+                let end = slices.end(index).min(trace.span.end.0).min(span.end.0);
+                let length = end.saturating_sub(start).max(0);
+                let parent = match slices.parents.at(index) {
+                    u32::MAX => root,
+                    parent => node_of(&above, parent).unwrap_or(root),
+                };
+                let name = self.name(slices.label_ids.at(index) as usize);
+                let count = u64::from(is_counted(at));
+                nodes.push(self.add_slice((root, parent), name, length, count));
+            }
+            above.push((inside, nodes));
+        }
+    }
+
+    /// Puts in one slice; the node that it is in.
+    fn add_slice(&mut self, (root, parent): (u32, u32), name: u32, length: i64, count: u64) -> u32 {
+        let tree = &mut self.tree;
+        if parent == root {
+            // What encloses everything has all of the time.
+            tree.add(0, length, 0, 0);
+            if root != 0 {
+                tree.add(root, length, 0, 0);
+            }
+        } else {
+            tree.add(parent, 0, -length, 0);
+        }
+        match tree.child(parent, name) {
+            Some(node) => {
+                tree.add(node, length, length, count);
+                node
+            }
+            None => {
+                tree.add(parent, 0, length, 0);
+                tree.leave_out(count);
+                parent
             }
         }
-        above.push((inside, nodes));
     }
 }
 
@@ -139,8 +209,8 @@ fn node_of(above: &[(Range<u32>, Vec<u32>)], slice: u32) -> Option<u32> {
     })
 }
 
-/// The call stacks recorded in an area, merged: outermost functions below. Events are of an area if their
-/// threads' lanes are.
+/// The call stacks recorded in an area, merged: outermost functions below. Events are of an area if a lane of
+/// their thread or their CPU is.
 ///
 /// # Errors
 /// If the job is cancelled.
@@ -151,7 +221,7 @@ pub fn of_stacks(
     job: &Job,
 ) -> Result<Flame, Cancelled> {
     let kinds = stack_kinds(trace, reader);
-    let threads = threads_of(trace, area);
+    let among = Among::lanes(trace, &area.lanes);
     let mut events: Vec<EventId> = Vec::new();
     let mut left_out = 0;
     for segment in trace.events.segments() {
@@ -166,9 +236,7 @@ pub fn of_stacks(
                 continue;
             }
             let id = EventId(segment.first + index);
-            let is_in = threads
-                .as_ref()
-                .is_none_or(|threads| threads.contains(&trace.events.thread(id)));
+            let is_in = among == Among::All || among.has(trace.events.thread(id), trace.cpu_of(id));
             if is_in && events.len() < MAX_STACKS {
                 events.push(id);
             } else {
@@ -245,20 +313,4 @@ fn stack_kinds(trace: &Trace, reader: &dyn Reader) -> FxHashSet<u16> {
         }
     }
     kinds
-}
-
-/// The threads whose lanes an area has; `None`: all.
-fn threads_of(trace: &Trace, area: &Area) -> Option<FxHashSet<ThreadId>> {
-    let Lanes::Of(lanes) = &area.lanes else {
-        return None;
-    };
-    let threads = lanes.iter().filter_map(|lane| match lane {
-        Lane::States(id) => Some(*id),
-        Lane::Track(id) => match trace.tracks.get(id.0 as usize)?.kind {
-            TrackKind::Thread(thread) => Some(thread),
-            _ => None,
-        },
-        _ => None,
-    });
-    Some(threads.collect())
 }

@@ -19,14 +19,22 @@ impl Among {
     /// Those of selected lanes.
     #[must_use]
     pub fn lanes(trace: &Trace, lanes: &Lanes) -> Among {
-        let Lanes::Of(lanes) = lanes else {
-            return Among::All;
+        let lanes = match lanes {
+            Lanes::All => return Among::All,
+            Lanes::Of(lanes) => lanes,
+            // Nobody: not everybody.
+            Lanes::Both { threads, .. } if threads.is_empty() => {
+                return Among::AnyOf(Vec::new(), Vec::new());
+            }
+            Lanes::Both { threads, cpus } => {
+                return Among::AllOf(sorted(threads.clone()), sorted(cpus.clone()));
+            }
         };
         let (mut threads, mut cpus) = (Vec::new(), Vec::new());
         for lane in lanes {
             match *lane {
                 Lane::States(thread) => threads.push(thread),
-                Lane::Runs(cpu) => cpus.push(cpu),
+                Lane::Runs(cpu) | Lane::OnCpu(cpu) => cpus.push(cpu),
                 Lane::Track(id) => match trace.tracks.get(id.0 as usize).map(|it| it.kind) {
                     Some(TrackKind::Thread(thread)) => threads.push(thread),
                     Some(TrackKind::Cpu(cpu)) => cpus.push(cpu),
@@ -35,11 +43,7 @@ impl Among {
                 Lane::Counter(_) => {}
             }
         }
-        threads.sort_unstable();
-        threads.dedup();
-        cpus.sort_unstable();
-        cpus.dedup();
-        Among::AnyOf(threads, cpus)
+        Among::AnyOf(sorted(threads), sorted(cpus))
     }
 
     /// Whether something that `thread` did counts; on which CPU, as far as that is known.
@@ -69,4 +73,10 @@ impl Among {
             _ => true,
         }
     }
+}
+
+fn sorted<T: Ord>(mut ids: Vec<T>) -> Vec<T> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }

@@ -11,7 +11,7 @@ use self::one_name::OneName;
 use crate::base::StringId;
 use crate::gui::asked::Asked;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::area::{From as AreaFrom, area_of, words};
+use crate::gui::panes::selection::area::{From as AreaFrom, area_of, counted, words};
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::Item;
@@ -72,7 +72,10 @@ impl Pane for DurationsPane {
                 .map_or((&area, from), |it| (&it.1, it.2));
             let names = format!("{names}. {}", words(scene, shown.0, shown.1));
             let names = RichText::new(names).color(scene.palette.weak);
-            ui.add(egui::Label::new(names).extend());
+            let label = ui.add(egui::Label::new(names).extend());
+            if let Some(counted) = counted(shown.0) {
+                label.on_hover_text(counted);
+            }
             self.asked.ui(ui, scene.palette);
         });
         if groups.is_empty() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use self::area::{area_of, words};
+use self::area::{area_of, counted, words};
 use crate::gui::asked::Asked;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData, TableRow};
@@ -112,7 +112,8 @@ type Key = (u32, Area, Shown, GroupBy);
 struct SelectionPane {
     shown: Shown,
     by: Option<GroupBy>,
-    exact: Asked<Key, Arc<TableData>>,
+    /// The table, and what it is of in words.
+    exact: Asked<Key, (Arc<TableData>, String)>,
     live: Option<(Key, LiveArea)>,
     /// The table, and what it is of in words.
     drawn: Option<(Arc<TableData>, String)>,
@@ -156,9 +157,10 @@ impl Pane for SelectionPane {
             ui.separator();
             self.table.tools_ui(ui, scene, &data, &mut actions);
             let words = RichText::new(about).color(scene.palette.weak);
-            ui.add(egui::Label::new(words).extend()).on_hover_text(
-                "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track",
-            );
+            let hint = "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track";
+            let counted = counted(&key.1).filter(|_| self.shown == Shown::Slices);
+            let hint = counted.map_or(hint.to_owned(), |counted| format!("{counted}\n{hint}"));
+            ui.add(egui::Label::new(words).extend()).on_hover_text(hint);
             self.exact.ui(ui, scene.palette);
         });
         if data.rows.is_empty() {
@@ -221,8 +223,14 @@ impl SelectionPane {
     ) -> (Arc<TableData>, String) {
         let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
         let (_, area, shown, by) = key.clone();
-        if pace == Pace::Dragged
-            && let Some(what) = shown.what()
+        let what = shown.what();
+        let live = what.filter(|what| LiveArea::can_follow(&area.lanes, *what));
+        if pace == Pace::Dragged && live.is_none() && self.exact.is_waiting() {
+            // A new question would end the one that is being answered, and a drag asks in each frame.
+            self.exact.poll();
+            self.drawn_from_exact();
+        } else if pace == Pace::Dragged
+            && let Some(what) = live
         {
             if let Some(table) = self.live_data(&trace, key, what) {
                 self.drawn = Some((table, about));
@@ -231,22 +239,34 @@ impl SelectionPane {
             }
         } else {
             self.live = None;
-            let asked = area.clone();
+            let (asked, its_words) = (area.clone(), about.clone());
             self.exact.ask(ctx, key.clone(), move |job| {
                 let trace = &index.trace;
-                Ok(Arc::new(match shown.what() {
+                let table = match what {
                     Some(what) => {
                         let groups = groups(trace, &asked, what, by, job)?;
                         rows::of_groups(trace, &groups, what, by, asked.span)
                     }
                     None => rows::of_counters(trace, &counters(trace, &asked)),
-                }))
+                };
+                Ok((Arc::new(table), its_words))
             });
-            if self.exact.is_of(key) {
-                self.drawn = self.exact.answer().cloned().map(|table| (table, about));
+            match self.exact.answer() {
+                Some((table, _)) if self.exact.is_of(key) => {
+                    self.drawn = Some((table.clone(), about));
+                }
+                _ if pace == Pace::Dragged => self.drawn_from_exact(),
+                _ => {}
             }
         }
         self.drawn.clone().unwrap_or_default()
+    }
+
+    /// Shows the last answer, with the words for what it is of.
+    fn drawn_from_exact(&mut self) {
+        if let Some(answer) = self.exact.answer() {
+            self.drawn = Some(answer.clone());
+        }
     }
 
     /// The sums while a drag goes on, if they have caught up with it.

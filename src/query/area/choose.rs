@@ -1,0 +1,46 @@
+//! The lanes of a thread or a CPU, put into an area.
+
+use super::{Area, Lane, Lanes};
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId, TrackKind};
+
+impl Area {
+    /// What a thread does: its state, its slices, its counters.
+    pub fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
+        self.add(Lane::States(thread));
+        self.add_tracks(trace, TrackKind::Thread(thread));
+        self.add_counters(trace, CounterScope::Thread(thread));
+    }
+
+    /// What happens on a CPU: who runs there, what they do as long as they run there, interrupts, its counters.
+    pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
+        self.add(Lane::Runs(cpu));
+        self.add(Lane::OnCpu(cpu));
+        self.add_tracks(trace, TrackKind::Cpu(cpu));
+        self.add_counters(trace, CounterScope::Cpu(cpu));
+    }
+
+    fn add_tracks(&mut self, trace: &Trace, kind: TrackKind) {
+        let first = trace.tracks.partition_point(|track| track.kind < kind);
+        let tracks = trace.tracks.iter().enumerate().skip(first);
+        for (at, _) in tracks.take_while(|(_, track)| track.kind == kind) {
+            self.add(Lane::Track(TrackId(at as u32)));
+        }
+    }
+
+    fn add_counters(&mut self, trace: &Trace, scope: CounterScope) {
+        for (at, track) in trace.counters.tracks.iter().enumerate() {
+            if track.scope == scope {
+                self.add(Lane::Counter(CounterTrackId(at as u32)));
+            }
+        }
+    }
+
+    /// Adds a lane; an area of all lanes becomes one of this lane.
+    pub fn add(&mut self, lane: Lane) {
+        match &mut self.lanes {
+            Lanes::Of(lanes) => lanes.push(lane),
+            Lanes::All | Lanes::Both { .. } => self.lanes = Lanes::Of(vec![lane]),
+        }
+    }
+}
