@@ -18,10 +18,12 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use threadline::base::{Job, Nanos, TimeSpan};
 use threadline::load::{LoadedTrace, open};
-use threadline::query::area::{Area, GroupBy, LiveArea, What, groups};
+use threadline::query::area::events::event_counts;
+use threadline::query::area::{Area, GroupBy, Lane, Lanes, LiveArea, What, groups};
 use threadline::query::expression::Expression;
 use threadline::query::flame::{Roots, of_slices};
 use threadline::query::search::{Place, Places, Query, search};
+use threadline::trace::CpuId;
 
 /// The trace, and the folder that keeps its file alive.
 static LOADED: LazyLock<(LoadedTrace, Option<tempfile::TempDir>)> = LazyLock::new(|| {
@@ -67,6 +69,39 @@ fn sums_by_name(bencher: Bencher) {
             let job = Job::default();
             groups(trace, &Area::all(), What::Slices, GroupBy::Name, &job).map(|all| all.len())
         });
+}
+
+/// The same of what threads did on one CPU, on which a drag waits in the background.
+#[divan::bench(args = ["one CPU", "all CPUs"], sample_count = 5, sample_size = 1)]
+fn sums_on_cpus(bencher: Bencher, which: &str) {
+    let trace = &LOADED.0.trace;
+    let count = match which {
+        "one CPU" => 1,
+        _ => trace.cpus.len() as u32,
+    };
+    let area = Area {
+        lanes: Lanes::Of((0..count).map(|cpu| Lane::OnCpu(CpuId(cpu))).collect()),
+        ..Area::all()
+    };
+    bencher.bench(|| {
+        let job = Job::default();
+        groups(trace, &area, What::Slices, GroupBy::Name, &job).map(|all| all.len())
+    });
+}
+
+/// How many raw events there are, in four ways.
+#[divan::bench(args = ["name", "thread", "process", "cpu"], sample_count = 5, sample_size = 1)]
+fn events_counted(bencher: Bencher, by: &str) {
+    let trace = &LOADED.0.trace;
+    let by = match by {
+        "name" => GroupBy::Name,
+        "thread" => GroupBy::Thread,
+        "process" => GroupBy::Process,
+        _ => GroupBy::Cpu,
+    };
+    bencher
+        .counter(ItemsCount::new(trace.events.len()))
+        .bench(|| event_counts(trace, &Area::all(), by, &Job::default()).map(|all| all.len()));
 }
 
 /// One frame of a drag whose selection, half of the trace, moves by a thousandth of it.

@@ -12,11 +12,12 @@ use threadline::base::{Job, StringId, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::area::counters::{counter, counters};
+use threadline::query::area::events::{event_counts, per_second};
 use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
 use threadline::query::durations::durations;
 use threadline::query::flame::{Roots, of_slices};
 use threadline::trace::{
-    CounterTrackId, CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
+    CounterTrackId, CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
     TrackKind,
 };
 
@@ -481,4 +482,108 @@ fn what_is_chosen_whole_does_not_count_once_more_on_a_cpu() {
     assert!(several > 10 && running > 5);
     assert!(LiveArea::can_follow(&area.lanes, What::Runs));
     assert!(!LiveArea::can_follow(&area.lanes, What::Slices));
+}
+
+/// The events in a span, one by one: all, or those of a thread and those on a CPU.
+fn events_in(trace: &Trace, span: TimeSpan, of: Option<(ThreadId, CpuId)>) -> Vec<EventId> {
+    let events = trace.events.from_time(span.start);
+    let events = events.take_while(|id| trace.events.time(*id) < span.end);
+    let is_of = |id: &EventId| {
+        of.is_none_or(|(thread, cpu)| {
+            trace.events.thread(*id) == thread || trace.cpu_of(*id) == Some(cpu)
+        })
+    };
+    events.filter(is_of).collect()
+}
+
+#[test]
+fn events_are_counted_by_name_thread_process_and_cpu() {
+    let mut dice = Dice(11);
+    // One CPU a lane; a CPU for each event; no CPUs but runs; several files on one axis.
+    let together = threadline::load::together::open_together(
+        &["sched-irq-syscalls.dat", "kprobe-hackbench.dat"].map(|name| {
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("sample-traces")
+                .join(name)
+        }),
+        &[],
+        &[],
+        &Job::default(),
+        None,
+    );
+    let mut traces: Vec<LoadedTrace> =
+        ["sched-irq-syscalls.dat", "sched-irq.ftrace", "compress.fxt"]
+            .map(sample)
+            .into();
+    traces.push(together.unwrap());
+    let mut kinds = 0;
+    for loaded in &traces {
+        let trace = loaded.trace.as_ref();
+        for step in 0..6 {
+            let (mut area, mut of) = (Area::of(dice.span(trace)), None);
+            if step == 0 {
+                area = Area::all();
+            }
+            if step % 2 == 1 {
+                let thread = ThreadId(1 + dice.below(trace.threads.len() as i64 - 1) as u32);
+                let cpu = CpuId(dice.below(trace.cpus.len() as i64) as u32);
+                area.lanes = Lanes::Of(vec![Lane::States(thread), Lane::OnCpu(cpu)]);
+                of = Some((thread, cpu));
+            }
+            let events = events_in(trace, area.span, of);
+            for by in [
+                GroupBy::Name,
+                GroupBy::Thread,
+                GroupBy::Process,
+                GroupBy::Cpu,
+            ] {
+                let mut plain: HashMap<String, u64> = HashMap::new();
+                for &id in &events {
+                    let thread = trace.events.thread(id);
+                    let key = match by {
+                        GroupBy::Name => {
+                            let kind = &trace.kinds[usize::from(trace.events.kind(id).0)];
+                            format!("{:?}", (kind.name, kind.category))
+                        }
+                        GroupBy::Thread if thread == ThreadId::NONE => format!("{:?}", None::<u8>),
+                        GroupBy::Thread => format!("{:?}", Some(thread)),
+                        GroupBy::Process => {
+                            let thread = trace.threads.get(thread.0 as usize);
+                            format!("{:?}", thread.and_then(|it| it.process))
+                        }
+                        GroupBy::Cpu => format!("{:?}", trace.cpu_of(id)),
+                    };
+                    *plain.entry(key).or_default() += 1;
+                }
+                let found = event_counts(trace, &area, by, &Job::default()).unwrap();
+                assert!(found.is_sorted_by_key(|group| std::cmp::Reverse(group.count)));
+                let found: HashMap<String, u64> = found
+                    .iter()
+                    .map(|group| {
+                        let key = &group.key;
+                        let key = match by {
+                            GroupBy::Name => format!("{:?}", key.name.unwrap()),
+                            GroupBy::Thread => format!("{:?}", key.thread),
+                            GroupBy::Process => format!("{:?}", key.process),
+                            GroupBy::Cpu => format!("{:?}", key.cpu),
+                        };
+                        (key, group.count)
+                    })
+                    .collect();
+                kinds += found.len();
+                assert_eq!(found, plain, "{by:?} {area:?}");
+            }
+        }
+    }
+    assert!(kinds > 200, "{kinds}");
+    let trace = &traces[0].trace;
+    let second = TimeSpan::new(
+        trace.span.start,
+        Timestamp(trace.span.start.0 + 500_000_000),
+    );
+    assert_eq!(per_second(trace, second, 10), Some(20.0));
+    assert_eq!(
+        per_second(trace, TimeSpan::new(second.end, second.end), 10),
+        None
+    );
 }

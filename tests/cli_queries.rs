@@ -214,6 +214,40 @@ fn a_cpu_is_asked_for_what_threads_did_there() {
 }
 
 #[test]
+fn events_are_counted_by_what_they_have_in_common() {
+    let file = sample("sched-irq-syscalls.dat");
+    let count = |rows: &[serde_json::Value]| -> u64 {
+        rows.iter().map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    let all = stdout(&["table", "events", &file]).lines().count() as u64 - 1;
+    for by in ["name", "thread", "process", "cpu"] {
+        let rows = json(&["stats", "--of", "events", "--by", by, &file]);
+        assert_eq!(count(&rows), all, "{by}");
+        assert!(
+            rows.iter()
+                .all(|row| row["per_second"].as_f64() > Some(0.0))
+        );
+    }
+    let names = json(&["stats", "--of", "events", "--cpu", "1", &file]);
+    let switches = names
+        .iter()
+        .find(|row| row["group"] == "sched_switch")
+        .unwrap();
+    assert_eq!(switches["category"], "sched");
+    let lines = stdout(&["report", "--cpu", "1", &file]);
+    let lines = lines.lines().filter(|line| line.contains(" sched_switch:"));
+    assert_eq!(switches["count"].as_u64().unwrap(), lines.count() as u64);
+    // Of a thread: on each CPU by itself as many as on all.
+    let thread = ["stats", "--of", "events", "--thread", "288", file.as_str()];
+    let by_cpu = json(&["stats", "--of", "events", "--by", "cpu", &file]);
+    let on_each = by_cpu.iter().filter_map(|row| {
+        let number = row["group"].as_str()?.strip_prefix("CPU ")?;
+        Some(count(&json(&[&thread[..], &["--cpu", number]].concat())))
+    });
+    assert_eq!(on_each.sum::<u64>(), count(&json(&thread)));
+}
+
+#[test]
 fn latencies_chains_flames_and_comparisons_are_tables() {
     let ftrace = sample("sched-irq.ftrace");
     let latencies = json(&["latency", &ftrace]);

@@ -7,18 +7,19 @@
 
 use std::path::Path;
 
-use threadline::base::{Job, TimeSpan, Timestamp};
+use threadline::base::{Job, Nanos, TimeSpan, Timestamp};
 use threadline::event::Value;
 use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher, argument_names, unknown_field};
+use threadline::query::latency::Among;
 use threadline::query::search::{
     Filtering, Place, Places, Query, Searching, filter_events, search,
 };
 use threadline::query::visible::counter;
-use threadline::trace::{CounterTrackId, EventId, SliceId, StateId};
+use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId};
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -299,7 +300,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         let found = filter_events(
             trace,
             reader,
-            &expression,
+            (Some(&expression), &Among::All),
             always,
             &Job::default(),
             &mut |_| steps += 1,
@@ -329,7 +330,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
     let filtering = Filtering::start(
         loaded.trace.clone(),
         loaded.reader.clone(),
-        expression,
+        (Some(expression), Among::All),
         TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
         wake,
     )
@@ -339,6 +340,96 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         .is_ok()
     {}
     assert!(filtering.events().is_complete && !filtering.events().is_empty());
+}
+
+#[test]
+fn events_of_chosen_threads_and_cpus_are_listed_with_and_without_a_filter() {
+    let mut listed = 0;
+    for name in ["sched-irq-syscalls.dat", "sched-irq.ftrace", "compress.fxt"] {
+        let loaded = sample(name);
+        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+        let busy = (1..trace.threads.len() as u32).map(ThreadId);
+        let busy = busy.max_by_key(|id| trace.runs.of(*id).len()).unwrap();
+        let (start, quarter) = (trace.span.start, Nanos(trace.span.duration().0 / 4));
+        let span = TimeSpan::new(start + quarter, trace.span.end - quarter);
+        let cpu = trace.runs.cpu_at(busy, span.start).unwrap_or(CpuId(0));
+        let sched = Expression::parse("sched").unwrap();
+        for among in [
+            Among::AnyOf(vec![busy], vec![]),
+            Among::AnyOf(vec![], vec![cpu]),
+            Among::AnyOf(vec![busy], vec![cpu]),
+            Among::AllOf(vec![busy], vec![cpu]),
+        ] {
+            for expression in [None, Some(&sched)] {
+                let asked = (expression, &among);
+                let job = Job::default();
+                let found = filter_events(trace, reader, asked, span, &job, &mut |_| ()).unwrap();
+                let matcher = expression.map(|it| Matcher::new(it, trace, reader).unwrap());
+                let plain: Vec<EventId> = trace
+                    .events
+                    .from_time(span.start)
+                    .take_while(|id| trace.events.time(*id) < span.end)
+                    .filter(|id| among.has(trace.events.thread(*id), trace.cpu_of(*id)))
+                    .filter(|id| {
+                        let matcher = matcher.as_ref();
+                        matcher.is_none_or(|it| it.is_match(Item::Event(*id)))
+                    })
+                    .collect();
+                assert!(found.is_complete);
+                listed += plain.len();
+                let found: Vec<EventId> = found.iter_from(0).collect();
+                assert_eq!(found, plain, "{name} {among:?} {expression:?}");
+            }
+        }
+    }
+    assert!(listed > 1000, "{listed}");
+}
+
+#[test]
+fn events_of_several_files_are_found_where_they_lie_on_the_axis() {
+    let names = ["sched-irq-syscalls.dat", "kprobe-hackbench.dat"];
+    let paths = names.map(|name| {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("sample-traces")
+            .join(name)
+    });
+    let joined =
+        threadline::load::together::open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let (trace, reader) = (joined.trace.as_ref(), joined.reader.as_ref());
+    let expression = Expression::parse("name == \"sched_switch\"").unwrap();
+    let matcher = Matcher::new(&expression, trace, reader).unwrap();
+    let (start, half) = (trace.span.start, Nanos(trace.span.duration().0 / 2));
+    let mut counts = Vec::new();
+    for span in [
+        TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+        TimeSpan::new(start, start + half),
+        TimeSpan::new(start + half, trace.span.end),
+    ] {
+        let asked = (Some(&expression), &Among::All);
+        let found = filter_events(trace, reader, asked, span, &Job::default(), &mut |_| ());
+        let found: Vec<EventId> = found.unwrap().iter_from(0).collect();
+        let plain: Vec<EventId> = trace
+            .events
+            .from_time(span.start)
+            .take_while(|id| trace.events.time(*id) < span.end)
+            .filter(|id| matcher.is_match(Item::Event(*id)))
+            .collect();
+        assert_eq!(found, plain, "{span:?}");
+        counts.push(found.len());
+    }
+    let alone: usize = names
+        .iter()
+        .map(|name| {
+            let loaded = sample(name);
+            let trace = loaded.trace.as_ref();
+            let matcher = Matcher::new(&expression, trace, loaded.reader.as_ref()).unwrap();
+            let events = trace.events.from_time(Timestamp::MIN);
+            events
+                .filter(|id| matcher.is_match(Item::Event(*id)))
+                .count()
+        })
+        .sum();
+    assert!(counts[0] == alone && alone > 100, "{counts:?} {alone}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `threadline stats`: what slices, runs, states or counters add up to, as a table.
+//! `threadline stats`: what slices, runs, states, events or counters add up to, as a table.
 
 use std::io::{BufWriter, Write};
 
@@ -12,23 +12,27 @@ use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::Item;
 use crate::query::area::counters::counters;
-use crate::query::area::{GroupBy, What, groups};
+use crate::query::area::events::{event_counts, per_second};
+use crate::query::area::{Area, GroupBy, What, groups};
 use crate::query::item::title;
 use crate::trace::Trace;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "stats",
-    about: "Add up slices, runs, states or counters: counts, sums, percentiles",
+    about: "Add up slices, runs, states, events or counters: counts, sums, percentiles",
     arguments: |command| {
         slices_on_cpu(narrowing_arguments(files_arguments(time_arguments(command))))
             .arg(
                 Arg::new("of")
                     .long("of")
                     .value_name("WHAT")
-                    .help("What to add up: slices count whole, runs and states with what lies in the range")
+                    .help(
+                        "What to add up: slices count whole, runs and states with what lies in the range, \
+                         events by their number",
+                    )
                     .default_value("slices")
-                    .value_parser(["slices", "runs", "states", "counters"]),
+                    .value_parser(["slices", "runs", "states", "events", "counters"]),
             )
             .arg(
                 Arg::new("by")
@@ -46,6 +50,7 @@ pub const COMMAND: Command = Command {
 const COLUMNS: &[&str] = &[
     "group", "category", "count", "sum", "self", "mean", "min", "p50", "p95", "p99", "max",
 ];
+const EVENT_COLUMNS: &[&str] = &["group", "category", "count", "per_second"];
 const COUNTER_COLUMNS: &[&str] = &["track", "count", "mean", "min", "max", "first", "last"];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
@@ -54,7 +59,14 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let area = area_of(matches, trace)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let by = match word("by") {
+        "thread" => GroupBy::Thread,
+        "process" => GroupBy::Process,
+        "cpu" => GroupBy::Cpu,
+        _ => GroupBy::Name,
+    };
     let what = match word("of") {
+        "events" => return events(matches, trace, &area, by, &mut out),
         "runs" => What::Runs,
         "states" => What::States,
         "counters" => {
@@ -76,12 +88,6 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             return Ok(());
         }
         _ => What::Slices,
-    };
-    let by = match word("by") {
-        "thread" => GroupBy::Thread,
-        "process" => GroupBy::Process,
-        "cpu" => GroupBy::Cpu,
-        _ => GroupBy::Name,
     };
     // Nobody can cancel it here.
     let found = groups(trace, &area, what, by, &Job::default()).unwrap_or_default();
@@ -107,6 +113,32 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     }
     rows.finish()?;
     out.flush()?;
+    Ok(())
+}
+
+fn events(
+    matches: &ArgMatches,
+    trace: &Trace,
+    area: &Area,
+    by: GroupBy,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    // Nobody can cancel it here.
+    let found = event_counts(trace, area, by, &Job::default()).unwrap_or_default();
+    let mut rows = RowWriter::new(out, row_format(matches), EVENT_COLUMNS)?;
+    for group in &found {
+        let category = group.key.name;
+        let category = category.map(|(_, category)| Cell::of_string(trace, category));
+        let rate = per_second(trace, area.span, group.count);
+        rows.row(&[
+            group.label(trace, by).into(),
+            category.into(),
+            group.count.into(),
+            rate.map(|rate| Cell::Float((rate * 1000.0).round() / 1000.0))
+                .into(),
+        ])?;
+    }
+    rows.finish()?;
     Ok(())
 }
 

@@ -417,6 +417,14 @@ impl EventColumns {
         self.threads.runs()
     }
 
+    /// The same of the events in `range`.
+    pub fn thread_runs_in(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+        self.threads.runs_in(range)
+    }
+
     /// Each thread with the indices of its first and last event.
     #[must_use]
     pub fn thread_spans(&self) -> Vec<(ThreadKey, Range<usize>)> {

@@ -200,13 +200,22 @@ impl ThreadColumn {
 
     /// Stretches of neighbouring events of one thread, in order.
     pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+        self.runs_in(0..usize::MAX)
+    }
+
+    /// The same of the events in `range`, as far as there are any.
+    pub fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+        fn part<'a, T>(all: &'a [T], range: &Range<usize>) -> &'a [T] {
+            let end = range.end.min(all.len());
+            all.get(range.start.min(end)..end).unwrap_or_default()
+        }
         let (mut bytes, mut words, mut all) = (&[][..], &[][..], &[][..]);
         match &self.events {
-            Numbers::Bytes(numbers) => bytes = numbers,
-            Numbers::Words(numbers) => words = numbers,
-            Numbers::Keys(keys) => all = keys,
+            Numbers::Bytes(numbers) => bytes = part(numbers, &range),
+            Numbers::Words(numbers) => words = part(numbers, &range),
+            Numbers::Keys(keys) => all = part(keys, &range),
         }
-        let mut end = 0;
+        let mut end = range.start;
         equal_runs(bytes, |number| self.keys[usize::from(number)])
             .chain(equal_runs(words, |number| self.keys[usize::from(number)]))
             .chain(equal_runs(all, |key| key))

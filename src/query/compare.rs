@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::area::events::event_counts;
 use super::area::{Area, Group, GroupBy, What, groups};
 use crate::base::{Cancelled, Job};
 use crate::trace::Trace;
@@ -202,36 +203,19 @@ fn side_of(group: &Group) -> Side {
     }
 }
 
-/// Events are counted whoever's they are: an area's lanes have none.
 fn events(trace: &Trace, area: &Area, job: &Job) -> Result<Vec<Named>, Cancelled> {
-    let mut counts = vec![0_u64; trace.kinds.len()];
-    for segment in trace.events.segments() {
-        job.check()?;
-        let columns = &segment.columns;
-        let from = columns.lower_bound(area.span.start) as usize;
-        let until = columns.lower_bound(area.span.end) as usize;
-        for &kind in columns.kinds().get(from..until).unwrap_or(&[]) {
-            if let Some(count) = counts.get_mut(usize::from(kind)) {
-                *count += 1;
-            }
-        }
-    }
-    let named = trace
-        .kinds
-        .iter()
-        .zip(counts)
-        .filter(|(_, count)| *count > 0);
-    Ok(named
-        .map(|(kind, count)| {
-            let key = (
-                trace.text(kind.name).into_owned(),
-                trace.text(kind.category).into_owned(),
-            );
-            let side = Side {
-                count,
-                ..Side::default()
-            };
-            (key, side)
-        })
-        .collect())
+    let groups = event_counts(trace, area, GroupBy::Name, job)?.into_iter();
+    let named = groups.filter_map(|group| {
+        let (name, category) = group.key.name?;
+        let key = (
+            trace.text(name).into_owned(),
+            trace.text(category).into_owned(),
+        );
+        let side = Side {
+            count: group.count,
+            ..Side::default()
+        };
+        Some((key, side))
+    });
+    Ok(named.collect())
 }

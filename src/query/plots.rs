@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::expression::{Expression, ExpressionError, Matcher, Verdict};
 use super::item::event_ref;
+use super::latency::Among;
 use super::search::filter_events;
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
@@ -94,7 +95,8 @@ pub fn samples_of(
         return durations(trace, reader, &expression, job);
     }
     let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
-    let found = filter_events(trace, reader, &expression, whole, job, &mut |_| ())?;
+    let asked = (Some(&expression), &Among::All);
+    let found = filter_events(trace, reader, asked, whole, job, &mut |_| ())?;
     job.check()?;
     let count = found.len();
     let chunks: Vec<usize> = (0..count).step_by(CHUNK).collect();

@@ -4,6 +4,7 @@
 //! time over all lanes is never stored: the n-th event is found by a search over the lanes' own orders.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::entities::{ThreadId, ThreadMap};
@@ -73,7 +74,8 @@ impl Segment {
     }
 
     /// The index of the CPU of event `index`, if its lane has one or it has one of its own.
-    fn cpu(&self, index: u32) -> Option<u32> {
+    #[must_use]
+    pub fn cpu(&self, index: u32) -> Option<u32> {
         let first = self.origin.as_ref().map_or(0, |origin| origin.first_cpu);
         self.cpu.or_else(|| Some(self.columns.cpu(index)? + first))
     }
@@ -230,6 +232,30 @@ impl Events {
             threads.at(key, Timestamp(0))
         } else {
             threads.at(key, segment.columns.time(index))
+        }
+    }
+
+    /// Neighbouring events of one thread among those in `range` of a segment, in order: which, and whose.
+    pub fn for_each_stretch(
+        &self,
+        segment: &Segment,
+        range: Range<u32>,
+        mut each: impl FnMut(Range<u32>, ThreadId),
+    ) {
+        let threads = match &segment.origin {
+            None => &self.threads,
+            Some(origin) => &origin.threads,
+        };
+        let range = range.start as usize..range.end as usize;
+        for (events, key) in segment.columns.thread_runs_in(range) {
+            let (start, end) = (events.start as u32, events.end as u32);
+            if threads.is_unique(key) {
+                each(start..end, threads.at(key, Timestamp(0)));
+                continue;
+            }
+            for index in start..end {
+                each(index..index + 1, self.thread_in(segment, index));
+            }
         }
     }
 

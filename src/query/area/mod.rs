@@ -4,11 +4,12 @@
 //! Slices count whole where they overlap the span, as their durations are what is asked for; runs and states
 //! count only with what lies inside, so that their sums are shares of the span. Of a CPU the slices of its own track
 //! count whole as well, and those of threads once each, with the time that they ran there in the span (`on_cpu`).
-//! [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
+//! Raw events are only counted ([`events`]). [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
 //! puts out only what an edge passed over, a bounded number of rows a frame.
 
 mod choose;
 pub mod counters;
+pub mod events;
 mod exact;
 mod live;
 pub(crate) mod on_cpu;

@@ -101,16 +101,16 @@ fn seen_names(trace: &Trace, reader: &dyn Reader) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let stride = (trace.events.len() / SPREAD).max(1);
     for segment in trace.events.segments() {
-        for (index, &kind) in segment.columns.kinds().iter().enumerate() {
-            let count = seen.get_mut(usize::from(kind));
+        for index in 0..segment.columns.len() as u32 {
+            let count = seen.get_mut(usize::from(segment.kind(index).0));
             let is_early = count.is_some_and(|count| {
                 *count = count.saturating_add(1);
                 *count <= OF_EACH_KIND
             });
-            if !is_early && index % stride != 0 {
+            if !is_early && !(index as usize).is_multiple_of(stride) {
                 continue;
             }
-            let event = event_ref(trace, EventId(segment.first + index as u32));
+            let event = event_ref(trace, EventId(segment.first + index));
             let fields = reader.describe(event).fields;
             names.extend(fields.into_iter().map(|field| field.name));
         }

@@ -229,10 +229,9 @@ pub fn of_stacks(
         if kinds.is_empty() {
             break;
         }
-        let columns = &segment.columns;
-        let range = columns.lower_bound(area.span.start)..columns.lower_bound(area.span.end);
+        let range = segment.lower_bound(area.span.start)..segment.lower_bound(area.span.end);
         for index in range {
-            if !kinds.contains(&columns.kind(index).0) {
+            if !kinds.contains(&segment.kind(index).0) {
                 continue;
             }
             let id = EventId(segment.first + index);
@@ -297,12 +296,13 @@ fn stack_kinds(trace: &Trace, reader: &dyn Reader) -> FxHashSet<u16> {
     let mut kinds = FxHashSet::default();
     let mut left = trace.kinds.len();
     for segment in trace.events.segments() {
-        for (index, &kind) in segment.columns.kinds().iter().enumerate() {
+        for index in 0..segment.columns.len() as u32 {
+            let kind = segment.kind(index).0;
             let is_seen = std::mem::replace(&mut seen[usize::from(kind)], true);
             if is_seen {
                 continue;
             }
-            let id = EventId(segment.first + index as u32);
+            let id = EventId(segment.first + index);
             if !describe(trace, reader, id).stack.is_empty() {
                 kinds.insert(kind);
             }

@@ -1,4 +1,4 @@
-//! All raw events that an expression means, in time order, 4 bytes each: for lists of any length. Found window
+//! All raw events that an expression means, or that some threads and CPUs have, in time order, 4 bytes each: for lists of any length. Found window
 //! by window like a search, off the window's thread.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::found::{BitSet, Marks};
-use super::scan::{Scan, windows};
+use super::scan::{Scan, range_of, windows};
 use super::{Place, Places, Query};
 use crate::base::order::first_not;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::query::Item;
+use crate::query::area::events::for_each_chosen;
 use crate::query::expression::{Expression, ExpressionError, Matcher, unknown_field};
+use crate::query::latency::Among;
 use crate::trace::{EventId, Trace};
 
 /// Events in time order. Cheap to clone.
@@ -60,6 +62,32 @@ impl FilteredEvents {
         (from..self.count).map_while(|at| self.get(at))
     }
 
+    /// Takes in what each window of `span` has, some windows at a time on all cores.
+    fn fill(
+        &mut self,
+        trace: &Trace,
+        span: TimeSpan,
+        job: &Job,
+        publish: &mut dyn FnMut(&FilteredEvents),
+        window: &(impl Fn(TimeSpan) -> (Vec<u32>, u64) + Sync),
+    ) {
+        let step = rayon::current_num_threads().max(1) * 4;
+        for windows in windows(trace, span).chunks(step) {
+            if job.is_cancelled() {
+                return;
+            }
+            let found: Vec<_> = windows.par_iter().map(|span| window(*span)).collect();
+            let mut events = Vec::new();
+            for (some, count) in found {
+                events.extend(some);
+                job.advance(count);
+            }
+            self.push(events);
+            publish(self);
+        }
+        self.is_complete = !job.is_cancelled();
+    }
+
     fn push(&mut self, events: Vec<u32>) {
         if !events.is_empty() {
             let first = self.count;
@@ -75,19 +103,27 @@ impl FilteredEvents {
     }
 }
 
-/// Filters all raw events in `span`; `publish` gets what there is after each step. A cancelled job ends it
-/// early, not `is_complete`.
+/// Filters all raw events in `span`: those of chosen threads and CPUs that an expression means, if there is one;
+/// `publish` gets what there is after each step. A cancelled job ends it early, not `is_complete`.
 ///
 /// # Errors
 /// If the expression asks for what the trace cannot have.
 pub fn filter_events(
     trace: &Trace,
     reader: &dyn Reader,
-    expression: &Expression,
+    (expression, among): (Option<&Expression>, &Among),
     span: TimeSpan,
     job: &Job,
     publish: &mut dyn FnMut(&FilteredEvents),
 ) -> Result<FilteredEvents, ExpressionError> {
+    let mut found = FilteredEvents::default();
+    let Some(expression) = expression else {
+        job.set_total(trace.events.len() as u64);
+        found.fill(trace, span, job, publish, &|window| {
+            pick(trace, among, window)
+        });
+        return Ok(found);
+    };
     let matcher = Matcher::new(expression, trace, reader)?;
     let query = Query {
         expression: expression.clone(),
@@ -102,34 +138,38 @@ pub fn filter_events(
         job,
         marks: Arc::new(Marks::default()),
         covered: BitSet::default(),
+        among,
     };
     scan.set_total();
-    let mut found = FilteredEvents::default();
-    let step = rayon::current_num_threads().max(1) * 4;
-    for windows in windows(trace, span).chunks(step) {
-        if job.is_cancelled() {
-            return Ok(found);
-        }
-        let scanned: Vec<_> = windows
-            .par_iter()
-            .map(|window| scan.window(*window))
-            .collect();
-        let mut events = Vec::new();
-        for (hits, count) in scanned {
-            events.extend(hits.iter().filter_map(|hit| match hit.item {
-                Item::Event(id) => Some(id.0),
-                _ => None,
-            }));
-            job.advance(count);
-        }
-        found.push(events);
-        publish(&found);
-    }
-    found.is_complete = !job.is_cancelled();
+    found.fill(trace, span, job, publish, &|window| {
+        let (hits, count) = scan.window(window);
+        let events = hits.iter().filter_map(|hit| match hit.item {
+            Item::Event(id) => Some(id.0),
+            _ => None,
+        });
+        (events.collect(), count)
+    });
     if found.is_complete && found.is_empty() {
         found.unknown = unknown_field(expression, trace, reader);
     }
     Ok(found)
+}
+
+/// The events of a window that chosen threads and CPUs have, in time order; and how many events it has.
+fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> (Vec<u32>, u64) {
+    let (mut events, mut count) = (Vec::new(), 0);
+    for segment in trace.events.segments() {
+        let Some(range) = range_of(segment, window) else {
+            continue;
+        };
+        count += range.len() as u64;
+        for_each_chosen(trace, among, segment, range, |indices, _| {
+            events.extend(indices.map(|index| (segment.time(index), segment.first + index)));
+        });
+    }
+    // Those of one time stay as they lie.
+    events.sort_by_key(|(time, _)| *time);
+    (events.into_iter().map(|(_, id)| id).collect(), count)
 }
 
 /// Filtering off the window's thread. Dropping it cancels it.
@@ -140,18 +180,20 @@ pub struct Filtering {
 }
 
 impl Filtering {
-    /// Starts to filter what lies in `span`; `wake` is called, on the filter's thread, whenever there is more.
+    /// Starts to filter what lies in `span`, as [`filter_events`] does; `wake` is called, on the filter's thread, whenever there is more.
     ///
     /// # Errors
     /// If the expression asks for what the trace cannot have.
     pub fn start(
         trace: Arc<Trace>,
         reader: Arc<dyn Reader>,
-        expression: Expression,
+        (expression, among): (Option<Expression>, Among),
         span: TimeSpan,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Filtering, ExpressionError> {
-        Matcher::new(&expression, &trace, reader.as_ref())?;
+        if let Some(expression) = &expression {
+            Matcher::new(expression, &trace, reader.as_ref())?;
+        }
         let job = Job::default();
         let shared = Arc::new(Mutex::new(FilteredEvents::default()));
         let (its_job, its_shared) = (job.clone(), shared.clone());
@@ -164,8 +206,8 @@ impl Filtering {
                 };
                 let mut publish = |found: &FilteredEvents| show(found);
                 let reader = reader.as_ref();
-                let result =
-                    filter_events(&trace, reader, &expression, span, &its_job, &mut publish);
+                let asked = (expression.as_ref(), &among);
+                let result = filter_events(&trace, reader, asked, span, &its_job, &mut publish);
                 if let Ok(found) = result {
                     show(&found);
                 }

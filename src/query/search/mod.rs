@@ -27,6 +27,7 @@ use scan::{Scan, windows};
 
 use super::Item;
 use super::expression::{Expression, ExpressionError, Matcher, unknown_field};
+use super::latency::Among;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::trace::{
@@ -88,6 +89,7 @@ pub fn search(
             job,
             marks: marks.clone(),
             covered: BitSet::default(),
+            among: &Among::All,
         },
         found: Found::empty(trace.span, marks),
         rows: Vec::new(),

@@ -10,6 +10,8 @@ use super::{CHUNK, Query};
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::expression::{Matcher, Verdict};
+use crate::query::latency::Among;
+use crate::trace::events::Segment;
 use crate::trace::{EventId, Trace};
 
 /// Most windows of time.
@@ -24,6 +26,8 @@ pub(super) struct Scan<'a> {
     pub marks: Arc<Marks>,
     /// Events that slices found stand for.
     pub covered: BitSet,
+    /// Whose events count, and on which CPUs.
+    pub among: &'a Among,
 }
 
 impl Scan<'_> {
@@ -84,26 +88,23 @@ impl Scan<'_> {
         }
         let mut probe = self.matcher.probe();
         for segment in self.trace.events.segments() {
-            let columns = &segment.columns;
-            let last = columns.time(columns.len() as u32 - 1);
-            if last < span.start || columns.time(0) >= span.end {
+            let Some(range) = range_of(segment, span) else {
                 continue;
-            }
-            let range = columns.lower_bound(span.start)..columns.lower_bound(span.end);
+            };
             count += range.len() as u64;
             for index in range {
                 let id = segment.first + index;
                 let item = Item::Event(EventId(id));
-                let is_match = match self.matcher.of_kind(columns.kind(index)) {
+                let is_match = match self.matcher.of_kind(segment.kind(index)) {
                     Verdict::No => false,
-                    _ if self.covered.has(id) => false,
+                    _ if self.covered.has(id) || !self.is_among(EventId(id)) => false,
                     Verdict::Yes => true,
                     Verdict::Ask => probe.is_match(item),
                 };
                 if is_match {
                     self.marks.events.set(id);
                     hits.push(Hit {
-                        time: columns.time(index),
+                        time: segment.time(index),
                         item,
                     });
                 }
@@ -111,6 +112,13 @@ impl Scan<'_> {
         }
         hits.sort_by_key(|hit| hit.time);
         (hits, count)
+    }
+
+    fn is_among(&self, id: EventId) -> bool {
+        *self.among == Among::All
+            || self
+                .among
+                .has(self.trace.events.thread(id), self.trace.cpu_of(id))
     }
 
     /// Marks what was made from the events that were found: what lanes draw are not events.
@@ -175,6 +183,15 @@ impl Scan<'_> {
     }
 }
 
+/// The events of a segment in a span, if there may be any.
+pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Range<u32>> {
+    let (first, last) = segment.ends();
+    if last < span.start || first >= span.end {
+        return None;
+    }
+    Some(segment.lower_bound(span.start)..segment.lower_bound(span.end))
+}
+
 /// Spans of time with about as many events each, that cover `span` of the trace.
 pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
     let stride = (trace.events.len() / MAX_WINDOWS).max(CHUNK as usize);
@@ -183,10 +200,9 @@ pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
         .segments()
         .iter()
         .flat_map(|segment| {
-            let columns = &segment.columns;
-            (0..columns.len() as u32)
+            (0..segment.columns.len() as u32)
                 .step_by(stride)
-                .map(|at| columns.time(at))
+                .map(|at| segment.time(at))
         })
         .filter(|time| *time > span.start && *time < span.end)
         .collect();

@@ -1,6 +1,7 @@
 //! All raw events in time order: a list of any length of which only the seen rows are decoded, in the
 //! background; filtered by an expression, with columns of one's choice, copied and saved.
 
+mod chosen;
 mod columns;
 mod listed;
 mod save;
@@ -11,6 +12,7 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column as Width, TableBuilder};
 use serde::{Deserialize, Serialize};
 
+use self::chosen::{Searched, Within};
 use self::columns::{Column, Line};
 use self::listed::Listed;
 use self::save::{SaveBar, Wanted, text_of};
@@ -25,6 +27,7 @@ use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::Expression;
+use crate::query::latency::Among;
 use crate::query::search::Filtering;
 use crate::view::{Action, locate, ruler};
 
@@ -47,8 +50,7 @@ struct EventsPane {
     filtering: Option<Filtering>,
     /// How many filterings there were.
     filterings: u64,
-    /// What is searched: of which generation, in which span.
-    searched: (u32, Option<TimeSpan>),
+    searched: Searched,
     within: Within,
     columns: Vec<Column>,
     list: LongList,
@@ -61,13 +63,6 @@ struct EventsPane {
     followed: Option<TimeSpan>,
     /// How many rows there were room for.
     seen: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Within {
-    #[default]
-    Trace,
-    Range,
 }
 
 /// What sessions keep of it.
@@ -96,7 +91,7 @@ impl Default for EventsPane {
             expression: None,
             filtering: None,
             filterings: 0,
-            searched: (0, None),
+            searched: Searched::default(),
             within: Within::Trace,
             columns: Column::usual(),
             list: LongList::default(),
@@ -124,8 +119,9 @@ impl Pane for EventsPane {
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
         }
-        let span = scene.state.range.filter(|_| self.within == Within::Range);
-        self.search_again(ui.ctx(), scene, span);
+        let chosen = Searched::now(self.within, scene);
+        let span = chosen.span;
+        self.search_again(ui.ctx(), scene, chosen);
         let listed = match &self.filtering {
             Some(filtering) => {
                 let events = filtering.events();
@@ -206,21 +202,28 @@ impl Pane for EventsPane {
 }
 
 impl EventsPane {
-    /// Starts the search again if the trace or the span is another one.
-    fn search_again(&mut self, ctx: &egui::Context, scene: &Scene<'_>, span: Option<TimeSpan>) {
-        let now = (scene.loaded.generation, span);
-        let Some(expression) = &self.expression else {
+    /// Starts the search again if the trace or what of it is listed is another one.
+    fn search_again(&mut self, ctx: &egui::Context, scene: &Scene<'_>, now: Searched) {
+        if self.expression.is_none() && now.among == Among::All {
             self.filtering = None;
             return;
-        };
-        if self.filtering.is_some() && self.searched == now {
-            return;
+        }
+        if self.filtering.is_some() {
+            let old = &self.searched;
+            let is_same = (old.generation, old.span) == (now.generation, now.span);
+            // While a drag goes on the list stays, with the words for what it is of.
+            let is_dragged = ctx.input(|input| input.pointer.any_down());
+            let stays = is_dragged && old.generation == now.generation;
+            if stays || (is_same && old.among == now.among) {
+                return;
+            }
         }
         let ctx = ctx.clone();
         let (trace, reader) = (scene.loaded.trace.clone(), scene.loaded.reader.clone());
         let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
-        let (expression, span) = (expression.clone(), span.unwrap_or(whole));
-        match Filtering::start(trace, reader, expression, span, move || {
+        let span = now.span.unwrap_or(whole);
+        let asked = (self.expression.clone(), now.among.clone());
+        match Filtering::start(trace, reader, asked, span, move || {
             ctx.request_repaint();
         }) {
             Ok(filtering) => {
@@ -253,11 +256,15 @@ impl EventsPane {
                 self.expression = typed.expression();
             }
             let is_range = self.within == Within::Range;
-            let button = egui::Button::selectable(is_range, "In the range");
+            let is_chosen = scene.state.range.is_some() || scene.state.area_rows.is_some();
+            let button = egui::Button::selectable(is_range, "In the selection");
             let answer = ui
-                .add_enabled(scene.state.range.is_some() || is_range, button)
-                .on_hover_text("Only events in the selected range")
-                .on_disabled_hover_text("Select a range in the timeline first");
+                .add_enabled(is_chosen || is_range, button)
+                .on_hover_text(
+                    "Only events in the selected range and of the selected tracks: \
+                     of these threads, of these processes' threads, on these CPUs",
+                )
+                .on_disabled_hover_text("Select a range or tracks in the timeline first");
             if answer.clicked() {
                 self.within = if is_range {
                     Within::Trace
@@ -313,9 +320,10 @@ impl EventsPane {
                     ""
                 };
                 format!(
-                    "{} of {} events{stopped}",
+                    "{} of {} events{}{stopped}",
                     grouped(events.len() as u64),
-                    grouped(all)
+                    grouped(all),
+                    self.searched.words
                 )
             }
         }
@@ -376,8 +384,11 @@ impl EventsPane {
         let is_over = self.filtering.as_ref().is_none_or(Filtering::is_over);
         let words = match (is_over, self.within) {
             (false, _) => "Searching…",
+            (true, Within::Range) if self.searched.is_of_nobody() => {
+                "Events are of threads and CPUs: the selected tracks have none of their own. Select others, or list the whole trace."
+            }
             (true, Within::Range) => {
-                "No event in the selected range fits. Widen the range, or list the whole trace."
+                "No event in the selection fits. Widen the range, select other tracks, or list the whole trace."
             }
             (true, Within::Trace) => {
                 "No event fits the filter. Change it, or take it away to see all."

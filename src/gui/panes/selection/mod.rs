@@ -1,4 +1,4 @@
-//! What the selected area adds up to: slices, CPU use, states, counters; follows the drag.
+//! What the selected area adds up to: slices, CPU use, states, events, counters; follows the drag.
 //!
 //! While the drag goes on the sums follow it a bounded number of rows a frame; once it rests they are worked
 //! out exactly in the background.
@@ -16,6 +16,7 @@ use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData, TableRow};
 use crate::query::Item;
 use crate::query::area::counters::counters;
+use crate::query::area::events::event_counts;
 use crate::query::area::{Area, GroupBy, LiveArea, What, groups};
 use crate::trace::Trace;
 use crate::view::Action;
@@ -36,11 +37,12 @@ enum Shown {
     Slices,
     CpuUse,
     States,
+    Events,
     Counters,
 }
 
 impl Shown {
-    const ALL: [(Shown, &str, &str); 4] = [
+    const ALL: [(Shown, &str, &str); 5] = [
         (Shown::Slices, "Slices", "Durations, each slice whole"),
         (
             Shown::CpuUse,
@@ -48,6 +50,11 @@ impl Shown {
             "Who ran on which CPU, and for how long",
         ),
         (Shown::States, "Thread states", "What threads were doing"),
+        (
+            Shown::Events,
+            "Events",
+            "How many raw events: of the selected threads, and on the selected CPUs",
+        ),
         (Shown::Counters, "Counters", "Values of counters"),
     ];
 
@@ -56,13 +63,13 @@ impl Shown {
             Shown::Slices => Some(What::Slices),
             Shown::CpuUse => Some(What::Runs),
             Shown::States => Some(What::States),
-            Shown::Counters => None,
+            Shown::Events | Shown::Counters => None,
         }
     }
 
     fn groupings(self) -> &'static [(GroupBy, &'static str)] {
         match self {
-            Shown::Slices => &[
+            Shown::Slices | Shown::Events => &[
                 (GroupBy::Name, "name"),
                 (GroupBy::Thread, "thread"),
                 (GroupBy::Process, "process"),
@@ -91,6 +98,9 @@ impl Shown {
             }
             Shown::States => {
                 "Nothing is known here of what threads were doing. That takes sched_switch events, and tracks of threads in the selection."
+            }
+            Shown::Events => {
+                "No events here. Events are of threads and CPUs: select their tracks, or a longer range."
             }
             Shown::Counters => {
                 "No counters here. Drag over a counter's track in the timeline, or select a range of all tracks in the ruler."
@@ -176,6 +186,7 @@ impl Pane for SelectionPane {
             }
             return actions;
         }
+        let shown = self.shown;
         let answer = self.table.ui(
             ui,
             scene,
@@ -184,7 +195,7 @@ impl Pane for SelectionPane {
             &mut actions,
             |ui, row, actions| {
                 if let Some(row) = data.rows.get(row) {
-                    menu_ui(ui, trace, row, actions);
+                    menu_ui(ui, trace, row, shown, actions);
                 }
             },
         );
@@ -242,12 +253,16 @@ impl SelectionPane {
             let (asked, its_words) = (area.clone(), about.clone());
             self.exact.ask(ctx, key.clone(), move |job| {
                 let trace = &index.trace;
-                let table = match what {
-                    Some(what) => {
+                let table = match (what, shown) {
+                    (Some(what), _) => {
                         let groups = groups(trace, &asked, what, by, job)?;
                         rows::of_groups(trace, &groups, what, by, asked.span)
                     }
-                    None => rows::of_counters(trace, &counters(trace, &asked)),
+                    (None, Shown::Events) => {
+                        let groups = event_counts(trace, &asked, by, job)?;
+                        rows::of_events(trace, &groups, by, asked.span)
+                    }
+                    (None, _) => rows::of_counters(trace, &counters(trace, &asked)),
                 };
                 Ok((Arc::new(table), its_words))
             });
@@ -300,7 +315,7 @@ fn row_action(trace: &Trace, item: Item) -> Option<Action> {
     Some(Action::RevealRow(key))
 }
 
-fn menu_ui(ui: &mut Ui, trace: &Trace, row: &TableRow, actions: &mut Vec<Action>) {
+fn menu_ui(ui: &mut Ui, trace: &Trace, row: &TableRow, of: Shown, actions: &mut Vec<Action>) {
     let name = row.cells.first().map(|cell| match cell {
         crate::gui::table::Cell::Text(text) => text.clone(),
         _ => String::new(),
@@ -330,6 +345,11 @@ fn menu_ui(ui: &mut Ui, trace: &Trace, row: &TableRow, actions: &mut Vec<Action>
             );
         }
         Some(item) => entry(ui, "Show it", Action::Reveal(item)),
+        // Events of a name.
+        None if of == Shown::Events => {
+            let expression = format!("name == \"{}\"", name.replace('"', "\\\""));
+            entry(ui, "Mark all in the timeline", Action::Search(expression));
+        }
         None => {}
     }
     entry(ui, "Copy the name", Action::Copy(name));

@@ -4,6 +4,7 @@ use crate::base::TimeSpan;
 use crate::gui::table::{Cell, TableColumn, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
+use crate::query::area::events::{EventGroup, per_second};
 use crate::query::area::{Group, GroupBy, What};
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
@@ -122,6 +123,69 @@ pub fn of_groups(
     TableData {
         columns,
         rows: groups.iter().map(row).collect(),
+    }
+}
+
+/// Counted events as a table.
+#[must_use]
+pub fn of_events(trace: &Trace, groups: &[EventGroup], by: GroupBy, span: TimeSpan) -> TableData {
+    let first = match by {
+        GroupBy::Name => column("Name", 190.0, "What the events are called"),
+        _ => first_column(What::Slices, by),
+    };
+    let mut columns = vec![
+        first,
+        column("Count", 86.0, "How many"),
+        column(
+            "Per second",
+            92.0,
+            "How many in a second of the area, on average",
+        ),
+        column("Of all", 74.0, "Count, of all events of the area"),
+    ];
+    if by == GroupBy::Name {
+        columns.push(column("Category", 100.0, "The category or system"));
+    }
+    let all: u64 = groups.iter().map(|group| group.count).sum();
+    let row = |group: &EventGroup| {
+        let label = group.label(trace, by);
+        let key = &group.key;
+        let tint = match key.thread {
+            Some(thread) => Tint::of_thread(trace, thread),
+            None => Tint::of_name(&label),
+        };
+        let rate = per_second(trace, span, group.count);
+        let mut cells = vec![
+            Cell::Text(label),
+            Cell::Count(group.count),
+            rate.map_or(Cell::None, |rate| Cell::Value(rounded(rate))),
+            Cell::Share(group.count as f64 / all.max(1) as f64),
+        ];
+        if let Some((_, category)) = key.name {
+            cells.push(Cell::Text(trace.text(category).into_owned()));
+        } else if by == GroupBy::Name {
+            cells.push(Cell::Text(String::new()));
+        }
+        let item = key.thread.map(Item::Thread);
+        let item = item.or(key.cpu.map(Item::Cpu));
+        TableRow {
+            cells,
+            item: item.or(key.process.map(Item::Process)),
+            tint: Some(tint),
+        }
+    };
+    TableData {
+        columns,
+        rows: groups.iter().map(row).collect(),
+    }
+}
+
+/// As many digits as one compares: no fractions of what is more than a hundred.
+fn rounded(rate: f64) -> f64 {
+    match rate {
+        100.0.. => rate.round(),
+        1.0.. => (rate * 10.0).round() / 10.0,
+        _ => (rate * 1000.0).round() / 1000.0,
     }
 }
 

@@ -1,0 +1,223 @@
+//! Raw events of an area: how many there are, by name, thread, process or CPU.
+//!
+//! An event is of an area if a lane of its thread or of its CPU is: what lanes of asynchronous slices and counters show
+//! is not asked for. An event that names no CPU counts where its thread ran then.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::{Area, GroupBy, Key};
+use crate::base::{Cancelled, Job, StringId, TimeSpan};
+use crate::query::latency::Among;
+use crate::trace::events::Segment;
+use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace};
+
+/// Events that a core takes at a time.
+const CHUNK: u32 = 1 << 18;
+
+/// Events that have something in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventGroup {
+    /// What they have in common; nothing for those of whom it is not known.
+    pub key: Key,
+    /// How many.
+    pub count: u64,
+}
+
+impl EventGroup {
+    /// What to call it.
+    #[must_use]
+    pub fn label(&self, trace: &Trace, by: GroupBy) -> String {
+        match by {
+            GroupBy::Thread if self.key.thread.is_none() => "no known thread".to_owned(),
+            GroupBy::Cpu if self.key.cpu.is_none() => "no known CPU".to_owned(),
+            _ => self.key.label(trace),
+        }
+    }
+}
+
+/// How many events a second that is in a span, as far as the trace reaches; `None` if it has no length.
+#[must_use]
+pub fn per_second(trace: &Trace, span: TimeSpan, count: u64) -> Option<f64> {
+    let length = span.intersection(trace.span).duration().0;
+    (length > 0).then(|| count as f64 * 1e9 / length as f64)
+}
+
+/// The events of an area, the most frequent first. The job's progress counts events.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn event_counts(
+    trace: &Trace,
+    area: &Area,
+    by: GroupBy,
+    job: &Job,
+) -> Result<Vec<EventGroup>, Cancelled> {
+    let among = Among::lanes(trace, &area.lanes);
+    let chunks = chunks(trace, area.span);
+    job.add_total(chunks.iter().map(|(_, range)| range.len() as u64).sum());
+    let counter = Counter {
+        trace,
+        among: &among,
+        by,
+    };
+    let count = counter.group_count();
+    let share = chunks.len().div_ceil(rayon::current_num_threads().max(1));
+    let lists: Vec<Vec<u64>> = chunks
+        .par_chunks(share.max(1))
+        .map(|chunks| {
+            let mut counts = vec![0; count];
+            for (segment, range) in chunks {
+                if job.is_cancelled() {
+                    break;
+                }
+                counter.add(segment, range.clone(), &mut counts);
+                job.advance(range.len() as u64);
+            }
+            counts
+        })
+        .collect();
+    job.check()?;
+    let mut counts = vec![0; count];
+    for list in lists {
+        for (sum, more) in counts.iter_mut().zip(list) {
+            *sum += more;
+        }
+    }
+    Ok(counter.groups(&counts))
+}
+
+/// The events of `span` in portions.
+fn chunks(trace: &Trace, span: TimeSpan) -> Vec<(&Segment, Range<u32>)> {
+    let mut chunks = Vec::new();
+    for segment in trace.events.segments() {
+        let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
+        for first in range.clone().step_by(CHUNK as usize) {
+            let end = range.end.min(first.saturating_add(CHUNK));
+            chunks.push((segment, first..end));
+        }
+    }
+    chunks
+}
+
+/// Neighbouring events of one thread that count, in order: which of a segment's, and whose.
+pub(crate) fn for_each_chosen(
+    trace: &Trace,
+    among: &Among,
+    segment: &Segment,
+    range: Range<u32>,
+    mut each: impl FnMut(Range<u32>, ThreadId),
+) {
+    trace
+        .events
+        .for_each_stretch(segment, range, |stretch, thread| {
+            let cpu = segment.cpu.map(CpuId);
+            if !among.may_have(thread) {
+                return;
+            }
+            // What holds for one holds for all, if the CPU does not matter or is the same.
+            if cpu.is_some() || among.has(thread, None) {
+                if among.has(thread, cpu) {
+                    each(stretch, thread);
+                }
+                return;
+            }
+            for index in stretch {
+                if among.has(thread, trace.cpu_of(EventId(segment.first + index))) {
+                    each(index..index + 1, thread);
+                }
+            }
+        });
+}
+
+struct Counter<'a> {
+    trace: &'a Trace,
+    among: &'a Among,
+    by: GroupBy,
+}
+
+impl Counter<'_> {
+    /// One more than there are things: the last is for what nothing is known of.
+    fn group_count(&self) -> usize {
+        1 + match self.by {
+            GroupBy::Name => self.trace.kinds.len(),
+            GroupBy::Thread => self.trace.threads.len(),
+            GroupBy::Process => self.trace.processes.len(),
+            GroupBy::Cpu => self.trace.cpus.len(),
+        }
+    }
+
+    fn add(&self, segment: &Segment, range: Range<u32>, counts: &mut [u64]) {
+        let last = counts.len() - 1;
+        let mut count = |group: usize, more: u64| counts[group.min(last)] += more;
+        if self.by == GroupBy::Name && *self.among == Among::All {
+            for index in range {
+                count(usize::from(segment.kind(index).0), 1);
+            }
+            return;
+        }
+        if let (GroupBy::Cpu, Among::All, Some(cpu)) = (self.by, self.among, segment.cpu) {
+            return count(cpu as usize, range.len() as u64);
+        }
+        let trace = self.trace;
+        for_each_chosen(trace, self.among, segment, range, |events, thread| {
+            let number = events.len() as u64;
+            match self.by {
+                GroupBy::Name => {
+                    for index in events {
+                        count(usize::from(segment.kind(index).0), 1);
+                    }
+                }
+                GroupBy::Thread => count(thread.0 as usize, number),
+                GroupBy::Process => {
+                    let thread = trace.threads.get(thread.0 as usize);
+                    let process = thread.and_then(|it| it.process);
+                    count(process.map_or(last, |id| id.0 as usize), number);
+                }
+                GroupBy::Cpu => match segment.cpu {
+                    Some(cpu) => count(cpu as usize, number),
+                    None => {
+                        for index in events {
+                            let cpu = trace.cpu_of(EventId(segment.first + index));
+                            count(cpu.map_or(last, |cpu| cpu.0 as usize), 1);
+                        }
+                    }
+                },
+            }
+        });
+    }
+
+    /// The groups that have any.
+    fn groups(&self, counts: &[u64]) -> Vec<EventGroup> {
+        let known = counts.len() - 1;
+        let mut groups: Vec<EventGroup> = Vec::new();
+        // Kinds that differ only in their layout share a name.
+        let mut by_name: FxHashMap<(StringId, StringId), usize> = FxHashMap::default();
+        for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let mut key = Key::default();
+            let id = at as u32;
+            match self.by {
+                _ if at == known => {}
+                GroupBy::Thread => key.thread = Some(ThreadId(id)),
+                GroupBy::Process => key.process = Some(ProcessId(id)),
+                GroupBy::Cpu => key.cpu = Some(CpuId(id)),
+                GroupBy::Name => {
+                    let kind = self.trace.kinds.get(at);
+                    key.name = kind.map(|kind| (kind.name, kind.category));
+                }
+            }
+            if let Some(name) = key.name {
+                let place = *by_name.entry(name).or_insert(groups.len());
+                if let Some(group) = groups.get_mut(place) {
+                    group.count += count;
+                    continue;
+                }
+            }
+            groups.push(EventGroup { key, count });
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        groups
+    }
+}
