@@ -12,7 +12,7 @@ use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::area::{Area, GroupBy, What, groups};
-use threadline::query::compare::{CompareWhat, Compared, SortBy, compare};
+use threadline::query::compare::{CompareWhat, Compared, SortBy, compare, distribution};
 use threadline::query::cpu_use::{cpu_use, mean_use};
 use threadline::query::details::describe;
 use threadline::query::durations::durations;
@@ -506,6 +506,55 @@ fn two_traces_are_compared_name_by_name() {
         };
         assert!(there.is_sorted_by_key(|row| std::cmp::Reverse(row.change(by).unsigned_abs())));
     }
+    // All that has durations has percentiles, those of its distribution.
+    for what in [
+        CompareWhat::Slices,
+        CompareWhat::Threads,
+        CompareWhat::States,
+    ] {
+        let rows = compare(left, right, what, &Job::default()).unwrap();
+        let mut several = 0;
+        for row in &rows {
+            for (side, compared) in [(row.left, left), (row.right, right)] {
+                let name = (row.name.as_str(), row.category.as_str());
+                let all = distribution(compared, what, name, &Job::default()).unwrap();
+                let Some(side) = side else {
+                    assert_eq!(all.count(), 0);
+                    continue;
+                };
+                assert_eq!((all.count(), all.sum_ns()), (side.count, side.sum_ns));
+                assert_eq!(side.p50_ns, Some(all.per_mille(500)), "{name:?}");
+                assert_eq!(side.p95_ns, Some(all.per_mille(950)), "{name:?}");
+                assert_eq!(side.max_ns, Some(all.max_ns()), "{name:?}");
+                several += usize::from(side.count > 1);
+            }
+        }
+        assert!(several > 3, "{what:?}");
+    }
+    // Threads of one name are one row, whichever numbers they have.
+    let threads = compare(left, right, CompareWhat::Threads, &Job::default()).unwrap();
+    let named = |name: &str| -> Vec<ThreadId> {
+        let threads = (0..a.trace.threads.len() as u32).map(ThreadId);
+        threads
+            .filter(|id| a.trace.thread_name(*id) == name && !a.trace.runs.of(*id).is_empty())
+            .collect()
+    };
+    let of_many = threads
+        .iter()
+        .find(|row| named(&row.name).len() > 1)
+        .unwrap();
+    let mut lengths: Vec<i64> = named(&of_many.name)
+        .iter()
+        .flat_map(|id| a.trace.runs.of(*id))
+        .map(|run| {
+            let run = Item::Run(RunId(*run)).span(&a.trace).unwrap();
+            run.duration().0
+        })
+        .collect();
+    lengths.sort_unstable();
+    let side = of_many.left.unwrap();
+    assert_eq!(side.count, lengths.len() as u64);
+    assert_eq!(side.p50_ns, Some(lengths[lengths.len().div_ceil(2) - 1]));
     // Names that only one of them has.
     let events = compare(left, right, CompareWhat::Events, &Job::default()).unwrap();
     assert!(

@@ -320,6 +320,19 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
             .iter()
             .all(|row| row["change"] == 0)
     );
+    for of in ["threads", "states"] {
+        let rows = json(&["compare", &a, &b, "--of", of]);
+        let there: Vec<_> = rows.iter().filter(|row| row["count_a"].is_u64()).collect();
+        assert!(there.len() > 3);
+        assert!(
+            there
+                .iter()
+                .all(|row| row["p50_a"].is_i64() && row["p95_a"].is_i64())
+        );
+    }
+    let names = json(&["stats", "--of", "runs", "--by", "thread-name", &a]);
+    let threads = json(&["stats", "--of", "runs", "--by", "thread", &a]);
+    assert!(names.len() < threads.len());
 }
 
 #[test]

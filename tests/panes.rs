@@ -416,6 +416,21 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     act(&mut window, Action::Mark(Marker::A, span.start));
     act(&mut window, Action::Mark(Marker::B, range.start));
     pictures(&mut window, "compare-two");
+    // All that has durations has its distribution, threads of one name together.
+    let shown = |window: &Window| window.query_all_by_label("Percentiles of both").count();
+    for (button, first) in [("CPU time", "hackbench, "), ("Thread states", "running, ")] {
+        click_button(&mut window, button);
+        let found = rows(&window);
+        let row = found.iter().find(|row| row.starts_with(first)).unwrap();
+        assert!(
+            row.matches(" ms").count() + row.matches(" µs").count() > 5,
+            "{row}"
+        );
+        assert_eq!(found.iter().filter(|row| row.starts_with(first)).count(), 1);
+        assert_eq!(shown(&window), 1, "{button}");
+    }
+    window.snapshot("compare-states");
+    click_button(&mut window, "Slices");
     let other = file("sample-traces/sched-irq-syscalls.dat");
     type_into(
         &mut window,
@@ -429,7 +444,6 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
             .any(|row| row.starts_with("pselect6, new, ") && row.contains(", new, 0, 3, "))
     );
     // The curves of both are those of the row that is clicked, and of the first until then.
-    let shown = |window: &Window| window.query_all_by_label("Percentiles of both").count();
     assert_eq!(shown(&window), 1);
     let third = rows(&window)[2].clone();
     window.get_by_label(&third).click();

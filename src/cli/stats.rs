@@ -38,9 +38,9 @@ pub const COMMAND: Command = Command {
                 Arg::new("by")
                     .long("by")
                     .value_name("KEY")
-                    .help("What makes a group (of states, name is the state)")
+                    .help("What makes a group (of states, name is the state; thread-name: all threads of a name)")
                     .default_value("name")
-                    .value_parser(["name", "thread", "process", "cpu"]),
+                    .value_parser(["name", "thread", "thread-name", "process", "cpu"]),
             )
             .arg(format_argument())
     },
@@ -61,6 +61,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let by = match word("by") {
         "thread" => GroupBy::Thread,
+        "thread-name" => GroupBy::ThreadName,
         "process" => GroupBy::Process,
         "cpu" => GroupBy::Cpu,
         _ => GroupBy::Name,

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::area::events::event_counts;
-use super::area::{Area, Group, GroupBy, What, groups};
+use super::area::{Area, Group, GroupBy, Key, What, groups, lengths};
+use super::distribution::Distribution;
 use crate::base::{Cancelled, Job};
 use crate::trace::Trace;
 
@@ -40,7 +41,7 @@ pub struct Side {
     pub count: u64,
     /// Together.
     pub sum_ns: i128,
-    /// The median, where it is known: not of events and threads.
+    /// The median; events have none.
     pub p50_ns: Option<i64>,
     /// The 95th percentile.
     pub p95_ns: Option<i64>,
@@ -150,7 +151,7 @@ pub fn sort(rows: &mut [CompareRow], by: SortBy) {
     });
 }
 
-/// Several threads of one name add up; their percentiles do not.
+/// What has one name twice adds up; the percentiles do not.
 fn add(place: &mut Option<Side>, side: Side) {
     *place = Some(match place {
         None => side,
@@ -164,32 +165,61 @@ fn add(place: &mut Option<Side>, side: Side) {
     });
 }
 
+/// The durations of one name and category of [`compare`]'s answer; none of events, which have no length.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn distribution(
+    compared: Compared<'_>,
+    what: CompareWhat,
+    (name, category): (&str, &str),
+    job: &Job,
+) -> Result<Distribution, Cancelled> {
+    let Compared { trace, area } = compared;
+    let Some(grouped) = what.grouped() else {
+        return Ok(Distribution::default());
+    };
+    let is_it = |key: &Key| {
+        let (its_name, its_category) = name_of(trace, key);
+        its_name == name && its_category == category
+    };
+    lengths(trace, area, grouped, is_it, job).map(Distribution::of)
+}
+
 type Named = ((String, String), Side);
+
+impl CompareWhat {
+    /// What is added up, and how; nothing where there are only counts.
+    fn grouped(self) -> Option<(What, GroupBy)> {
+        match self {
+            CompareWhat::Events => None,
+            CompareWhat::Slices => Some((What::Slices, GroupBy::Name)),
+            // Numbers of threads differ from trace to trace.
+            CompareWhat::Threads => Some((What::Runs, GroupBy::ThreadName)),
+            CompareWhat::States => Some((What::States, GroupBy::Name)),
+        }
+    }
+}
 
 fn sides(compared: Compared<'_>, what: CompareWhat, job: &Job) -> Result<Vec<Named>, Cancelled> {
     let Compared { trace, area } = compared;
-    let (what, by) = match what {
-        CompareWhat::Events => return events(trace, area, job),
-        CompareWhat::Slices => (What::Slices, GroupBy::Name),
-        CompareWhat::Threads => (What::Runs, GroupBy::Thread),
-        CompareWhat::States => (What::States, GroupBy::Name),
+    let Some((what, by)) = what.grouped() else {
+        return events(trace, area, job);
     };
     let found = groups(trace, area, what, by, job)?;
     Ok(found
         .iter()
-        .map(|group| (key_of(trace, group), side_of(group)))
+        .map(|group| (name_of(trace, &group.key), side_of(group)))
         .collect())
 }
 
-fn key_of(trace: &Trace, group: &Group) -> (String, String) {
-    match (group.key.name, group.key.thread) {
-        (Some((name, category)), _) => (
+fn name_of(trace: &Trace, key: &Key) -> (String, String) {
+    match key.name {
+        Some((name, category)) => (
             trace.text(name).into_owned(),
             trace.text(category).into_owned(),
         ),
-        // Numbers differ from trace to trace.
-        (None, Some(thread)) => (trace.thread_name(thread), String::new()),
-        (None, None) => (group.key.label(trace), String::new()),
+        None => (key.label(trace), String::new()),
     }
 }
 

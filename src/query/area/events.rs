@@ -8,6 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::source::namesakes;
 use super::{Area, GroupBy, Key};
 use crate::base::{Cancelled, Job, StringId, TimeSpan};
 use crate::query::latency::Among;
@@ -31,7 +32,9 @@ impl EventGroup {
     #[must_use]
     pub fn label(&self, trace: &Trace, by: GroupBy) -> String {
         match by {
-            GroupBy::Thread if self.key.thread.is_none() => "no known thread".to_owned(),
+            GroupBy::Thread | GroupBy::ThreadName if self.key.thread.is_none() => {
+                "no known thread".to_owned()
+            }
             GroupBy::Cpu if self.key.cpu.is_none() => "no known CPU".to_owned(),
             _ => self.key.label(trace),
         }
@@ -62,6 +65,10 @@ pub fn event_counts(
         trace,
         among: &among,
         by,
+        namesakes: match by {
+            GroupBy::ThreadName => namesakes(trace),
+            _ => Vec::new(),
+        },
     };
     let count = counter.group_count();
     let share = chunks.len().div_ceil(rayon::current_num_threads().max(1));
@@ -136,6 +143,8 @@ struct Counter<'a> {
     trace: &'a Trace,
     among: &'a Among,
     by: GroupBy,
+    /// See [`namesakes`].
+    namesakes: Vec<u32>,
 }
 
 impl Counter<'_> {
@@ -143,7 +152,7 @@ impl Counter<'_> {
     fn group_count(&self) -> usize {
         1 + match self.by {
             GroupBy::Name => self.trace.kinds.len(),
-            GroupBy::Thread => self.trace.threads.len(),
+            GroupBy::Thread | GroupBy::ThreadName => self.trace.threads.len(),
             GroupBy::Process => self.trace.processes.len(),
             GroupBy::Cpu => self.trace.cpus.len(),
         }
@@ -171,6 +180,10 @@ impl Counter<'_> {
                     }
                 }
                 GroupBy::Thread => count(thread.0 as usize, number),
+                GroupBy::ThreadName => {
+                    let first = self.namesakes.get(thread.0 as usize);
+                    count(first.map_or(last, |first| *first as usize), number);
+                }
                 GroupBy::Process => {
                     let thread = trace.threads.get(thread.0 as usize);
                     let process = thread.and_then(|it| it.process);
@@ -200,7 +213,10 @@ impl Counter<'_> {
             let id = at as u32;
             match self.by {
                 _ if at == known => {}
-                GroupBy::Thread => key.thread = Some(ThreadId(id)),
+                GroupBy::Thread | GroupBy::ThreadName => {
+                    key.thread = Some(ThreadId(id));
+                    key.is_any_of_name = self.by == GroupBy::ThreadName;
+                }
                 GroupBy::Process => key.process = Some(ProcessId(id)),
                 GroupBy::Cpu => key.cpu = Some(CpuId(id)),
                 GroupBy::Name => {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::on_cpu::{OnCpus, Part, Parts, gather};
 use super::source::{NOWHERE, Shape, Source};
 use super::tally::{Tally, rank_of};
-use super::{Area, Group, GroupBy, Precision, What};
+use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
 use crate::trace::Trace;
 
@@ -92,6 +92,57 @@ pub fn groups(
         }
     }
     Ok(groups.into_iter().map(|(group, _)| group).collect())
+}
+
+/// All durations of an area whose group `is_wanted`, in no order, in ns: what [`groups`] sums up.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn lengths(
+    trace: &Trace,
+    area: &Area,
+    (what, by): (What, GroupBy),
+    is_wanted: impl Fn(&Key) -> bool,
+    job: &Job,
+) -> Result<Vec<i64>, Cancelled> {
+    let shape = Shape::new(trace, &area.lanes, what, by);
+    let source = Source {
+        trace,
+        shape: &shape,
+    };
+    let wanted: Vec<bool> = (0..shape.group_count as u32)
+        .map(|group| is_wanted(&source.key(group, None)))
+        .collect();
+    let has = |group: u32| wanted.get(group as usize).copied().unwrap_or(false);
+    let chunks = chunks(&source, area);
+    job.add_total(chunks.len() as u64);
+    let of_chunk = |chunk: &Chunk| {
+        let mut lengths = Vec::new();
+        if !job.is_cancelled() {
+            let measured = measured(&source, area, chunk);
+            let measured = measured.filter(|(_, group, _)| has(*group));
+            lengths.extend(measured.map(|(_, _, length)| length));
+        }
+        job.advance(1);
+        lengths
+    };
+    let mut lengths: Vec<i64> = chunks.par_iter().flat_map_iter(of_chunk).collect();
+    if let Some(on) = OnCpus::of(trace, &area.lanes).filter(|_| what == What::Slices) {
+        let (whole, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
+            let group = source.group_on(part);
+            if !has(group) {
+                return None;
+            }
+            if part.is_whole {
+                whole.push(part.length);
+            }
+            (!part.is_whole).then_some(group)
+        });
+        lengths.extend(whole.into_iter().flatten());
+        lengths.extend(parts.into_values());
+    }
+    job.check()?;
+    Ok(lengths)
 }
 
 /// Tallies as groups with their numbers, the largest sum first.

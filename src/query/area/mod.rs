@@ -21,7 +21,7 @@ use crate::trace::{
     CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
 };
 
-pub use exact::groups;
+pub use exact::{groups, lengths};
 pub use live::LiveArea;
 
 /// Lanes and a span.
@@ -106,6 +106,8 @@ pub enum GroupBy {
     Name,
     /// The thread (of states: each of its states).
     Thread,
+    /// Threads of one name together (of states: each of their states).
+    ThreadName,
     /// The process (of states: each of its states).
     Process,
     /// The CPU (of states: only running ones; of runs: not those of the idle thread).
@@ -117,8 +119,10 @@ pub enum GroupBy {
 pub struct Key {
     /// Name and category of slices.
     pub name: Option<(StringId, StringId)>,
-    /// The thread.
+    /// The thread; of threads of one name the first.
     pub thread: Option<ThreadId>,
+    /// Whether all threads of its name are meant.
+    pub is_any_of_name: bool,
     /// The process; none for what has no known one.
     pub process: Option<ProcessId>,
     /// The CPU.
@@ -133,6 +137,8 @@ impl Key {
     pub fn label(&self, trace: &Trace) -> String {
         let own = if let Some((name, _)) = self.name {
             trace.text(name).into_owned()
+        } else if let (Some(id), true) = (self.thread, self.is_any_of_name) {
+            trace.thread_name(id)
         } else if let Some(id) = self.thread {
             format!("{} {}", trace.thread_name(id), trace.thread(id).tid)
         } else if let Some(cpu) = self.cpu {

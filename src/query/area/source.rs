@@ -21,8 +21,11 @@ pub(super) struct Shape {
     by: GroupBy,
     /// Rows of intervals that do not overlap.
     pub rows: Vec<Row>,
-    /// Slices by name: the group of each label.
+    /// Slices by name: the group of each label, and the first label of each group.
     label_groups: Vec<u32>,
+    group_labels: Vec<u32>,
+    /// By name of threads: the first thread that is called as each is.
+    namesakes: Vec<u32>,
     pub group_count: usize,
     limits: Option<Limits>,
 }
@@ -76,13 +79,20 @@ pub(super) struct Row {
 
 impl Shape {
     pub fn new(trace: &Trace, lanes: &Lanes, what: What, by: GroupBy) -> Shape {
-        let mut label_groups = Vec::new();
+        let (mut label_groups, mut group_labels) = (Vec::new(), Vec::new());
+        if (what, by) == (What::Slices, GroupBy::Name) {
+            (label_groups, group_labels) = find_label_groups(trace);
+        }
         let group_count = match (what, by) {
-            (What::Slices, GroupBy::Name) => find_label_groups(trace, &mut label_groups),
+            (What::Slices, GroupBy::Name) => group_labels.len() as u32,
             (What::States, GroupBy::Name) => STATES,
-            (What::States, GroupBy::Thread) => trace.threads.len() as u32 * STATES,
+            (What::States, GroupBy::Thread | GroupBy::ThreadName) => {
+                trace.threads.len() as u32 * STATES
+            }
             (What::States, GroupBy::Process) => (trace.processes.len() as u32 + 1) * STATES,
-            (_, GroupBy::Name | GroupBy::Thread) => trace.threads.len() as u32,
+            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => {
+                trace.threads.len() as u32
+            }
             (_, GroupBy::Process) => trace.processes.len() as u32 + 1,
             (_, GroupBy::Cpu) => trace.cpus.len() as u32,
         };
@@ -91,21 +101,39 @@ impl Shape {
             by,
             rows: rows_of(trace, lanes, what),
             label_groups,
+            group_labels,
+            namesakes: match by {
+                GroupBy::ThreadName => namesakes(trace),
+                _ => Vec::new(),
+            },
             group_count: group_count as usize,
             limits: Limits::of(trace, lanes),
         }
     }
 }
 
-/// Labels that differ only in what ends them share a name.
-fn find_label_groups(trace: &Trace, label_groups: &mut Vec<u32>) -> u32 {
+/// Labels that differ only in what ends them share a name: the group of each, and the first of each group.
+fn find_label_groups(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
     let mut groups = FxHashMap::default();
-    for label in &trace.slices.labels {
-        let next = groups.len() as u32;
+    let (mut of_label, mut firsts) = (Vec::new(), Vec::new());
+    for (at, label) in (0..).zip(&trace.slices.labels) {
+        let next = firsts.len() as u32;
         let group = *groups.entry((label.name, label.category)).or_insert(next);
-        label_groups.push(group);
+        if group == next {
+            firsts.push(at);
+        }
+        of_label.push(group);
     }
-    groups.len() as u32
+    (of_label, firsts)
+}
+
+/// The first thread that is called as each thread is.
+pub(super) fn namesakes(trace: &Trace) -> Vec<u32> {
+    let mut firsts: FxHashMap<String, u32> = FxHashMap::default();
+    let threads = (0..trace.threads.len() as u32).map(ThreadId);
+    threads
+        .map(|id| *firsts.entry(trace.thread_name(id)).or_insert(id.0))
+        .collect()
 }
 
 impl Source<'_> {
@@ -169,6 +197,10 @@ impl Source<'_> {
                 Some(Some(process)) => process.0,
                 _ => trace.processes.len() as u32,
             },
+            GroupBy::ThreadName => {
+                let first = self.shape.namesakes.get(thread.0 as usize);
+                first.copied().unwrap_or(NOWHERE)
+            }
             _ if (thread.0 as usize) < trace.threads.len() => thread.0,
             _ => NOWHERE,
         };
@@ -180,7 +212,9 @@ impl Source<'_> {
                     group.copied().unwrap_or(NOWHERE)
                 }
                 GroupBy::Cpu => self.cpu_of_slice(owner, at),
-                GroupBy::Thread | GroupBy::Process => thread_group(self.thread_of_slice(owner, at)),
+                GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
+                    thread_group(self.thread_of_slice(owner, at))
+                }
             },
             What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => NOWHERE,
             What::States if !self.is_state_within(owner, at) => NOWHERE,
@@ -269,9 +303,9 @@ impl Source<'_> {
         let state = |group: u32| ThreadState::ALL.get((group % STATES) as usize).copied();
         match (self.shape.what, self.shape.by) {
             (What::Slices, GroupBy::Name) => {
-                let label = self.shape.label_groups.iter().position(|&of| of == group);
+                let label = self.shape.group_labels.get(group as usize);
                 let label = label
-                    .and_then(|at| self.trace.slices.labels.get(at))
+                    .and_then(|&at| self.trace.slices.labels.get(at as usize))
                     .copied();
                 let label = label.or_else(|| sample.map(|id| self.trace.slices.label(id)));
                 Key {
@@ -283,8 +317,9 @@ impl Source<'_> {
                 state: state(group),
                 ..none
             },
-            (What::States, GroupBy::Thread) => Key {
+            (What::States, GroupBy::Thread | GroupBy::ThreadName) => Key {
                 thread: Some(ThreadId(group / STATES)),
+                is_any_of_name: self.shape.by == GroupBy::ThreadName,
                 state: state(group),
                 ..none
             },
@@ -293,8 +328,9 @@ impl Source<'_> {
                 state: state(group),
                 ..none
             },
-            (_, GroupBy::Name | GroupBy::Thread) => Key {
+            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => Key {
                 thread: Some(ThreadId(group)),
+                is_any_of_name: self.shape.by == GroupBy::ThreadName,
                 ..none
             },
             (_, GroupBy::Process) => Key {

@@ -38,7 +38,7 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
 /// A side as it was asked for: the trace by its address, and the part of it.
 type SideKey = (usize, u32, Area);
 type Key = (SideKey, SideKey, usize);
-type CurveKey = (SideKey, SideKey, String, String);
+type CurveKey = (SideKey, SideKey, CompareWhat, (String, String));
 
 #[derive(Default)]
 struct ComparePane {
@@ -171,13 +171,11 @@ impl ComparePane {
             ui.label(RichText::new(words).color(scene.palette.weak));
             return;
         }
-        if what == CompareWhat::Slices {
-            self.curves_ui(ui, scene, &left, &right, titles, &data);
+        let has_durations = what != CompareWhat::Events;
+        if has_durations {
+            self.curves_ui(ui, scene, what, [&left, &right], titles, &data);
         }
-        let detailed = match what {
-            CompareWhat::Slices => self.shown_row(&data),
-            _ => None,
-        };
+        let detailed = has_durations.then(|| self.shown_row(&data)).flatten();
         self.table.detail(detailed);
         let answer = self
             .table
@@ -205,21 +203,22 @@ impl ComparePane {
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
-        left: &(Arc<LoadedTrace>, Area),
-        right: &(Arc<LoadedTrace>, Area),
+        what: CompareWhat,
+        [left, right]: [&(Arc<LoadedTrace>, Area); 2],
         titles: &[String; 2],
         data: &TableData,
     ) {
         let shown = self.shown_row(data).and_then(|at| data.rows.get(at));
-        let Some((name, category)) = shown.and_then(name_of) else {
+        let Some(name) = shown.and_then(name_of) else {
             return;
         };
-        let key = (key_of(left), key_of(right), name.clone(), category.clone());
+        let key = (key_of(left), key_of(right), what, name.clone());
         let (of_left, of_right) = (left.clone(), right.clone());
-        let title = name.clone();
+        let title = name.0.clone();
         self.curves.ask(ui.ctx(), key, move |job| {
-            let curve = |side: &(Arc<LoadedTrace>, Area)| {
-                curve_of(&side.0.trace, &side.1, &name, &category, job)
+            let curve = |(loaded, area): &(Arc<LoadedTrace>, Area)| {
+                let trace = &loaded.trace;
+                curve_of(Compared { trace, area }, what, (&name.0, &name.1), job)
             };
             Ok([curve(&of_left)?, curve(&of_right)?])
         });

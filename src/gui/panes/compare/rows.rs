@@ -1,11 +1,8 @@
 //! A comparison as a table, and the distributions of one name.
 
-use crate::base::{Cancelled, Job, StringId};
+use crate::base::{Cancelled, Job};
 use crate::gui::table::{Cell, TableData, TableRow, Tint, column};
-use crate::query::area::Area;
-use crate::query::compare::{CompareRow, CompareWhat, Side};
-use crate::query::durations::durations;
-use crate::trace::Trace;
+use crate::query::compare::{CompareRow, CompareWhat, Compared, Side, distribution};
 
 /// Points of a percentile curve.
 const CURVE_POINTS: usize = 160;
@@ -31,7 +28,7 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
         column("Count left", 76.0, "How many on the left"),
         column("Count right", 82.0, "How many on the right"),
     ]);
-    if what == CompareWhat::Slices {
+    if what != CompareWhat::Events {
         columns.extend([
             column("p50 left", 80.0, "Half are not longer, on the left"),
             column("p50 right", 80.0, "Half are not longer, on the right"),
@@ -70,7 +67,7 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
             Cell::Count(count(left)),
             Cell::Count(count(right)),
         ]);
-        if what == CompareWhat::Slices {
+        if what != CompareWhat::Events {
             let of =
                 |side: Option<Side>, value: fn(Side) -> Option<i64>| length(side.and_then(value));
             cells.extend([
@@ -104,28 +101,17 @@ fn change(sides: [Option<f64>; 2]) -> Cell {
     }
 }
 
-/// The percentile curve of the slices of a name.
+/// The percentile curve of a name.
 ///
 /// # Errors
 /// If the job is cancelled.
 pub fn curve_of(
-    trace: &Trace,
-    area: &Area,
-    name: &str,
-    category: &str,
+    compared: Compared<'_>,
+    what: CompareWhat,
+    name: (&str, &str),
     job: &Job,
 ) -> Result<Vec<[f64; 2]>, Cancelled> {
-    let wanted = trace
-        .slices
-        .labels
-        .iter()
-        .find(|label| trace.text(label.name) == name && trace.text(label.category) == category);
-    let Some(label) = wanted else {
-        return Ok(Vec::new());
-    };
-    let category: Option<StringId> = Some(label.category);
-    let found = durations(trace, area, label.name, category, job)?;
-    Ok(found.lengths.curve(CURVE_POINTS))
+    Ok(distribution(compared, what, name, job)?.curve(CURVE_POINTS))
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ fn first_column(what: What, by: GroupBy) -> TableColumn {
         (What::Slices, GroupBy::Name) => column("Name", 190.0, "What the slices are called"),
         (What::States, GroupBy::Name) => column("State", 200.0, "What threads were doing"),
         (_, GroupBy::Name | GroupBy::Thread) => column("Thread", 200.0, "Name and number"),
+        (_, GroupBy::ThreadName) => column("Thread", 200.0, "The name of threads"),
         (_, GroupBy::Process) => column("Process", 200.0, "Name and number"),
         (_, GroupBy::Cpu) => column("CPU", 120.0, "The number of the CPU"),
     }
