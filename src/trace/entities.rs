@@ -243,6 +243,12 @@ impl ThreadMap {
         }
     }
 
+    /// Beyond all small keys that are known.
+    #[must_use]
+    pub fn small_keys_end(&self) -> u32 {
+        self.dense.len() as u32
+    }
+
     /// Whether `key` is known.
     #[must_use]
     pub fn contains(&self, key: ThreadKey) -> bool {

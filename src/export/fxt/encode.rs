@@ -4,14 +4,15 @@ use rustc_hash::FxHashMap;
 
 use super::args::{self, FieldNames, Fitted, record_word};
 use super::asyncs::AsyncIds;
+use super::copies::Copies;
 use super::counters::CounterName;
 use super::flows::{FlowMark, FlowStepSort, ReallyIn};
-use super::item::{Item, SliceFacts, What};
+use super::item::{Item, What};
 use super::koids::Koids;
 use super::lone_flows::REALLY_IN;
 use super::lone_states::{LoneStates, TrueEnds};
 use super::records::{
-    Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, ThreadKoids,
+    Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, TextRef, ThreadKoids,
 };
 use super::source_args::SourceNames;
 use crate::base::StringId;
@@ -19,8 +20,7 @@ use crate::event::{FieldRef, KindId};
 use crate::export::Chosen;
 use crate::formats::fxt::{FxtSource, SourceEvent};
 use crate::formats::{EventRef, Reader};
-use crate::trace::slices::SliceLabel;
-use crate::trace::{EventCursor, EventId, ProcessId, SliceId, ThreadId, Trace, TrackKind};
+use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
 /// What encoding looks at.
 pub struct Source<'a> {
@@ -32,6 +32,10 @@ pub struct Source<'a> {
     pub fxt: Option<FxtSource<'a>>,
     /// How its arguments are read.
     pub arguments: Arguments,
+    /// Which of its records are copied, if any is.
+    pub copies: Option<&'a Copies>,
+    /// By the keys of its threads: the indices that they have in the whole file that is written, or 0.
+    pub fixed_threads: &'a [u8],
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
     /// Everybody's koids.
@@ -59,16 +63,27 @@ pub struct Source<'a> {
 }
 
 /// How many items' records are waited for together.
-const FETCHED_TOGETHER: usize = 128;
+pub(super) const FETCHED_TOGETHER: usize = 128;
 
-/// How the arguments of an FXT file's events are read: both give the same records.
+/// How the events of an FXT file are read: all say the same when they are read back, the last two byte for byte.
+#[cfg_attr(not(test), expect(dead_code, reason = "tests compare with them"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
+    /// By their records, which are copied: see `copies`. Otherwise as the next.
+    Copied,
     /// From record to record, where nothing is odd: quick.
     AsTheyStand,
     /// As fields, as those of other formats.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare with it"))]
     AsFields,
+}
+
+/// A name by the index that it has in the whole file that is written (0: it has none), and as it is in its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'a> {
+    /// Its index, or 0.
+    pub index: u16,
+    /// The bytes.
+    pub bytes: &'a [u8],
 }
 
 /// An argument's name, and its text, which was cut to fit.
@@ -154,7 +169,7 @@ impl<'a, 't> Encoder<'a, 't> {
     pub(super) fn read(&mut self, id: EventId) {
         self.read_nothing();
         let fxt = self.source.fxt;
-        if let Some(fxt) = fxt.filter(|_| self.source.arguments == Arguments::AsTheyStand) {
+        if let Some(fxt) = fxt.filter(|_| self.source.arguments != Arguments::AsFields) {
             self.own = fxt.event(self.place(id));
         }
         if self.own.is_some() {
@@ -302,12 +317,36 @@ impl<'a, 't> Encoder<'a, 't> {
         self.source.trace.strings.bytes(id)
     }
 
+    /// A string of the trace as a name.
+    #[inline]
+    pub(super) fn name(&self, id: StringId) -> Name<'a> {
+        let fixed = self.records.fixed_name(id);
+        Name {
+            index: fixed.map_or(0, |fixed| fixed.bits),
+            bytes: self.name_bytes(id),
+        }
+    }
+
     /// Writes an event with the fields that were read, and `more`, as arguments, whatever they are.
+    #[inline]
     pub(super) fn event(
         &mut self,
         event_type: EventType,
-        (time, thread): (i64, ThreadKoids),
+        at: (i64, ThreadKoids),
         (category, name): (StringId, StringId),
+        more: &[Arg<'_>],
+        last_word: Option<u64>,
+    ) {
+        let names = (self.name(category), self.name(name));
+        self.named_event(event_type, at, names, more, last_word);
+    }
+
+    /// The same where the names may be in no table of the trace.
+    pub(super) fn named_event(
+        &mut self,
+        event_type: EventType,
+        (time, thread): (i64, ThreadKoids),
+        (category, name): (Name<'_>, Name<'_>),
         more: &[Arg<'_>],
         last_word: Option<u64>,
     ) {
@@ -315,13 +354,13 @@ impl<'a, 't> Encoder<'a, 't> {
             event_type,
             time: self.ticks(time),
             thread,
-            category: match self.records.fixed_name(category) {
-                Some(category) => category,
-                None => self.records.exact_name(self.name_bytes(category)),
+            category: match category.index {
+                0 => self.records.exact_name(category.bytes),
+                index => TextRef::index(index),
             },
-            name: match self.records.fixed_name(name) {
-                Some(name) => name,
-                None => self.records.exact_name(self.name_bytes(name)),
+            name: match name.index {
+                0 => self.records.exact_name(name.bytes),
+                index => TextRef::index(index),
             },
         };
         let not_said: Vec<Arg<'_>>;
@@ -333,7 +372,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let cut = self.prepare(more, head.room());
         self.records.prepared_event(head, last_word);
         if let Some(cut) = cut {
-            self.cut_texts_of((head.time, thread), (category, name), cut);
+            self.cut_texts_of((head.time, thread), (category.bytes, name.bytes), cut);
         }
     }
 
@@ -342,17 +381,17 @@ impl<'a, 't> Encoder<'a, 't> {
     fn cut_texts_of(
         &mut self,
         (time, thread): (u64, ThreadKoids),
-        (category, name): (StringId, StringId),
+        (category, name): (&[u8], &[u8]),
         cut: Vec<CutText>,
     ) {
         for (argument, whole) in cut {
-            let whole_name = [self.name_bytes(name), b" (", &argument, b")"].concat();
+            let whole_name = [name, b" (", &argument, b")"].concat();
             // Registering texts for the event may have replaced what stood for its category.
             let head = Head {
                 event_type: EventType::Instant,
                 time,
                 thread,
-                category: self.records.exact_name(self.name_bytes(category)),
+                category: self.records.exact_name(category),
                 name: self.records.exact_name(&whole_name),
             };
             self.records.large_event(head, &[], &whole);
@@ -360,7 +399,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// The thread that slices of a track are written on.
-    fn track_thread(&self, track: u32, begin: u32) -> ThreadKoids {
+    pub(super) fn track_thread(&self, track: u32, begin: u32) -> ThreadKoids {
         match self
             .source
             .trace
@@ -393,155 +432,6 @@ impl<'a, 't> Encoder<'a, 't> {
             Some(&thread) if thread != ThreadId::NONE => self.source.koids.thread(thread),
             _ => (koid, koid),
         }
-    }
-
-    /// When a slice really began and ended, where the range hides it.
-    fn border_args(&self, item: &Item) -> Vec<Arg<'static>> {
-        let start = self.source.trace.slices.starts.at(item.row as usize);
-        let end = item.slice.end;
-        let mut args = Vec::new();
-        let span = self.source.chosen.span;
-        let shift = self.source.shift;
-        if start < span.start.0 {
-            args.push(Arg::new(
-                "really_began_ns",
-                ArgValue::Int64(start.saturating_add(shift)),
-            ));
-        }
-        if end == i64::MAX && self.source.chosen.ends_before_trace() {
-            args.push(Arg::new("never_ended", ArgValue::Bool(true)));
-        } else if end > span.end.0 && end != i64::MAX {
-            args.push(Arg::new(
-                "really_ended_ns",
-                ArgValue::Int64(end.saturating_add(shift)),
-            ));
-        }
-        args
-    }
-
-    fn label(&self, item: &Item) -> SliceLabel {
-        let label = self
-            .source
-            .trace
-            .slices
-            .labels
-            .get(item.slice.label as usize);
-        label.copied().unwrap_or_default()
-    }
-
-    fn slice(&mut self, item: &Item) {
-        let span = self.source.chosen.span;
-        let SliceFacts { end, begin, .. } = item.slice;
-        let thread = self.track_thread(item.of, begin);
-        if item.what == What::End {
-            return self.slice_end(item, thread);
-        }
-        let (event_type, last_word) = match item.what {
-            What::Begin => (EventType::Begin, None),
-            _ => {
-                let end = match self.source.cuts.get(&item.row) {
-                    Some(&cut) => cut,
-                    None => end.min(span.end.0).max(item.time),
-                };
-                (EventType::Complete, Some(self.ticks(end)))
-            }
-        };
-        let is_merged = item.what == What::Whole && item.slice.finish != u32::MAX;
-        // What began before the range is told at its start.
-        let may_have_begun = item.time == span.start.0;
-        let is_cut = may_have_begun || end > span.end.0;
-        let label = self.label(item);
-        let begin = EventId(begin);
-        self.read(begin);
-        if is_merged && end < span.end.0 {
-            let mut own = self.take_args();
-            self.read(EventId(item.slice.finish));
-            args::merge(&mut own, self.take_args());
-            self.listed = Some(own);
-        }
-        let more = match is_cut {
-            true => self.border_args(item),
-            false => Vec::new(),
-        };
-        self.event(
-            event_type,
-            (item.time, thread),
-            (label.category, label.name),
-            &more,
-            last_word,
-        );
-    }
-
-    fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
-        let label = self.label(item);
-        let mut names = (label.category, label.name);
-        let is_inside = item.time < self.source.chosen.span.end.0;
-        if is_inside {
-            let finish = EventId(item.slice.finish);
-            // Some readers want the begin's names there. Ends of FXT files keep what they say, or do not.
-            if self.is_of_fxt(finish) {
-                names = self.names_of(self.events.kind(finish));
-            }
-            self.read(finish);
-        } else {
-            self.read_nothing();
-        }
-        self.event(EventType::End, (item.time, thread), names, &[], None);
-    }
-
-    /// Whether an event is of an FXT file: of the one that there is, or of one of several on one axis.
-    fn is_of_fxt(&self, id: EventId) -> bool {
-        let is_of_one = || {
-            self.source
-                .reader
-                .fxt_source_of(self.event_ref(id))
-                .is_some()
-        };
-        self.source.fxt.is_some() || is_of_one()
-    }
-
-    fn async_mark(&mut self, item: &Item) {
-        let source = self.source;
-        let SliceFacts { begin, finish, .. } = item.slice;
-        let begun_on = self.track_thread(item.of, begin);
-        let label = self.label(item);
-        let is_end = item.what == What::AsyncEnd;
-        let event = if is_end { finish } else { begin };
-        let is_inside = !is_end || item.time < source.chosen.span.end.0;
-        let thread = match event {
-            // It may end on another thread of its process.
-            event if is_end && event != u32::MAX => {
-                let ended_on = source.koids.thread(self.events.thread(EventId(event)));
-                match ended_on.0 == begun_on.0 {
-                    true => ended_on,
-                    false => begun_on,
-                }
-            }
-            _ => begun_on,
-        };
-        let has_own_fields = is_inside && event != u32::MAX;
-        let said_by = if has_own_fields { event } else { begin };
-        self.read(EventId(said_by));
-        let id = self.async_id();
-        let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
-        if !has_own_fields {
-            self.read_nothing();
-        }
-        let more = match is_end {
-            true => Vec::new(),
-            false => self.border_args(item),
-        };
-        let event_type = match is_end {
-            true => EventType::AsyncEnd,
-            false => EventType::AsyncBegin,
-        };
-        self.event(
-            event_type,
-            (item.time, thread),
-            (label.category, label.name),
-            &more,
-            Some(id),
-        );
     }
 
     /// The id of the asynchronous event at hand, if it has one.

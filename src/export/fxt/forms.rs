@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::SliceFacts;
 use crate::event::pairs::DURATIONS;
@@ -20,9 +20,13 @@ pub enum Form {
     Async,
 }
 
-/// The slices that start with a begin around them: hardly any trace has some.
+/// The slices that start with a begin around them, and those around others that start with them: hardly any trace has
+/// some.
 #[derive(Debug, Default)]
-pub struct BeginsAround(FxHashMap<u32, (u32, u32)>);
+pub struct BeginsAround {
+    begins: FxHashMap<u32, (u32, u32)>,
+    around: FxHashSet<u32>,
+}
 
 impl BeginsAround {
     /// Finds them, outer slices before those in them: what is around an outer one is around the others.
@@ -30,6 +34,7 @@ impl BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {
             let mut found: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+            let mut starting = Vec::new();
             let rows = track.rows.start as usize..track.rows.end as usize;
             let rows = slices.rows.get(rows).unwrap_or_default();
             for index in rows.iter().flat_map(|row| row.slices.clone()) {
@@ -38,6 +43,7 @@ impl BeginsAround {
                 if start != Some(slices.starts.at(index as usize)) {
                     continue;
                 }
+                starting.push(parent);
                 let around = parent as usize;
                 let is_begin =
                     slices.finish(around) != u32::MAX || slices.own_end(around) == i64::MAX;
@@ -49,11 +55,22 @@ impl BeginsAround {
                 };
                 found.extend(begin.map(|begin| (index, begin)));
             }
-            found
+            (found, starting)
         };
         let of_tracks = trace.tracks.par_iter().map(of_track);
-        let of_tracks: Vec<_> = of_tracks.filter(|found| !found.is_empty()).collect();
-        BeginsAround(of_tracks.into_iter().flatten().collect())
+        let of_tracks: Vec<_> = of_tracks.filter(|found| !found.1.is_empty()).collect();
+        let mut begins = BeginsAround::default();
+        for (found, starting) in of_tracks {
+            begins.begins.extend(found);
+            begins.around.extend(starting);
+        }
+        begins
+    }
+
+    /// Whether another slice starts with this one, in it.
+    #[inline]
+    pub fn starts_with_another(&self, index: u32) -> bool {
+        self.around.contains(&index)
     }
 
     /// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and
@@ -66,7 +83,7 @@ impl BeginsAround {
         if slices.starts.get(parent)? != slices.starts.at(index) {
             return None;
         }
-        let &(begin, distance) = self.0.get(&u32::try_from(index).ok()?)?;
+        let &(begin, distance) = self.begins.get(&u32::try_from(index).ok()?)?;
         Some((begin, distance.into()))
     }
 

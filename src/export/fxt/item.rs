@@ -3,6 +3,7 @@
 //! The order among items of one time is that of their events in the source, with ends before begins; whole slices come
 //! first, those around others before them.
 
+use super::copies::CopyList;
 use super::forms::BeginsAround;
 use crate::base::time_order::Sorter;
 use crate::trace::Trace;
@@ -105,6 +106,8 @@ pub struct Window {
     sorter: Sorter,
     /// What it holds, in order.
     pub items: Vec<Item>,
+    /// The events whose records are copied among them.
+    pub copies: CopyList,
 }
 
 impl Window {

@@ -7,12 +7,10 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::copies::Copies;
 use super::flows::FlowMark;
 use super::forms::{BeginsAround, Form, form_of};
-use super::item::{
-    END_ORDER, Item, LAST_ORDER, SliceFacts, What, Window, order_among, order_of, order_of_end,
-    order_of_inner_end, order_of_whole, order_of_whole_in,
-};
+use super::item::{END_ORDER, Item, LAST_ORDER, What, Window, order_among, order_of};
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, RunBegins, StateBegins, TrueEnds};
 use super::losses;
@@ -36,19 +34,21 @@ const SAMPLES_IN_WINDOW: usize = 64;
 pub struct Items<'a> {
     pub(super) trace: &'a Trace,
     pub(super) chosen: &'a Chosen<'a>,
-    flows: &'a [FlowMark],
+    pub(super) flows: &'a [FlowMark],
     lone_states: &'a LoneStates,
     /// Where counter events without a number are in the file, sorted.
     places_without_numbers: &'a [u64],
     /// The records, if it is an FXT file.
-    fxt: Option<FxtSource<'a>>,
+    pub(super) fxt: Option<FxtSource<'a>>,
     /// By kind: whether it is that of FXT's wakeups.
     wakeup_kinds: Vec<bool>,
     /// Userspace objects that are no points of the selection.
     pub(super) objects: Objects,
     /// The index of the CPU of an event.
     cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
-    begins: BeginsAround,
+    pub(super) begins: BeginsAround,
+    /// What is copied from an FXT file, if anything is.
+    pub copies: Option<Copies>,
     forms: Vec<Form>,
     lanes: Vec<Lane>,
     /// Of each lane, where the windows cut it.
@@ -73,7 +73,7 @@ impl<'a> Items<'a> {
         (lone_states, true_ends): (&'a LoneStates, &'a TrueEnds),
         (scheduling, places_without_numbers): (Scheduling, &'a [u64]),
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
-        (fxt, objects): (Option<FxtSource<'a>>, Objects),
+        (fxt, objects, copied): (Option<FxtSource<'a>>, Objects, Option<FxtSource<'a>>),
     ) -> Items<'a> {
         let begins = BeginsAround::new(trace);
         let mut items = Items {
@@ -97,14 +97,12 @@ impl<'a> Items<'a> {
                 .map(|track| form_of(trace, &begins, track))
                 .collect(),
             begins,
+            copies: None,
             lanes: Vec::new(),
             places: Vec::new(),
             sparse: Vec::new(),
             log_events: Vec::new(),
-            scheduling: match scheduling {
-                Scheduling::AsItStands => scheduling_events(trace),
-                Scheduling::OfRunsAndStates => Vec::new(),
-            },
+            scheduling: Vec::new(),
             true_ends,
             cuts: Vec::new(),
             count: 0,
@@ -118,12 +116,13 @@ impl<'a> Items<'a> {
             .map(|log| log.event.0)
             .collect();
         items.log_events.sort_unstable();
-        items.find_lanes();
+        items.find_lanes(scheduling, copied);
         items.choose_windows();
         items
     }
 
-    fn find_lanes(&mut self) {
+    /// The lanes of slices, points, samples and flows.
+    fn lanes_of_tracks(&self) -> Vec<Lane> {
         let trace = self.trace;
         let mut lanes = Vec::new();
         for (number, track) in trace.tracks.iter().enumerate() {
@@ -145,7 +144,23 @@ impl<'a> Items<'a> {
                 lanes.push(Lane::Samples { track });
             }
         }
-        let is_derived = self.scheduling.is_empty();
+        lanes.push(Lane::Flows);
+        lanes
+    }
+
+    fn find_lanes(&mut self, scheduling: Scheduling, copied: Option<FxtSource<'a>>) {
+        let trace = self.trace;
+        let mut lanes = self.lanes_of_tracks();
+        let stands = scheduling == Scheduling::AsItStands;
+        let mut gathered = match copied {
+            Some(fxt) => self.choose_copies(fxt, scheduling, &mut lanes),
+            None => Vec::new(),
+        };
+        if stands && self.copies.is_none() {
+            self.scheduling = scheduling_events(trace);
+        }
+        let is_copied = stands && self.copies.is_some();
+        let is_derived = self.scheduling.is_empty() && !is_copied;
         if is_derived {
             for cpu in 0..trace.cpus.len() as u32 {
                 if self.chosen.has_runs_of(CpuId(cpu)) && !trace.runs.on(CpuId(cpu)).is_empty() {
@@ -158,11 +173,10 @@ impl<'a> Items<'a> {
                     lanes.push(Lane::States { thread });
                 }
             }
-        } else {
+        } else if !is_copied {
             lanes.push(Lane::Scheduling);
         }
         lanes.push(Lane::Logs);
-        lanes.push(Lane::Flows);
         let all: usize = lanes.iter().map(|lane| lane.size(&self.rows())).sum();
         let least = SPARSE * (all / (SAMPLE_EVERY * SAMPLES_IN_WINDOW)).max(16);
         let (sparse, dense): (Vec<Lane>, Vec<Lane>) = lanes
@@ -170,7 +184,7 @@ impl<'a> Items<'a> {
             .partition(|lane| lane.size(&self.rows()) < least);
         self.lanes = dense;
         let span = self.chosen.span;
-        let mut gathered: Vec<Item> = sparse
+        let sparse: Vec<Item> = sparse
             .par_iter()
             .fold(Vec::new, |mut list, lane| {
                 self.gather_lane(*lane, &lane.stretch(&self.rows(), span), &mut list);
@@ -178,11 +192,14 @@ impl<'a> Items<'a> {
             })
             .flatten_iter()
             .collect();
+        gathered.extend(sparse);
         if is_derived {
             gathered.extend(self.switches_off());
             gathered.extend(self.wakeups_of_ready());
         }
-        gathered.extend(self.counters_without_numbers());
+        if self.copies.is_none() {
+            gathered.extend(self.counters_without_numbers());
+        }
         gathered.extend(losses::inside(trace, self.chosen));
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered).items;
@@ -204,6 +221,11 @@ impl<'a> Items<'a> {
             let sampled = stretch.starts.step_by(SAMPLE_EVERY);
             samples.extend(sampled.map(|index| lane.time_at(&rows, index)));
         }
+        if self.copies.is_some() {
+            let (copies, times) = Copies::sample(self.trace, span, SAMPLE_EVERY);
+            count += copies;
+            samples.extend(times);
+        }
         samples.par_sort_unstable();
         self.count = count;
         self.cuts = samples
@@ -220,7 +242,7 @@ impl<'a> Items<'a> {
             .collect();
     }
 
-    fn rows(&self) -> Rows<'_> {
+    pub(super) fn rows(&self) -> Rows<'_> {
         Rows {
             trace: self.trace,
             flows: self.flows,
@@ -246,6 +268,10 @@ impl<'a> Items<'a> {
             }
         }
         window.sort();
+        match self.copies {
+            Some(_) => Copies::fill(self.trace, span, &mut window.copies),
+            None => window.copies.list.clear(),
+        }
     }
 
     fn gather_lane(&self, lane: Lane, stretch: &Stretch, list: &mut Vec<Item>) {
@@ -257,16 +283,9 @@ impl<'a> Items<'a> {
                 let first = trace.tracks[track as usize].instants.start as usize;
                 for index in stretch.starts.clone() {
                     let event = trace.instants.events.at(first + index);
-                    if self.log_events.binary_search(&event).is_ok()
-                        || (is_narrowed && !self.chosen.has_point(TrackId(track), EventId(event)))
-                    {
-                        continue;
+                    if !is_narrowed || self.chosen.has_point(TrackId(track), EventId(event)) {
+                        list.extend(self.point_item(track, event));
                     }
-                    let at = (
-                        lane.time_at(&self.rows(), index),
-                        self.order_of_point(event),
-                    );
-                    list.push(Item::new(What::Instant, at, event, track));
                 }
             }
             Lane::Samples { track } => {
@@ -302,12 +321,17 @@ impl<'a> Items<'a> {
             }
             Lane::Flows => {
                 for index in stretch.starts.clone() {
-                    let mark = &self.flows[index];
-                    let at = (mark.time, order_of(mark.order));
-                    list.push(Item::new(What::Flow, at, index as u32, mark.thread.0));
+                    list.push(self.flow_item(index));
                 }
             }
         }
+    }
+
+    /// A mark of a flow.
+    pub(super) fn flow_item(&self, index: usize) -> Item {
+        let mark = &self.flows[index];
+        let at = (mark.time, order_of(mark.order));
+        Item::new(What::Flow, at, index as u32, mark.thread.0)
     }
 
     /// A blob without a time has that of what stands before it: it comes behind all of that time.
@@ -319,76 +343,14 @@ impl<'a> Items<'a> {
         }
     }
 
-    fn gather_slices(&self, row: u32, form: Form, stretch: &Stretch, list: &mut Vec<Item>) {
-        let slices = &self.trace.slices;
-        let number = row;
-        let row = &slices.rows[row as usize];
-        let depth = number - self.trace.tracks[row.track.0 as usize].rows.start;
-        let from = row.slices.start as usize;
-        let is_narrowed = self.chosen.is_narrowed();
-        let is_chosen = |index: usize| !is_narrowed || self.chosen.has_slice(row.track, index);
-        for index in stretch.starts_from(from).filter(|&index| is_chosen(index)) {
-            let (start, facts) = SliceFacts::of(self.trace, index);
-            let slice = (index, (start, facts));
-            let what = match form {
-                Form::Async => What::AsyncBegin,
-                _ if self.begins.is_whole_as(self.trace, slice, form) => What::Whole,
-                // What never ended is cut at the range's end.
-                Form::Whole if self.chosen.ends_before_trace() => What::Whole,
-                _ => What::Begin,
-            };
-            let order = match (what, form) {
-                (What::Whole, Form::AsCame) => {
-                    order_of_whole_in(self.trace, &self.begins, index, depth)
-                }
-                (What::Whole, _) | (_, Form::Whole) => order_of_whole(depth),
-                _ => order_of(facts.begin),
-            };
-            list.push(Item::of_slice(
-                what,
-                (start, order),
-                (index, facts),
-                row.track.0,
-            ));
-        }
-        if form == Form::Whole {
-            return;
-        }
-        for index in stretch.ends_from(from).filter(|&index| is_chosen(index)) {
-            let (start, facts) = SliceFacts::of(self.trace, index);
-            let slice = (index, (start, facts));
-            if !self.has_own_end(slice, form) {
-                continue;
-            }
-            let what = match form {
-                Form::Async => What::AsyncEnd,
-                _ => What::End,
-            };
-            // Ends of FXT files are read from there as they were.
-            let order = match (self.fxt, form) {
-                (None, Form::AsCame) => order_of_inner_end(self.trace, slice),
-                _ => order_of_end(start, &facts),
-            };
-            list.push(Item::of_slice(
-                what,
-                (facts.end, order),
-                (index, facts),
-                row.track.0,
-            ));
-        }
-    }
-
-    /// Whether a slice that ends is ended by an event of its own.
-    pub(super) fn has_own_end(&self, slice: (usize, (i64, SliceFacts)), form: Form) -> bool {
-        let (_, (start, facts)) = slice;
-        let began = start >= self.chosen.span.start.0;
-        match form {
-            // One that ended when the range starts is not in it.
-            Form::Async => began || facts.end > self.chosen.span.start.0,
-            Form::Whole => false,
-            // What began before the range is written whole.
-            Form::AsCame => began && !self.begins.is_whole_as(self.trace, slice, form),
-        }
+    /// A point of a track, but for those that logs make again.
+    pub(super) fn point_item(&self, track: u32, event: u32) -> Option<Item> {
+        let is_log = self.log_events.binary_search(&event).is_ok();
+        let time = || self.trace.events.time(EventId(event)).0;
+        (!is_log).then(|| {
+            let at = (time(), self.order_of_point(event));
+            Item::new(What::Instant, at, event, track)
+        })
     }
 
     fn gather_runs(&self, cpu: u32, stretch: &Stretch, list: &mut Vec<Item>) {

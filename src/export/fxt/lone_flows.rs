@@ -55,9 +55,14 @@ pub fn lone_flows(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Reader) -> Ve
     let mut found: Vec<LoneFlow> = segments
         .flat_map_iter(|segment| {
             let (may_be, in_arrows) = (&may_be, &in_arrows);
+            // Most records are none, which one file's say by their places alone.
+            let only = reader.fxt_source();
             (0..segment.columns.len() as u32).filter_map(move |index| {
                 let kind = usize::from(segment.kind(index).0);
                 if may_be.get(kind) != Some(&true) || !chosen.span.contains(segment.time(index)) {
+                    return None;
+                }
+                if only.is_some_and(|fxt| !fxt.is_flow(segment.columns.place(index))) {
                     return None;
                 }
                 let id = EventId(segment.first + index);

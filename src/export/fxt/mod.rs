@@ -35,11 +35,14 @@
 pub(super) mod args;
 pub(super) mod asyncs;
 mod borders;
+mod copier;
+mod copies;
 pub(super) mod counters;
 pub(super) mod encode;
 mod fixed_tables;
 pub(super) mod flows;
 mod forms;
+mod indices;
 mod item;
 mod items;
 pub(super) mod koids;
@@ -54,6 +57,8 @@ pub(super) mod records;
 mod references;
 mod registered;
 mod scheduling_records;
+mod slice_items;
+mod slice_records;
 mod source_args;
 mod switches;
 mod values;
@@ -65,11 +70,13 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::{Job, StringId};
+use crate::base::{Job, StringId, Timestamp};
+use crate::event::ThreadKey;
 use crate::formats::{EventRef, Reader};
 use crate::load::LoadedTrace;
 use crate::trace::{CounterTrackId, EventId, ThreadId, Trace, TrackId, TrackKind};
 use asyncs::AsyncIds;
+use copies::can_copy;
 use counters::counter_names;
 use encode::{Arguments, Encoder, Source};
 use flows::FlowMarks;
@@ -97,7 +104,7 @@ pub const EXPORTER: Exporter = Exporter {
 const NAME_SAMPLES: usize = 20_000;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
-    write_with((Zones::FULL, Arguments::AsTheyStand), request, out)
+    write_with((Zones::FULL, Arguments::Copied), request, out)
 }
 
 fn write_with(
@@ -160,6 +167,9 @@ fn write_with(
         (
             fxt,
             Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
+            fxt.filter(|fxt| {
+                arguments == Arguments::Copied && !is_outside && can_copy(trace, &chosen, fxt)
+            }),
         ),
     );
     job.check()?;
@@ -171,11 +181,21 @@ fn write_with(
     let cuts = items.cut_before_end();
     let counter_names = counter_names(trace);
     let thread_of_process = thread_of_process(trace);
+    let tables = FixedTables::new(
+        zones,
+        &field_names(loaded, &event_ref),
+        &frequent_names(trace),
+        &trace.strings,
+        &busy_threads(trace, &chosen, &koids),
+    );
+    let fixed_threads = fixed_threads(trace, &koids, &tables);
     let source = Source {
         trace,
         reader: loaded.reader.as_ref(),
         fxt,
         arguments,
+        copies: items.copies.as_ref(),
+        fixed_threads: &fixed_threads,
         chosen: &chosen,
         koids: &koids,
         flows: &flow_marks.marks,
@@ -190,13 +210,6 @@ fn write_with(
         thread_of_process: &thread_of_process,
         cpu_of: &cpu_of,
     };
-    let tables = FixedTables::new(
-        zones,
-        &field_names(loaded, &event_ref),
-        &frequent_names(trace),
-        &trace.strings,
-        &busy_threads(trace, &chosen, &koids),
-    );
     let mut written = Written::new(&tables);
 
     let provider = match shift {
@@ -370,9 +383,11 @@ fn encode_window<'a, 't>(
 ) -> (Encoder<'a, 't>, u64) {
     let mut encoder = Encoder::with_buffer(source, tables, buffer);
     std::mem::swap(&mut encoder.source_names, names);
-    encoder.items(&window.items);
+    encoder.window(window);
     std::mem::swap(&mut encoder.source_names, names);
-    (encoder, window.items.len() as u64)
+    encoder.records.used.add(&names.indices.used);
+    let count = window.items.len() + window.copies.list.len();
+    (encoder, count as u64)
 }
 
 /// What is in the file so far.
@@ -491,6 +506,20 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     }
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     counted.into_iter().map(|(_, koids)| koids).collect()
+}
+
+/// By the keys of an FXT file's threads: their indices in the fixed table, or 0.
+fn fixed_threads(trace: &Trace, koids: &Koids, tables: &FixedTables) -> Vec<u8> {
+    let threads = &trace.events.threads;
+    let index_of = |key: u32| {
+        let key = ThreadKey(key);
+        if !threads.is_unique(key) {
+            return 0;
+        }
+        let koids = koids.thread(threads.at(key, Timestamp(0)));
+        tables.threads.get(&koids).copied().unwrap_or(0)
+    };
+    (0..threads.small_keys_end()).map(index_of).collect()
 }
 
 /// What stands for providers in the trace of an FXT file: threads without a number that have nothing but what says

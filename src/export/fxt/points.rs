@@ -121,7 +121,7 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// The word for a scope of the point at hand that is not the thread's.
-    fn scope_word(&self) -> Option<u64> {
+    pub(super) fn scope_word(&self) -> Option<u64> {
         match &self.own {
             Some(own) => own.scope().filter(|scope| (1..=2).contains(scope)),
             None => scope_word(&self.fields),

@@ -3,7 +3,9 @@
 //! Names are registered when they are first used, values of text arguments when they come a second time. When all of the
 //! chunk's own entries are taken the oldest is replaced.
 
-use super::records::{MOST_INLINE_BYTES, MOST_REPEATED_BYTES, MOST_STRING_BYTES, Records};
+use super::records::{
+    MOST_ARGS, MOST_INLINE_BYTES, MOST_REPEATED_BYTES, MOST_STRING_BYTES, Records,
+};
 use crate::base::StringId;
 
 /// The bit of a reference to a text that stands in the record; the others are its length.
@@ -58,6 +60,9 @@ impl TextRef<'_> {
 /// No index has this bit.
 const SEEN_ONCE: u16 = INLINE;
 
+/// As many texts one record may register: its names, and name and text of each argument.
+const MOST_REGISTERED: usize = 2 + 2 * MOST_ARGS;
+
 pub(super) const RECENT_THREADS: usize = 256;
 
 fn thread_slot((process, thread): ThreadKoids) -> usize {
@@ -75,7 +80,7 @@ impl Records<'_> {
             self.indices.push(fixed.map_or(0, |fixed| fixed.0 as u16));
         }
         let known = self.indices[id];
-        if known != 0 && known != SEEN_ONCE {
+        if known != 0 && known != SEEN_ONCE && !self.is_soon_replaced(known) {
             return Some(known);
         }
         if wants == Wants::IfRepeated && known == 0 {
@@ -88,22 +93,37 @@ impl Records<'_> {
         Some(index)
     }
 
+    /// Whether an index is among those that are replaced next: what the same record registers must not replace it.
+    fn is_soon_replaced(&self, index: u16) -> bool {
+        let zones = self.fixed.zones;
+        let room = usize::from(zones.last_string - zones.strings);
+        let Some(slot) = index.checked_sub(zones.strings + 1) else {
+            return false;
+        };
+        let left = (usize::from(slot) + room - self.next_string % room.max(1)) % room.max(1);
+        self.string_ring.len() >= room && left < MOST_REGISTERED.min(room / 2)
+    }
+
     /// An index of the chunk's own zone for the text with number `id`, the oldest if all are taken.
     fn free_index(&mut self, id: u32) -> u16 {
         let zones = self.fixed.zones;
         let room = usize::from(zones.last_string - zones.strings);
         let slot = self.next_string % room.max(1);
         self.next_string += 1;
+        let free = zones.strings + 1 + slot as u16;
         match self.string_ring.get_mut(slot) {
             Some(old) => {
-                if let Some(index) = self.indices.get_mut(*old as usize) {
+                // It may have another one since.
+                if let Some(index) = self.indices.get_mut(*old as usize)
+                    && *index == free
+                {
                     *index = SEEN_ONCE;
                 }
                 *old = id;
             }
             None => self.string_ring.push(id),
         }
-        zones.strings + 1 + slot as u16
+        free
     }
 
     fn reference<'a>(&mut self, text: &'a [u8], wants: Wants) -> TextRef<'a> {

@@ -25,6 +25,16 @@ impl Used {
         self.strings[usize::from(bits >> 6)] |= 1 << (bits & 63);
     }
 
+    /// All that `other` has.
+    pub(super) fn add(&mut self, other: &Used) {
+        for (own, other) in self.strings.iter_mut().zip(&*other.strings) {
+            *own |= other;
+        }
+        for (own, other) in self.threads.iter_mut().zip(&other.threads) {
+            *own |= other;
+        }
+    }
+
     #[inline]
     pub(super) fn thread(&mut self, index: u8) {
         self.threads[usize::from(index >> 6)] |= 1 << (index & 63);

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 
 use super::args::{self, Fitted, MOST_ARG_WORDS};
+use super::encode::Name;
+use super::indices::Indices;
 use super::records::{Arg, ArgValue, MOST_ARGS, Records, TextRef};
 use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceArgs, SourceEvent, SourceText};
 
@@ -42,6 +44,8 @@ pub struct SourceNames<'a> {
     known: Vec<Vec<Known<'a>>>,
     /// Which provider wrote what stands at the places that were asked for lately, each at [`near`].
     providers: [ProviderSpan; NEAR],
+    /// The same of indices for records that are copied.
+    pub(super) indices: Indices,
 }
 
 impl Default for SourceNames<'_> {
@@ -49,6 +53,7 @@ impl Default for SourceNames<'_> {
         SourceNames {
             known: Vec::new(),
             providers: [ProviderSpan::default(); NEAR],
+            indices: Indices::default(),
         }
     }
 }
@@ -82,6 +87,32 @@ impl<'a> SourceNames<'a> {
             records.prepare_one(name, &arg.value);
         }
         records.prepared_bytes() <= words * 8
+    }
+
+    /// Category and name of an event. `None`: an index of theirs means nothing.
+    pub fn names(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        records: &Records<'_>,
+    ) -> Option<(Name<'a>, Name<'a>)> {
+        let provider = self.provider(source, event);
+        let mut name = |text: fxt::TextRef<'a>| match text {
+            fxt::TextRef::Inline(bytes) => Some(Name { index: 0, bytes }),
+            fxt::TextRef::Index(0) => Some(Name {
+                index: 0,
+                bytes: &[],
+            }),
+            fxt::TextRef::Index(index) => {
+                let known = self.find(source, provider, index, event, records)?;
+                Some(Name {
+                    index: known.lasting,
+                    bytes: known.text.text,
+                })
+            }
+        };
+        let (category, own_name) = event.names();
+        Some((name(category)?, name(own_name)?))
     }
 
     /// The arguments one by one, for whoever has to make them fit.
@@ -359,7 +390,7 @@ impl<'a> SourceNames<'a> {
             return 0;
         };
         if !(entry.from < place && place <= entry.until) {
-            *entry = source.provider(event);
+            *entry = source.provider(place);
         }
         entry.provider
     }
@@ -392,7 +423,7 @@ impl<'a> SourceNames<'a> {
         event: &SourceEvent<'a>,
         records: &Records<'_>,
     ) -> Option<Known<'a>> {
-        let text = source.text(provider as fxt::ProviderSlot, index as u16, event)?;
+        let text = source.text(provider as fxt::ProviderSlot, index as u16, event.place())?;
         let lasting = records.fixed_index(text.text);
         let providers = self.known.len().max(provider + 1);
         self.known.resize_with(providers, Vec::new);

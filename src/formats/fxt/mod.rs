@@ -52,7 +52,8 @@ pub use scheduling::IDLE_WEIGHT;
 pub use source::{
     FxtSource, SchedulingSort, SourceArgs, SourceEvent, SourceObject, SourceScheduling, SourceText,
 };
-pub use tables::{ProviderSlot, ProviderSpan};
+pub use tables::{ProviderSlot, ProviderSpan, RateSpan};
+pub use ticks::TickScale;
 
 use cache::Cache;
 use header::{Big, Little, Words, bits, record_type};

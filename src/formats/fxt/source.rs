@@ -5,10 +5,12 @@
 //! far it means that. Texts are the bytes that stand in the file.
 
 use super::args::{Arg, Args, object_owner_words};
-use super::header::{Big, Little, Order, Words, bits, read_text, record_type, scheduling_type};
+use super::header::{
+    Big, Little, Order, TextRef, Words, bits, read_text, record_type, scheduling_type, size_bytes,
+};
 use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
-use super::tables::{ProviderSlot, ProviderSpan};
+use super::tables::{ProviderSlot, ProviderSpan, RateSpan};
 use crate::base::Endian;
 use crate::event::FlowOp;
 
@@ -71,6 +73,8 @@ pub enum SchedulingSort {
 #[derive(Clone, Debug)]
 pub struct SourceEvent<'a> {
     place: u64,
+    /// Category and name.
+    names: (TextRef<'a>, TextRef<'a>),
     args: SourceArgs<'a>,
     arg_count: u64,
     event_type: u64,
@@ -204,9 +208,21 @@ impl<'a> FxtSource<'a> {
         self.scan.flow_count()
     }
 
+    /// Whether the record at a place is a flow event.
+    #[inline]
+    #[must_use]
+    pub fn is_flow(&self, place: u64) -> bool {
+        let flows = Sort::FlowBegin as u64..=Sort::FlowEnd as u64;
+        self.event_type(place)
+            .is_some_and(|event_type| flows.contains(&event_type))
+    }
+
     /// What the flow event at a place does, and the flow's id.
     #[must_use]
     pub fn flow(&self, place: u64) -> Option<(FlowOp, u64)> {
+        if !self.is_flow(place) {
+            return None;
+        }
         let event = self.event(place)?;
         let op = match event.event_type {
             begin if begin == Sort::FlowBegin as u64 => FlowOp::Begin,
@@ -225,6 +241,55 @@ impl<'a> FxtSource<'a> {
             Endian::Little => event::<Little>(self.bytes, place),
             Endian::Big => event::<Big>(self.bytes, place),
         }
+    }
+
+    /// The type of the event record at a place, if it is one.
+    #[inline]
+    #[must_use]
+    pub fn event_type(&self, place: u64) -> Option<u64> {
+        let rest = self.bytes.get(usize::try_from(place).ok()?..)?;
+        let bytes = *rest.first_chunk::<8>()?;
+        let header = match self.endian {
+            Endian::Little => Little::word(bytes),
+            Endian::Big => Big::word(bytes),
+        };
+        let is_event = bits(header, 0, 3) == record_type::EVENT;
+        is_event.then_some(bits(header, 16, 19))
+    }
+
+    /// The words of the record at a place as bytes, if the file has the least significant byte first, as most have.
+    #[inline]
+    #[must_use]
+    pub fn record(&self, place: u64) -> Option<&'a [u8]> {
+        if self.endian == Endian::Big {
+            return None;
+        }
+        let rest = self.bytes.get(usize::try_from(place).ok()?..)?;
+        rest.get(..size_bytes(Little::word(*rest.first_chunk::<8>()?))?)
+    }
+
+    /// Whether records can be had as they stand: see [`record`](Self::record).
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        self.endian == Endian::Little
+    }
+
+    /// How many bytes the file has.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Whether the file has records that are shown as points and are no event records: blobs, objects.
+    #[must_use]
+    pub fn has_odd_points(&self) -> bool {
+        self.has_objects() || !self.scan.blobs.is_empty()
+    }
+
+    /// The tick rate of a provider at a place, and of what stands around it.
+    #[must_use]
+    pub fn rate(&self, provider: ProviderSlot, place: u64) -> RateSpan {
+        self.scan.tables.rate_span(provider, place)
     }
 
     /// A record that is no event, for its arguments: a context switch of the newer form, a wakeup, an object, or a
@@ -288,10 +353,10 @@ impl<'a> FxtSource<'a> {
         std::hint::black_box(place.and_then(|place| self.bytes.get(place).copied()));
     }
 
-    /// The provider of an event, and of what stands around it.
+    /// The provider of what stands at a place, and around it.
     #[must_use]
-    pub fn provider(&self, event: &SourceEvent<'_>) -> ProviderSpan {
-        self.scan.tables.provider_span(event.place)
+    pub fn provider(&self, place: u64) -> ProviderSpan {
+        self.scan.tables.provider_span(place)
     }
 
     /// The number of the CPU that a scheduling record names.
@@ -319,18 +384,10 @@ impl<'a> FxtSource<'a> {
         !self.scan.blobs.is_empty() && self.is_blob(place())
     }
 
-    /// What a string index of a provider means at an event. `None`: nothing.
+    /// What a string index of a provider means at a place. `None`: nothing.
     #[must_use]
-    pub fn text(
-        &self,
-        provider: ProviderSlot,
-        index: u16,
-        event: &SourceEvent<'_>,
-    ) -> Option<SourceText<'a>> {
-        let (from, until) = self
-            .scan
-            .tables
-            .string_until(provider, index, event.place)?;
+    pub fn text(&self, provider: ProviderSlot, index: u16, place: u64) -> Option<SourceText<'a>> {
+        let (from, until) = self.scan.tables.string_until(provider, index, place)?;
         let text = match self.endian {
             Endian::Little => string_bytes(Words::<Little>::new(self.bytes), from)?,
             Endian::Big => string_bytes(Words::<Big>::new(self.bytes), from)?,
@@ -348,11 +405,12 @@ fn event<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>> {
         return None;
     }
     let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
-    read_text(header >> 32, record, &mut next)?;
-    read_text(header >> 48, record, &mut next)?;
+    let category = read_text(header >> 32, record, &mut next)?;
+    let name = read_text(header >> 48, record, &mut next)?;
     let arg_count = bits(header, 20, 23);
     Some(SourceEvent {
         place,
+        names: (category, name),
         args: O::args(Args::new(record, next, arg_count)),
         arg_count,
         event_type,
@@ -401,6 +459,7 @@ fn with_arguments<O: Known>(bytes: &[u8], place: u64) -> Option<SourceEvent<'_>>
     };
     Some(SourceEvent {
         place,
+        names: (TextRef::Index(0), TextRef::Index(0)),
         args: O::args(Args::new(record, next, arg_count)),
         arg_count,
         event_type: NO_EVENT,
@@ -420,6 +479,18 @@ impl<'a> SourceEvent<'a> {
     #[must_use]
     pub fn arg_count(&self) -> usize {
         self.arg_count as usize
+    }
+
+    /// Category and name of an event record; of others nothing.
+    #[must_use]
+    pub fn names(&self) -> (TextRef<'a>, TextRef<'a>) {
+        self.names
+    }
+
+    /// The word behind the arguments: the id of what has one, the tick at which a complete event ends.
+    #[must_use]
+    pub fn last_word(&self) -> Option<u64> {
+        self.args.word_behind()
     }
 
     /// Its arguments.

@@ -69,6 +69,17 @@ pub struct ProviderSpan {
     pub until: u64,
 }
 
+/// A tick rate, and where it holds: behind `from`, up to and at `until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSpan {
+    /// The rate.
+    pub scale: TickScale,
+    /// Behind this place,
+    pub from: u64,
+    /// up to and at this one.
+    pub until: u64,
+}
+
 /// How the provider's name begins in files that our exporter wrote.
 const OWN_PROVIDER: &[u8] = b"threadline";
 
@@ -290,6 +301,25 @@ impl Tables {
             .map_or(TickScale::NANOSECONDS, |(_, scale)| scale)
     }
 
+    /// The same, and between which places it holds at least.
+    #[must_use]
+    pub fn rate_span(&self, slot: ProviderSlot, place: u64) -> RateSpan {
+        let rates_of = |slot: usize| self.providers.get(slot).map_or(&[][..], Provider::rates);
+        let around = |rates: &[(u64, TickScale)], last: u64| {
+            let after = rates.partition_point(|rate| rate.0 < last);
+            let before = after.checked_sub(1).and_then(|at| rates.get(at));
+            let next = rates.get(after).map_or(u64::MAX, |next| next.0);
+            (before.map_or(0, |before| before.0), next)
+        };
+        let own = around(rates_of(slot as usize), place);
+        let implicit = around(rates_of(0), self.inherited_until(slot, place));
+        RateSpan {
+            scale: self.scale_at(slot, place),
+            from: own.0.max(implicit.0),
+            until: own.1.min(implicit.1).max(place),
+        }
+    }
+
     /// Heap bytes held.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
@@ -344,5 +374,15 @@ mod tests {
         assert_eq!(tables.scale_at(slot, 72), TickScale::new(5));
         let again = tables.announce(80, 1, b"");
         assert_eq!(tables.scale_at(again, 88), TickScale::new(5));
+        let spans = [1, 8, 9, 40, 48, 64, 65, 72].map(|place| {
+            let span = tables.rate_span(slot, place);
+            assert!(span.from <= place && place <= span.until);
+            for at in span.from + 1..=span.until.min(100) {
+                assert_eq!(tables.scale_at(slot, at), span.scale, "{place}: {at}");
+            }
+            (span.from, span.until)
+        });
+        assert_eq!(spans[6], (64, u64::MAX));
+        assert!(spans[4].1 - spans[4].0 > 16);
     }
 }

@@ -171,7 +171,7 @@ fn names_that_no_record_holds_are_cut_and_counted() {
     let long = "n".repeat(40_000);
     let name = trace.strings.intern_text(&long);
     trace.slices.labels[0].name = name;
-    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    let (again, summary) = encoded(folder.path(), &source);
     assert!(
         summary
             .notes
@@ -265,7 +265,7 @@ fn times_below_zero_are_shifted_and_the_file_says_by_how_much() {
     // Their ends are said from there.
     let moved = |time: Timestamp| Timestamp(time.0 - back);
     trace.span = crate::base::TimeSpan::new(moved(trace.span.start), moved(trace.span.end));
-    let (again, summary) = cut(folder.path(), &source, &Selection::all());
+    let (again, summary) = encoded(folder.path(), &source);
     assert!(slices(&again).contains(&row("inner", 100, 900)));
     assert!(
         summary.notes.iter().any(|note| note.contains("500 ns")),

@@ -13,6 +13,7 @@ use crate::load::open;
 use crate::trace::{SliceId, ThreadState};
 
 mod choices;
+mod copied;
 mod edges;
 mod exact_bytes;
 mod kept;
@@ -121,6 +122,22 @@ fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTra
         &Job::default(),
     )
     .unwrap();
+    (open(&path, &Job::default()).unwrap(), summary)
+}
+
+/// The same of what the model's rows say, where a test changed them: no record is copied.
+fn encoded(folder: &Path, source: &LoadedTrace) -> (LoadedTrace, Summary) {
+    let request = Request {
+        loaded: source,
+        chosen: &Chosen::new(&source.trace, &Selection::all()),
+        table: None,
+        job: &Job::default(),
+    };
+    let mut bytes = Vec::new();
+    let way = (Zones::FULL, Arguments::AsTheyStand);
+    let summary = write_with(way, &request, &mut bytes).unwrap();
+    let path = folder.join("encoded.fxt");
+    std::fs::write(&path, bytes).unwrap();
     (open(&path, &Job::default()).unwrap(), summary)
 }
 

@@ -1,0 +1,212 @@
+//! Records that are copied say what their rows of the model say.
+
+use super::*;
+use crate::export::rows::RowFormat;
+use crate::export::tables;
+
+const COMPARED: [&str; 12] = [
+    "slices",
+    "instants",
+    "counters",
+    "flows",
+    "runs",
+    "states",
+    "processes",
+    "threads",
+    "logs",
+    "blobs",
+    "events",
+    "diagnostics",
+];
+
+fn bytes_of(
+    source: &LoadedTrace,
+    zones: Zones,
+    selection: &Selection,
+    arguments: Arguments,
+) -> Vec<u8> {
+    let job = Job::default();
+    let request = Request {
+        loaded: source,
+        chosen: &Chosen::new(&source.trace, selection),
+        job: &job,
+        table: None,
+    };
+    let mut out = Vec::new();
+    write_with((zones, arguments), &request, &mut out).unwrap();
+    out
+}
+
+/// The lines of a table, without where records are in their file.
+fn table(loaded: &LoadedTrace, name: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let chosen = Chosen::new(&loaded.trace, &Selection::all());
+    let table = tables::find(name).unwrap();
+    table
+        .write(loaded, &chosen, RowFormat::Tsv, &mut out)
+        .unwrap();
+    let text = String::from_utf8_lossy(&out).into_owned();
+    let mut lines = text.lines().map(|line| line.split('\t'));
+    let hidden = ["id", "event", "location", "place", "offset", "byte"];
+    let is_shown: Vec<bool> = lines
+        .next()
+        .unwrap()
+        .map(|column| !hidden.contains(&column))
+        .collect();
+    let shown = |line: std::str::Split<'_, char>| {
+        let cells = line.zip(&is_shown).filter(|(_, is_shown)| **is_shown);
+        cells.map(|(cell, _)| cell).collect::<Vec<_>>().join("\t")
+    };
+    let mut lines: Vec<String> = lines.map(shown).collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn assert_same(folder: &Path, source: &LoadedTrace, what: &str) {
+    let span = source.trace.span;
+    let part = |of: i64| Timestamp(span.start.0 + (span.end.0 - span.start.0) / 16 * of);
+    let small = Zones {
+        strings: 40,
+        last_string: 60,
+        threads: 2,
+        last_thread: 4,
+    };
+    let all = Selection::all();
+    let ranges = [(0, 8), (3, 5), (7, 16), (2, 13)]
+        .map(|(from, until)| Selection::range(TimeSpan::new(part(from), part(until))));
+    // Large files are read back less often.
+    let range_count = if source.trace.events.len() > 5000 {
+        1
+    } else {
+        4
+    };
+    let parts = ranges.iter().take(range_count);
+    let ways = parts.map(|part| (Zones::FULL, part)).chain([(small, &all)]);
+    for (zones, selection) in ways.chain([(Zones::FULL, &all)]) {
+        let read = |arguments: Arguments, name: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, bytes_of(source, zones, selection, arguments)).unwrap();
+            open(&path, &Job::default()).unwrap()
+        };
+        let copied = read(Arguments::Copied, "copied.fxt");
+        let encoded = read(Arguments::AsTheyStand, "encoded.fxt");
+        for name in COMPARED {
+            let (copied, encoded) = (table(&copied, name), table(&encoded, name));
+            let differs = copied.iter().zip(&encoded).find(|(a, b)| a != b);
+            let counts = (copied.len(), encoded.len());
+            assert!(
+                copied == encoded,
+                "{name} of {what} in {:?}: {counts:?} {differs:?}",
+                selection.span
+            );
+        }
+    }
+}
+
+#[test]
+fn copies_are_read_as_what_is_encoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["tests/golden/fxt", "sample-traces"].map(|folder| root.join(folder));
+    let corpus = std::env::var_os("THREADLINE_CORPUS")
+        .map_or_else(|| root.join("../shared/corpus"), Into::into)
+        .join("fxt");
+    let files = folders.iter().chain([&corpus]);
+    let files = files.filter_map(|folder| folder.read_dir().ok());
+    let paths = files.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut count = 0;
+    for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !(name.ends_with(".fxt") || name.contains(".fxt.") && !name.contains(".tp.")) {
+            continue;
+        }
+        if let Ok(source) = open(&path, &Job::default()) {
+            assert_same(folder.path(), &source, &name);
+            count += 1;
+        }
+    }
+    assert!(count > 3, "{count}");
+}
+
+/// Everything that has a copy, at times that often are the same, on few threads.
+#[test]
+fn copies_of_one_time_nest_as_they_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 7_u64;
+    let mut random = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) % below
+    };
+    for round in 0..60 {
+        let most_step = 1 + round % 4;
+        let mut time = 100;
+        let source = written(folder.path(), |out| {
+            for _ in 0..150 {
+                time += random(most_step);
+                let thread = 11 + random(2);
+                let name = out.name(["a", "b", "c"][random(3) as usize]);
+                let args = [Arg::new("n", ArgValue::Int64(random(9) as i64))];
+                let args = &args[..random(2) as usize];
+                let (event_type, word) = match random(16) {
+                    0..=3 => (EventType::Begin, None),
+                    4..=7 => (EventType::End, None),
+                    8..=10 => (EventType::Complete, Some(time + random(3) * random(9))),
+                    11 => (
+                        EventType::Instant,
+                        [None, Some(1), Some(2)][random(3) as usize],
+                    ),
+                    12 => (EventType::AsyncBegin, Some(random(3))),
+                    13 => (EventType::AsyncInstant, Some(random(3))),
+                    14 => (EventType::AsyncEnd, Some(random(3))),
+                    _ => (EventType::Counter, Some(0)),
+                };
+                let base = head(event_type, time, thread);
+                out.event(Head { name, ..base }, args, word);
+                let side = |koid| Side::Thread { koid, weight: 1 };
+                match random(12) {
+                    0 => out.context_switch((time, 0), side(11), (3, ""), side(12), None),
+                    1 => out.wakeup(time, 0, thread, None),
+                    _ => {}
+                }
+            }
+        });
+        assert_same(folder.path(), &source, &format!("round {round}"));
+    }
+}
+
+/// Two events of one time: what is copied stays behind what stood before it, where slices that are encoded come first.
+#[test]
+fn records_of_a_whole_file_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (event_type, name, word) in [
+            (EventType::Instant, "point", None),
+            (EventType::Complete, "slice", Some(200)),
+        ] {
+            let name = out.name(name);
+            let base = head(event_type, 100, 11);
+            out.event(Head { name, ..base }, &[], word);
+        }
+    });
+    let types_of = |arguments| {
+        let bytes = bytes_of(&source, Zones::FULL, &Selection::all(), arguments);
+        let words: Vec<u64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&word| u64::from_le_bytes(word))
+            .collect();
+        let (mut at, mut types) = (0, Vec::new());
+        while let Some(header) = words.get(at) {
+            if header & 0xf == 4 {
+                types.push(header >> 16 & 0xf);
+            }
+            at += (header >> 4 & 0xfff) as usize;
+        }
+        types
+    };
+    assert_eq!(types_of(Arguments::Copied), [0, 4]);
+    assert_eq!(types_of(Arguments::AsTheyStand), [4, 0]);
+}
