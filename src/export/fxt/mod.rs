@@ -7,6 +7,8 @@
 //! before each of these: strings and threads that it uses first and that hold from there on
 //! ```
 //!
+//! - **Records of an FXT file** that neither the range nor a choice cuts are copied: see `copies`. What follows is told of all
+//!   others.
 //! - **Slices** are complete events (of those of a track that start together, the outer one comes first), or begins and ends where they came so and pair when read back (`items::Form`);
 //!   unfinished ones are begins without an end, unless the range ends before the trace does: then they are cut there
 //!   and say `never_ended`. Whatever else the range cuts says in `really_began_ns` and `really_ended_ns` when it did.
