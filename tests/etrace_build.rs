@@ -8,16 +8,18 @@ mod recorder;
 use recorder::{Recorder, load, relatives};
 use threadline::base::Job;
 use threadline::base::strings::exact_bytes;
+use threadline::event::{FieldRef, ValueRef};
 use threadline::export::rows::Cell;
 use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::Item;
 use threadline::query::build_chain::critical_chain;
 use threadline::query::details::details;
+use threadline::query::item::event_ref;
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::{ProcessTimes, program_of};
 use threadline::query::programs::programs;
-use threadline::trace::{FileHistory, Process, ProcessId, ThreadId, Trace, TrackKind};
+use threadline::trace::{EventId, FileHistory, Process, ProcessId, ThreadId, Trace, TrackKind};
 
 fn process(trace: &Trace, pid: u64) -> &Process {
     trace.processes.iter().find(|it| it.pid == pid).unwrap()
@@ -438,6 +440,21 @@ fn names_leave_as_the_bytes_that_they_are() {
     for name in [raw, literal] {
         assert!(again.trace.strings.find(name).is_some());
     }
+    // So do texts of events.
+    let paths: Vec<Vec<u8>> = (0..loaded.trace.events.len() as u32)
+        .flat_map(|id| {
+            let mut fields = Vec::new();
+            let event = event_ref(&loaded.trace, EventId(id));
+            loaded.reader.fields_into(event, &mut fields);
+            let paths = fields.into_iter().filter(|field| field.name == "path");
+            let bytes = |field: FieldRef<'_>| match field.value {
+                ValueRef::Text(text) => exact_bytes(&text),
+                other => panic!("{other:?}"),
+            };
+            paths.map(bytes).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(paths, [raw, literal]);
     let (chrome, _) = exported(&loaded, "chrome-json").unwrap();
     let chrome: serde_json::Value = serde_json::from_slice(&chrome).unwrap();
     let chrome = chrome.to_string();
@@ -512,6 +529,33 @@ fn each_source_is_compiled_once_however_its_compiler_is_called() {
     ];
     assert_eq!(entries, expected.map(|entry| entry.map(str::to_owned)));
     assert!(summary.notes.is_empty());
+}
+
+#[test]
+fn commands_of_which_arguments_were_lost_are_told() {
+    let lost = |hole: &[u8]| {
+        let mut r = Recorder::new();
+        let child = r.fork(r.shell, 1001);
+        r.call(
+            child,
+            "New_proc|argsize=16,prognameisize=6,prognamepsize=6,cwdsize=2",
+        );
+        for line in ["PI|/b/gcc", "PP|/b/gcc", "CW|/w", "A[0]gcc"] {
+            r.line(child, line.as_bytes());
+        }
+        r.text.extend_from_slice(hole);
+        for line in ["A[2]-c", "A[3]a.c", "End_of_args|"] {
+            r.line(child, line.as_bytes());
+        }
+        r.exit(child, 0);
+        let (entries, summary) = commands(&r);
+        assert_eq!(entries.len(), 1);
+        summary.notes
+    };
+    let told = lost(b"CPU:0 [LOST 1 EVENTS]\n");
+    assert!(told[0].starts_with("arguments of one program"), "{told:?}");
+    assert!(told[0].contains("lost"), "{told:?}");
+    assert_eq!(told.len(), 1);
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Preview {
         for number in &numbers {
             let first = runs.starts.len() as u32;
             if let Some((rows, first_event)) = self.switches.get(number) {
-                let (mut part, _) = runs_of_cpu(rows, Some(*first_event));
+                let mut part = runs_of_cpu(*number, rows, Some(*first_event), &[]).runs;
                 if let Some(end) = part.ends.last_mut() {
                     // Not all of this CPU may be read: what runs last is known to run only until then.
                     *end = (*end).min(rows.last().map_or(*end, |row| row.time.saturating_add(1)));

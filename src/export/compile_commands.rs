@@ -197,7 +197,20 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
             _ => format!("{hidden} compilers have no entry: their sources stand in response files"),
         });
     }
+    summary.notes.extend(lost_arguments(trace));
     Ok(summary)
+}
+
+/// That programs lost arguments in the recording, if some did: which ones is not kept.
+fn lost_arguments(trace: &Trace) -> Option<String> {
+    let programs = match trace.diagnostics.count_of("arguments_lost") {
+        0 => return None,
+        1 => "one program".to_owned(),
+        count => format!("{count} programs"),
+    };
+    Some(format!(
+        "arguments of {programs} were lost in the recording (see its diagnostics): commands may lack some of theirs"
+    ))
 }
 
 /// The first few of them.

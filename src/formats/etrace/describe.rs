@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::signals::exit_text;
-use crate::base::strings::text_of;
+use crate::base::strings::{exact_text, text_of};
 use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 
@@ -40,12 +40,13 @@ pub fn describe(file: &File, event: EventRef) -> EventDetail {
     }
 }
 
-/// The fields of [`describe`] alone, without words for them; none if the line cannot be read any more.
+/// The fields of [`describe`] alone, without words for them; none if the line cannot be read any more. Texts are such that
+/// their bytes can be had again ([`exact_text`]).
 pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
     let first = fields.len();
     let mut arguments: Vec<Value> = Vec::new();
     let mut keep = |slot: Slot, bytes: &[u8]| {
-        let text = words::text(bytes);
+        let text = exact_text(bytes).into_owned();
         match slot {
             Slot::Argument => arguments.push(Value::Text(text)),
             slot => {
@@ -70,7 +71,7 @@ pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRe
         });
     }
     if call.sort == Sort::Upid {
-        let id = ValueRef::Text(text_of(line.text));
+        let id = ValueRef::Text(exact_text(line.text));
         fields.push(field_ref("id", "upid", id));
     }
 }
