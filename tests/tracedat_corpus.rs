@@ -9,6 +9,7 @@ use threadline::base::{Job, Severity};
 use threadline::event::{EndState, LaneColumns, MarkOp, Role};
 use threadline::formats::tracedat::{FORMAT, TraceFile};
 use threadline::formats::{Input, Reader, ReportOptions};
+use threadline::trace::{ThreadId, ThreadState};
 
 fn corpus() -> Option<PathBuf> {
     let base = std::env::var_os("THREADLINE_CORPUS").map_or_else(
@@ -239,4 +240,50 @@ fn marks_of(parts: &[LaneColumns]) -> Vec<(i64, u32, String)> {
     }
     found.sort();
     found
+}
+
+/// Time spans that touch become one; of no length is none.
+fn joined(spans: impl IntoIterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    let mut all: Vec<(i64, i64)> = Vec::new();
+    for (start, end) in spans.into_iter().filter(|span| span.0 < span.1) {
+        match all.last_mut().filter(|last| last.1 == start) {
+            Some(last) => last.1 = end,
+            None => all.push((start, end)),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_thread_runs_when_a_cpu_runs_it() {
+    let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    let folders = [Some(samples), corpus()];
+    let mut seen = 0;
+    for folder in folders.into_iter().flatten() {
+        let paths = std::fs::read_dir(folder).unwrap();
+        let mut paths: Vec<PathBuf> = paths.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.extension().is_none_or(|ending| ending != "dat") {
+                continue;
+            }
+            let Ok(loaded) = threadline::load::open(&path, &Job::default()) else {
+                continue;
+            };
+            let trace = &loaded.trace;
+            for thread in (0..trace.threads.len() as u32).map(ThreadId) {
+                let runs = trace.runs.of(thread).iter().map(|&run| {
+                    let run = run as usize;
+                    (trace.runs.starts[run], trace.runs.ends[run])
+                });
+                let states = trace.states.of(thread).map(|row| row as usize);
+                let running = states
+                    .filter(|&row| trace.states.states[row] == ThreadState::Running)
+                    .map(|row| (trace.states.starts[row], trace.states.ends[row]));
+                assert_eq!(joined(runs), joined(running), "{path:?} {thread:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50);
 }

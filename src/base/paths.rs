@@ -5,14 +5,10 @@ const MOST_PATH_BYTES: usize = 1 << 16;
 
 /// Whether these bytes are a whole path that could be said shorter.
 pub fn is_uneven(path: &[u8]) -> bool {
-    path.starts_with(b"/")
-        && memchr::memchr_iter(b'/', path).any(|at| match path.get(at + 1..) {
-            Some([] | [b'.'] | [b'.', b'.']) => path.len() > 1,
-            Some(rest) => {
-                rest.starts_with(b"/") || rest.starts_with(b"./") || rest.starts_with(b"../")
-            }
-            None => false,
-        })
+    let mut parts = path.split(|&byte| byte == b'/');
+    path.len() > 1
+        && parts.next() == Some(b"")
+        && parts.any(|part| matches!(part, b"" | b"." | b".."))
 }
 
 /// `path`, as somebody at `here` says it, said the shortest way; `None` if it would be too long.

@@ -9,7 +9,7 @@ use super::file::{events_after, line_at};
 use super::line::{Payload, Word};
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
-use super::values::{Key, Values};
+use super::values::{Key, Usual, Values};
 
 /// How much of the head is looked at.
 pub const HEAD_BYTES: usize = 1 << 16;
@@ -92,7 +92,7 @@ fn child_of(line: &Payload<'_>) -> Option<i64> {
         return None;
     }
     let mut values = Values::default();
-    values.read(line.text, &[]);
+    values.read(line.text, Usual::Nothing);
     values.get(Key::Pid)
 }
 

@@ -99,19 +99,56 @@ fn parse_other(line: &[u8]) -> Option<Payload<'_>> {
 #[inline]
 #[must_use]
 pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
+    let (second, at) = parse_second(bytes)?;
+    parse_rest(bytes, at, second)
+}
+
+/// Who speaks on which CPU in which second: what lines of a task mostly have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Second {
+    upid: i64,
+    cpu: u32,
+    /// In ns.
+    start: i64,
+}
+
+/// `upid,cpu,seconds,` at the start of an event, and where it ends.
+#[inline]
+pub(super) fn parse_second(bytes: &[u8]) -> Option<(Second, usize)> {
     let mut at = 0;
     let upid = number_until(bytes, &mut at, b',')?;
     let cpu = number_until(bytes, &mut at, b',')?;
     let seconds = number_until(bytes, &mut at, b',')?;
-    let nanos = number_until(bytes, &mut at, b'!')?;
     let upid = i64::try_from(upid).ok()?;
     let cpu = u32::try_from(cpu).ok().filter(|&cpu| cpu < 1 << 16)?;
-    let time = seconds
-        .checked_mul(NS_PER_SECOND)?
-        .checked_add(nanos)
-        .and_then(|time| i64::try_from(time).ok())
-        .filter(|_| nanos < NS_PER_SECOND)?;
+    let start = seconds
+        .checked_mul(NS_PER_SECOND)
+        .and_then(|start| i64::try_from(start).ok())?;
+    Some((Second { upid, cpu, start }, at))
+}
+
+/// `nanoseconds!TAG|text` at `at`, which makes an event of the second.
+#[inline]
+pub(super) fn parse_rest(bytes: &[u8], mut at: usize, second: Second) -> Option<Payload<'_>> {
+    let nanos = number_until(bytes, &mut at, b'!')?;
+    let nanos = i64::try_from(nanos)
+        .ok()
+        .filter(|&nanos| nanos < NS_PER_SECOND as i64)?;
+    let time = second.start.checked_add(nanos)?;
     let body = bytes.get(at..)?;
+    let Second { upid, cpu, .. } = second;
+    if let Some((word, length)) = frequent(body) {
+        let (tag, text) = (body.get(..length)?, body.get(length + 1..)?);
+        return Some(Payload {
+            upid,
+            cpu,
+            time,
+            word,
+            tag,
+            number: None,
+            text,
+        });
+    }
     let mut length = 0;
     while let Some(&byte) = body.get(length)
         && IN_TAGS[usize::from(byte)]
@@ -144,6 +181,35 @@ pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
         number,
         text,
     })
+}
+
+/// What the tag is and how long, of those that make up most of a file and end with `|`.
+#[inline]
+fn frequent(body: &[u8]) -> Option<(Word, usize)> {
+    // Each with its bar in the low bytes of a word.
+    const fn word(tag: &[u8]) -> u64 {
+        let mut word = 0;
+        let mut at = 0;
+        while at < tag.len() {
+            word |= (tag[at] as u64) << (8 * at);
+            at += 1;
+        }
+        word
+    }
+    const PATH: u64 = word(b"FN|");
+    const ORIGINAL: u64 = word(b"FO|");
+    const OPEN: u64 = word(b"Open|");
+    const CLOSE: u64 = word(b"Close|");
+    let start = u64::from_le_bytes(*body.first_chunk::<8>()?);
+    match start & 0xff_ffff {
+        PATH => return Some((Word::Text(Slot::Path), 2)),
+        ORIGINAL => return Some((Word::Text(Slot::Original), 2)),
+        _ => {}
+    }
+    if start & 0xff_ffff_ffff == OPEN {
+        return Some((Word::Call(Sort::Open), 4));
+    }
+    (start & 0xffff_ffff_ffff == CLOSE).then_some((Word::Call(Sort::Close), 5))
 }
 
 /// The decimal number at `at`, which must end with `end`; `at` is moved behind that. Eight digits are read at once.
@@ -193,12 +259,8 @@ pub(super) fn eight_digits(bytes: [u8; 8]) -> (u64, usize) {
 
 #[inline]
 fn word_of(tag: &[u8]) -> Word {
-    // The most frequent ones first.
+    // Those that are frequent and end otherwise first.
     match tag {
-        b"FN" => return Word::Text(Slot::Path),
-        b"FO" => return Word::Text(Slot::Original),
-        b"Open" => return Word::Call(Sort::Open),
-        b"Close" => return Word::Call(Sort::Close),
         b"A" => return Word::Text(Slot::Argument),
         b"Cont" => return Word::Cont,
         b"Cont_end" => return Word::ContEnd,

@@ -32,6 +32,7 @@ mod order;
 mod outliers;
 mod parts;
 mod rows;
+mod seconds;
 mod sniff;
 mod sorts;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::emit::Emitter;
 use super::file::{Seam, is_hole, line_at};
 use super::line::{Payload, parse_line};
 use super::outliers::Outliers;
+use super::seconds::Seconds;
 
 const CHECK_BYTES: usize = 1 << 20;
 const CHECK_LINES: usize = 1 << 14;
@@ -165,6 +166,7 @@ pub(super) fn in_file_order(
     let [first, last_seam] = emitter.file.seams_of(part);
     let mut outliers = Outliers::new(text, first.start);
     let mut window = Window::new();
+    let mut seconds = Seconds::new();
     let mut holes: Vec<(usize, &[u8])> = Vec::new();
     let mut last = i64::MIN;
     let mut at = first.start;
@@ -179,7 +181,7 @@ pub(super) fn in_file_order(
         let Some((line, next)) = line_at(text, at) else {
             break;
         };
-        let read = parse_line(line);
+        let read = seconds.parse(line);
         line_count += 1;
         if at < first.end || at >= last_seam.start {
             line_count -= u64::from(!(start..end).contains(&at));

@@ -2,7 +2,7 @@
 
 use crate::event::Role;
 
-use super::values::Key;
+use super::values::{Key, Usual};
 
 /// The calls that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -349,20 +349,14 @@ impl Sort {
         self.row().texts
     }
 
-    /// The names of its first numbers, as recordings mostly have them, where it is frequent.
+    /// Its numbers, as recordings mostly have them, where it is frequent.
     #[inline]
     #[must_use]
-    pub fn usual_values(self) -> &'static [(&'static [u8], Key)] {
+    pub fn usual_values(self) -> Usual {
         match self {
-            Sort::Open => &[
-                (b"fnamesize=", Key::PathSize),
-                (b"forigsize=", Key::OriginalSize),
-                (b"flags=", Key::Flags),
-                (b"mode=", Key::Mode),
-                (b"fd=", Key::Fd),
-            ],
-            Sort::Close => &[(b"fd=", Key::Fd)],
-            _ => &[],
+            Sort::Open => Usual::Open,
+            Sort::Close => Usual::Descriptor,
+            _ => Usual::Nothing,
         }
     }
 

@@ -83,6 +83,17 @@ impl Key {
     }
 }
 
+/// With which numbers, in which order, a call mostly comes: those are read without being searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Sizes of two names, flags, mode and descriptor.
+    Open,
+    /// A descriptor.
+    Descriptor,
+    /// Nothing that is known.
+    Nothing,
+}
+
 /// The numbers of a call, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
@@ -94,27 +105,50 @@ pub struct Values {
 impl Values {
     const MOST: usize = 6;
 
-    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. `usual` are the
-    /// names with which such texts mostly start, each with its `=`. Numbers beyond 63 bits keep their low 64 bits, so
-    /// that the kernel's unsigned -1 is -1.
+    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. Numbers beyond 63 bits
+    /// keep their low 64 bits, so that the kernel's unsigned -1 is -1.
     #[inline]
-    pub fn read(&mut self, text: &[u8], usual: &[(&[u8], Key)]) {
+    pub fn read(&mut self, text: &[u8], usual: Usual) {
         self.count = 0;
         let mut rest = text;
-        for (name, key) in usual {
-            let Some((value, used)) = rest.strip_prefix(*name).and_then(parse_number) else {
-                break;
-            };
-            self.push(*key, value);
-            let used = name.len() + used;
-            let Some(more) = rest.get(used..).and_then(|rest| rest.strip_prefix(b",")) else {
-                return;
-            };
-            rest = more;
+        match usual {
+            Usual::Open => {
+                let _ = self.take(b"fnamesize=", Key::PathSize, &mut rest)
+                    && self.take(b"forigsize=", Key::OriginalSize, &mut rest)
+                    && self.take(b"flags=", Key::Flags, &mut rest)
+                    && self.take(b"mode=", Key::Mode, &mut rest)
+                    && self.take(b"fd=", Key::Fd, &mut rest);
+            }
+            Usual::Descriptor => {
+                let _ = self.take(b"fd=", Key::Fd, &mut rest);
+            }
+            Usual::Nothing => {}
+        }
+        if rest.is_empty() {
+            return;
         }
         for (name, value) in pairs(rest).take(Values::MOST) {
             self.push(Key::of(name), value);
         }
+    }
+
+    /// Takes the number called `name` if `rest` begins with it: whether another one follows, with which `rest` begins
+    /// then. Nothing is left of it if none follows.
+    #[inline]
+    fn take<const N: usize>(&mut self, name: &[u8; N], key: Key, rest: &mut &[u8]) -> bool {
+        let Some((start, number)) = rest.split_first_chunk::<N>() else {
+            return false;
+        };
+        if start != name {
+            return false;
+        }
+        let Some((value, used)) = parse_number(number) else {
+            return false;
+        };
+        self.push(key, value);
+        let more = number.get(used..).and_then(|more| more.strip_prefix(b","));
+        *rest = more.unwrap_or(&[]);
+        more.is_some()
     }
 
     #[inline]
@@ -136,11 +170,9 @@ impl Values {
     #[inline]
     #[must_use]
     pub fn get(&self, key: Key) -> Option<i64> {
-        let known = self.keys.iter().zip(&self.numbers);
-        known
-            .take(usize::from(self.count))
-            .find(|(name, _)| **name == key)
-            .map(|(_, value)| *value)
+        let keys = self.keys.get(..usize::from(self.count))?;
+        let at = keys.iter().position(|known| *known == key)?;
+        self.numbers.get(at).copied()
     }
 }
 
@@ -200,28 +232,37 @@ mod tests {
     #[test]
     fn values_are_found_by_their_keys() {
         let mut values = Values::default();
-        values.read(b"a=1,b=2,c=3,d=4,e=5,f=6,flags=7", &[]);
-        values.read(b"fd=18446744073709551615,novel=7,mode=-1,x", &[]);
+        values.read(b"a=1,b=2,c=3,d=4,e=5,f=6,flags=7", Usual::Nothing);
+        values.read(b"fd=18446744073709551615,novel=7,mode=-1,x", Usual::Nothing);
         assert_eq!(values.get(Key::Fd), Some(-1));
         assert_eq!(values.get(Key::Mode), Some(-1));
         assert_eq!(values.get(Key::Flags), None);
         assert_eq!(values.get(Key::Other), Some(7));
-        let usual: [(&[u8], Key); 2] = [(b"fnamesize=", Key::PathSize), (b"fd=", Key::Fd)];
-        for (text, path, fd) in [
-            ("fnamesize=3,fd=4", Some(3), Some(4)),
-            ("fnamesize=3,fd=", Some(3), None),
-            ("fnamesize=3,mode=5,fd=4", Some(3), Some(4)),
-            ("fnamesize=3;fd=4", Some(3), None),
-            ("fd=4,fnamesize=3", Some(3), Some(4)),
-            ("fnamesize=-,fd=4", None, None),
-            ("", None, None),
-        ] {
-            values.read(text.as_bytes(), &usual);
-            assert_eq!(
-                (values.get(Key::PathSize), values.get(Key::Fd)),
-                (path, fd),
-                "{text}"
-            );
+        for usual in [Usual::Open, Usual::Descriptor, Usual::Nothing] {
+            for (text, path, fd) in [
+                ("fnamesize=3,fd=4", Some(3), Some(4)),
+                (
+                    "fnamesize=3,forigsize=4,flags=5,mode=6,fd=7",
+                    Some(3),
+                    Some(7),
+                ),
+                ("fnamesize=3,forigsize=4,flags=5,mode=6,fd=", Some(3), None),
+                ("fnamesize=3,fd=", Some(3), None),
+                ("fnamesize=3,mode=5,fd=4", Some(3), Some(4)),
+                ("fnamesize=3;fd=4", Some(3), None),
+                ("fd=4,fnamesize=3", Some(3), Some(4)),
+                ("fd=4;fnamesize=3", None, Some(4)),
+                ("fd=4,", None, Some(4)),
+                ("fnamesize=-,fd=4", None, None),
+                ("", None, None),
+            ] {
+                values.read(text.as_bytes(), usual);
+                assert_eq!(
+                    (values.get(Key::PathSize), values.get(Key::Fd)),
+                    (path, fd),
+                    "{text}"
+                );
+            }
         }
         let all: Vec<_> = pairs(b"oldfd=3,newfd=10,flags=0").collect();
         assert_eq!(all, [(&b"oldfd"[..], 3), (b"newfd", 10), (b"flags", 0)]);
