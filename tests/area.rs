@@ -534,6 +534,7 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
             for by in [
                 GroupBy::Name,
                 GroupBy::Thread,
+                GroupBy::ThreadName,
                 GroupBy::Process,
                 GroupBy::Cpu,
             ] {
@@ -547,6 +548,8 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                         }
                         GroupBy::Thread if thread == ThreadId::NONE => format!("{:?}", None::<u8>),
                         GroupBy::Thread => format!("{:?}", Some(thread)),
+                        GroupBy::ThreadName if thread == ThreadId::NONE => String::new(),
+                        GroupBy::ThreadName => trace.thread_name(thread),
                         GroupBy::Process => {
                             let thread = trace.threads.get(thread.0 as usize);
                             format!("{:?}", thread.and_then(|it| it.process))
@@ -564,6 +567,9 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                         let key = match by {
                             GroupBy::Name => format!("{:?}", key.name.unwrap()),
                             GroupBy::Thread => format!("{:?}", key.thread),
+                            GroupBy::ThreadName => key
+                                .thread
+                                .map_or_else(String::new, |id| trace.thread_name(id)),
                             GroupBy::Process => format!("{:?}", key.process),
                             GroupBy::Cpu => format!("{:?}", key.cpu),
                         };

@@ -644,3 +644,19 @@ fn events_with_forms_of_their_own_feed_the_same_slices_and_counters() {
     let codes = text.load().trace.diagnostics.rows().len();
     assert_eq!(codes, 0);
 }
+
+#[test]
+fn a_text_without_a_line_of_an_event_has_no_cpu() {
+    let header = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:4\n#\n";
+    let text = Text::new("no-event", header);
+    let loaded = text.load();
+    assert_eq!(loaded.trace.events.len(), 0);
+    assert!(loaded.trace.cpus.is_empty());
+    let info = text.run("info", &["--json"]);
+    assert!(info.contains("\"cpus\": 0"), "{info}");
+    // One line is enough.
+    let line = format!("{header}          sh-7     [002] .....     1.000000: sched_yield: x\n");
+    let text = Text::new("one-event", line);
+    let cpus: Vec<u32> = text.load().trace.cpus.iter().map(|it| it.number).collect();
+    assert_eq!(cpus, [2]);
+}

@@ -8,7 +8,9 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable;
 use support::*;
 use threadline::base::{Nanos, TimeSpan};
-use threadline::view::{Action, Arrange, GroupBy, Marker, Motion, RowKey, Settings, SortBy, Wheel};
+use threadline::view::{
+    Action, Arrange, GroupBy, Marker, Motion, RowKey, Settings, SortBy, ThemeChoice, Wheel,
+};
 
 fn titles(window: &Window) -> Vec<String> {
     let rows = window.state().state().rows.all();
@@ -693,4 +695,37 @@ fn the_delta_of_the_markers_stands_in_the_ruler() {
     // Too near for words between them.
     act(&mut window, Action::Mark(Marker::B, at(11)));
     window.snapshot("delta-narrow");
+}
+
+#[test]
+fn ticks_notes_and_the_delta_share_a_full_ruler() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    window.set_size(egui::vec2(1280.0, 720.0));
+    settle(&mut window);
+    let span = window.state().state().trace_span;
+    let at =
+        |per_mille: i64| span.start + threadline::base::Nanos(span.duration().0 / 1000 * per_mille);
+    act(&mut window, Action::Mark(Marker::A, at(100)));
+    act(&mut window, Action::Mark(Marker::B, at(480)));
+    let long = "the stall begins here";
+    let flags = [
+        (50, ""),
+        (160, long),
+        (170, "b"),
+        (330, ""),
+        (500, "wakeup"),
+        (655, "x"),
+        (830, ""),
+        (990, "the end"),
+    ];
+    for (number, (place, note)) in flags.into_iter().enumerate() {
+        act(&mut window, Action::AddFlag(at(place)));
+        act(&mut window, Action::NoteFlag(None));
+        let note = threadline::view::Flagging::Note(number, note.to_owned());
+        act(&mut window, Action::Flag(note));
+    }
+    for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
+        act(&mut window, Action::SetTheme(theme));
+        window.snapshot(format!("ruler-full-{word}"));
+    }
 }

@@ -108,6 +108,26 @@ pub fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
     move |input| decades_of(&input, room)
 }
 
+/// The same along x, but for marks whose words would be cut at the right edge.
+pub fn decades_across() -> impl Fn(GridInput) -> Vec<GridMark> {
+    |input| without_cut(decades_of(&input, ROOM_ACROSS), &input)
+}
+
+/// Half the width of the widest words of marks along x, in points, less what a plot leaves free at its right.
+const HALF_WORDS: f64 = 15.0;
+
+fn without_cut(mut marks: Vec<GridMark>, input: &GridInput) -> Vec<GridMark> {
+    let points = BASE_POINTS / input.base_step_size;
+    marks.retain(|mark| (input.bounds.1 - mark.value) * points >= HALF_WORDS);
+    marks
+}
+
+/// Marks at round lengths, as many as have room along x.
+fn lengths_across(input: GridInput) -> Vec<GridMark> {
+    let step = round_step((input.base_step_size / BASE_POINTS * 1.4 * ROOM_ACROSS).max(1.0));
+    without_cut(marks_at(step, &input), &input)
+}
+
 fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let mut marks: Vec<GridMark> = Vec::new();
@@ -167,8 +187,13 @@ fn round_marks(least: f64, most: f64, step: f64) -> Vec<GridMark> {
 /// Marks at round counts, as many as have room along y.
 #[must_use]
 pub fn count_marks(input: GridInput) -> Vec<GridMark> {
-    let (low, high) = input.bounds;
     let step = round_step((input.base_step_size * 3.0).max(1.0));
+    marks_at(step, &input)
+}
+
+/// Marks at whole steps, as far as the axis goes.
+fn marks_at(step: f64, input: &GridInput) -> Vec<GridMark> {
+    let (low, high) = input.bounds;
     let first = (low / step).ceil() as i64;
     (first..first + 200)
         .map(|number| number as f64 * step)
@@ -279,10 +304,9 @@ pub fn histogram_ui(
                 short_length(counts.sums.get(bucket).copied().unwrap_or(0) as f64, unit),
             ))
         });
-    let plot = if buckets == Buckets::Log {
-        plot.x_grid_spacer(decades(ROOM_ACROSS))
-    } else {
-        plot
+    let plot = match buckets {
+        Buckets::Log => plot.x_grid_spacer(decades_across()),
+        Buckets::Linear => plot.x_grid_spacer(lengths_across),
     };
     let plot = match heights {
         Heights::Log => plot.y_grid_spacer(decades(ROOM_UP)),
@@ -471,6 +495,22 @@ mod tests {
             values(370.0, 200.0),
             [0.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 350.0]
         );
+    }
+
+    #[test]
+    fn words_of_marks_end_before_the_edge() {
+        for (high, points) in [(7.0, 370.0), (7.0, 372.0), (6.2, 120.0), (8.9, 900.0)] {
+            let input = || input(0.0, high, points);
+            let across = decades_across()(input());
+            let cut = |mark: &GridMark| (high - mark.value) * points / high < HALF_WORDS;
+            assert!(
+                !across.is_empty() && !across.iter().any(cut),
+                "{high} {points}"
+            );
+        }
+        let all = lengths_across(input(0.0, 5_000_000.0, 340.0));
+        let values: Vec<f64> = all.iter().map(|mark| mark.value).collect();
+        assert_eq!(values, [0.0, 1e6, 2e6, 3e6, 4e6]);
     }
 
     #[test]

@@ -10,9 +10,9 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
         let window = ui.ctx().content_rect().size();
         ui.set_max_width((window.x - 60.0).max(200.0));
-        let side = side_ui(ui, window.x);
-        ui.separator();
         let room = (window.y - 116.0).max(120.0);
+        let side = side_ui(ui, sides(window.x, room));
+        ui.separator();
         egui::ScrollArea::both()
             .auto_shrink([false, true])
             .max_height(room)
@@ -20,14 +20,14 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
             .show(ui, |ui| match side {
                 Side::Both => {
                     ui.horizontal_top(|ui| {
-                        keys_ui(ui, window.x, palette);
+                        keys_ui(ui, 0..GROUPS.len(), window.x, palette);
                         ui.vertical(|ui| {
                             ui.label(RichText::new("Mouse and touch").strong());
                             gestures_ui(ui, 1, palette);
                         });
                     });
                 }
-                Side::Keys => keys_ui(ui, window.x, palette),
+                Side::Keys(groups) => keys_ui(ui, groups, window.x, palette),
                 Side::Gestures => gestures_ui(ui, if window.x < 1100.0 { 1 } else { 2 }, palette),
             });
         ui.add_space(4.0);
@@ -40,51 +40,105 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     }
 }
 
-/// What is shown: where there is no room for both, one or the other.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// What is shown at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Side {
     Both,
-    #[default]
-    Keys,
+    /// The keys of these groups.
+    Keys(Range<usize>),
     Gestures,
 }
 
-/// The heading, and the choice between keys and gestures where there is no room for both.
-fn side_ui(ui: &mut Ui, width: f32) -> Side {
-    let heading = |words| RichText::new(words).size(17.0).strong();
-    if width >= WIDE {
-        ui.label(heading("Keys, mouse and touch"));
-        return Side::Both;
+impl Side {
+    fn title(&self) -> String {
+        match self {
+            Side::Both => "Keys, mouse and touch".to_owned(),
+            Side::Keys(groups) if *groups == (0..GROUPS.len()) => "Keys".to_owned(),
+            Side::Keys(groups) => {
+                let groups = GROUPS.get(groups.clone()).unwrap_or_default();
+                let titles: Vec<&str> = groups.iter().map(|group| group.title).collect();
+                titles.join(" · ")
+            }
+            Side::Gestures => "Mouse and touch".to_owned(),
+        }
+    }
+}
+
+/// What there is to choose from, so that each fits a window of this width with this room for lines, in points: all at
+/// once, or all keys, or the keys of as many groups as stand beside each other.
+fn sides(width: f32, room: f32) -> Vec<Side> {
+    let columns = columns_in(width);
+    let lengths = lengths_of(0..GROUPS.len());
+    let longest = balanced(&lengths, columns)
+        .into_iter()
+        .map(|groups| lengths.get(groups).unwrap_or_default().iter().sum())
+        .max();
+    let fits = longest.unwrap_or(0_usize) as f32 * LINE <= room;
+    match (width >= WIDE, fits) {
+        (true, true) => vec![Side::Both],
+        (_, true) => vec![Side::Keys(0..GROUPS.len()), Side::Gestures],
+        (_, false) => {
+            let firsts = (0..GROUPS.len()).step_by(columns);
+            let keys = firsts.map(|at| Side::Keys(at..(at + columns).min(GROUPS.len())));
+            keys.chain([Side::Gestures]).collect()
+        }
+    }
+}
+
+/// The heading, which is a choice where there is one.
+fn side_ui(ui: &mut Ui, sides: Vec<Side>) -> Side {
+    let heading = |side: &Side| RichText::new(side.title()).size(17.0).strong();
+    if let [only] = sides.as_slice() {
+        ui.label(heading(only));
+        return only.clone();
     }
     let id = ui.scope_id().with("side of the help");
-    let mut side = ui.data(|data| data.get_temp(id).unwrap_or(Side::Keys));
-    ui.horizontal(|ui| {
-        ui.selectable_value(&mut side, Side::Keys, heading("Keys"));
-        let words = heading("Mouse and touch");
-        ui.selectable_value(&mut side, Side::Gestures, words);
+    let chosen: usize = ui.data(|data| data.get_temp(id).unwrap_or(0));
+    let mut chosen = chosen.min(sides.len().saturating_sub(1));
+    ui.horizontal_wrapped(|ui| {
+        for (at, side) in sides.iter().enumerate() {
+            ui.selectable_value(&mut chosen, at, heading(side));
+        }
     });
-    ui.data_mut(|data| data.insert_temp(id, side));
-    side
+    ui.data_mut(|data| data.insert_temp(id, chosen));
+    sides.get(chosen).cloned().unwrap_or(Side::Gestures)
 }
 
 /// The size of its letters.
 const SIZE: f32 = 12.0;
+/// The height of a line of keys, with what is between lines and groups.
+const LINE: f32 = 14.6;
 /// Windows from this width on have room for the mouse beside the keys.
 const WIDE: f32 = 1700.0;
 
-/// The keys, in as many columns as a window of this width has room for, which are about equally long.
-fn keys_ui(ui: &mut Ui, width: f32, palette: &theme::Palette) {
-    let columns = match width {
+/// How many columns of keys a window of this width has room for.
+fn columns_in(width: f32) -> usize {
+    match width {
         ..860.0 => 1,
         ..1240.0 => 2,
         _ => 3,
+    }
+}
+
+/// How many lines each group takes, with its title and the space below.
+fn lengths_of(groups: Range<usize>) -> Vec<usize> {
+    let lines = |group| {
+        let lines = told(group).map(|(shown, _)| shown.lines().count());
+        lines.sum::<usize>() + 2
     };
-    let lengths: Vec<usize> = GROUPS.iter().map(|group| told(group).count() + 2).collect();
+    let groups = GROUPS.get(groups).unwrap_or_default();
+    groups.iter().map(lines).collect()
+}
+
+/// The keys of some groups, in columns which are about equally long.
+fn keys_ui(ui: &mut Ui, groups: Range<usize>, width: f32, palette: &theme::Palette) {
+    let lengths = lengths_of(groups.clone());
+    let shown = GROUPS.get(groups).unwrap_or_default();
     ui.spacing_mut().interact_size.y = 0.0;
     ui.horizontal_top(|ui| {
-        for groups in balanced(&lengths, columns) {
+        for groups in balanced(&lengths, columns_in(width)) {
             ui.vertical(|ui| {
-                for group in GROUPS.get(groups).unwrap_or_default() {
+                for group in shown.get(groups).unwrap_or_default() {
                     ui.label(RichText::new(group.title).strong());
                     egui::Grid::new(("keys", group.title))
                         .num_columns(2)
@@ -169,6 +223,32 @@ fn balanced(lengths: &[usize], columns: usize) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_at_once_is_to_be_chosen() {
+        assert_eq!(sides(1920.0, 960.0), [Side::Both]);
+        let all = Side::Keys(0..GROUPS.len());
+        assert_eq!(sides(1280.0, 604.0), [all, Side::Gestures]);
+        for (width, room) in [(900.0, 444.0), (600.0, 300.0)] {
+            let sides = sides(width, room);
+            let shown: Vec<usize> = sides
+                .iter()
+                .flat_map(|side| match side {
+                    Side::Keys(groups) => groups.clone().collect(),
+                    _ => Vec::new(),
+                })
+                .collect();
+            assert_eq!(shown, (0..GROUPS.len()).collect::<Vec<_>>());
+            assert!(sides.len() > 2 && sides.last() == Some(&Side::Gestures));
+        }
+        let fits = |side: &Side| match side {
+            Side::Keys(groups) => lengths_of(groups.clone())
+                .iter()
+                .all(|lines| *lines as f32 * LINE <= 444.0),
+            _ => true,
+        };
+        assert!(sides(900.0, 444.0).iter().all(fits));
+    }
 
     #[test]
     fn columns_are_about_equally_long() {

@@ -226,6 +226,8 @@ impl FtraceReader {
             .collect();
         cpus.sort_unstable();
         cpus.dedup();
+        // Where nothing happened, it did so on no CPU: the one lane there is then has none.
+        let has_cpus = !cpus.is_empty() || summaries.iter().any(|it| it.first.is_some());
         if cpus.is_empty() {
             cpus.push(0);
         }
@@ -259,7 +261,7 @@ impl FtraceReader {
             .iter()
             .map(|cpu| Lane {
                 name: format!("CPU {cpu}"),
-                cpu: Some(*cpu),
+                cpu: has_cpus.then_some(*cpu),
             })
             .collect();
         let parts = (0..cpus.len() as u32)

@@ -1,7 +1,7 @@
 //! What lies over the lanes: selection, lost events, markers.
 
 use super::Draw;
-use super::ruler::{NOTE_LEFT, delta_of_marks, flag_note, hover_tag_x};
+use super::ruler::{delta_of_marks, flag_notes, hover_tag_x};
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
@@ -171,7 +171,7 @@ pub(super) fn paint_gaps(
     }
 }
 
-/// A flag: its cloth in the ruler, its note beside it, and a line down through the tracks.
+/// A flag: its cloth in the ruler, and a line down through the tracks.
 fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette: &Palette) {
     if at < rect.left() - 200.0 || at > rect.right() + 10.0 {
         return;
@@ -189,12 +189,6 @@ fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette
         pos2(at, top + 9.0),
     ];
     painter.add(egui::Shape::convex_polygon(cloth, color, Stroke::NONE));
-    if let Some(galley) = flag_note(painter, flag) {
-        let place = pos2(at + NOTE_LEFT, top - 2.0);
-        let behind = Rect::from_min_size(place, galley.size()).expand2(egui::vec2(2.0, 0.0));
-        painter.rect_filled(behind, 2, palette.panel);
-        painter.galley(place, galley, palette.text);
-    }
 }
 
 pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
@@ -226,6 +220,13 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
     for flag in &scene.state.flags {
         paint_flag(&painter, rect, x(flag.time), flag, palette);
     }
+    let ruler = rect.with_max_y(rect.top() + super::RULER_HEIGHT);
+    for (left, note) in flag_notes(&painter, ruler, scale, scene) {
+        let place = pos2(left, rect.top());
+        let behind = Rect::from_min_size(place, note.size()).expand2(egui::vec2(2.0, 0.0));
+        painter.rect_filled(behind, 2, palette.panel);
+        painter.galley(place, note, palette.text);
+    }
     for (index, mark) in scene.state.marks.iter().enumerate() {
         if let Some(time) = mark {
             let at = x(*time);
@@ -239,7 +240,6 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
             );
         }
     }
-    let ruler = rect.with_max_y(rect.top() + super::RULER_HEIGHT);
     if let Some(delta) = delta_of_marks(&painter, ruler, scale, scene) {
         let y = ruler.bottom() - 4.0;
         let stroke = Stroke::new(1.0, palette.text);

@@ -3,7 +3,7 @@
 use super::text::{fitted, line};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
-use crate::view::{Flag, Scale, ruler};
+use crate::view::{Scale, ruler};
 use egui::{FontId, Galley, Rect, Stroke, Ui, pos2};
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,13 +42,15 @@ pub(super) fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         }
         let text = ruler::tick_text(tick, step, scene.state.time_format, scene.state.origins);
         let galley = painter.layout_no_wrap(text, font.clone(), palette.weak);
-        let left = x + 4.0;
-        let right = left + galley.size().x;
-        let is_covered = taken
-            .iter()
-            .any(|range| left < range.end && right > range.start);
-        if left >= free_from && right <= rect.right() && !is_covered {
-            free_from = left + galley.size().x + 8.0;
+        let width = galley.size().x;
+        let is_free = |left: &f32| {
+            let right = left + width;
+            let covers = |range: &Range<f32>| *left < range.end && right > range.start;
+            *left >= free_from && right <= rect.right() && !taken.iter().any(covers)
+        };
+        // At its right; where a flag or marker hangs there, at its left.
+        if let Some(left) = [x + 4.0, x - 4.0 - width].into_iter().find(is_free) {
+            free_from = left + width + 8.0;
             painter.galley(pos2(left, rect.top() + 3.0), galley, palette.weak);
         }
     }
@@ -67,11 +69,9 @@ pub(super) fn taken_by_tags(
     scene: &Scene<'_>,
 ) -> Vec<Range<f32>> {
     let mut taken = pointed_times(painter, rect, scale, scene);
-    for flag in &scene.state.flags {
-        let at = rect.left() + scale.x_from_time(flag.time);
-        if let Some(end) = flag_end(painter, rect, at, flag) {
-            taken.push(at - 2.0..end + 2.0);
-        }
+    taken.extend(cloths(rect, scale, scene));
+    for (left, note) in flag_notes(painter, rect, scale, scene) {
+        taken.push(left - 2.0..left + note.size().x + 4.0);
     }
     for time in scene.state.marks.iter().flatten() {
         let at = rect.left() + scale.x_from_time(*time);
@@ -128,7 +128,8 @@ pub(super) fn delta_of_marks(
     let text = format!("B − A {length}");
     let font = FontId::proportional(11.5);
     let width = self::line(painter, &text, &font).size().x + 10.0;
-    let taken = pointed_times(painter, rect, scale, scene);
+    let mut taken = pointed_times(painter, rect, scale, scene);
+    taken.extend(cloths(rect, scale, scene));
     let left = left_of_delta(&line, width, rect.left()..rect.right(), &taken);
     Some(Delta {
         text,
@@ -137,13 +138,20 @@ pub(super) fn delta_of_marks(
     })
 }
 
-/// Where the words of a delta begin: between the markers' own tags, else at the right of them, else at the left; and
-/// where nothing else stands, if there is such a place.
+/// Where the words of a delta begin: between the markers' own tags, there in the middle, at an end, or beside what
+/// stands there; else at the right of them, else at the left; and where nothing else stands, if there is such a place.
 fn left_of_delta(line: &Range<f32>, width: f32, ruler: Range<f32>, taken: &[Range<f32>]) -> f32 {
     let (from, until) = (line.start + 11.0, line.end - 11.0 - width);
     let (right, left) = (line.end + 11.0, line.start - 11.0 - width);
-    let between = [f32::midpoint(from, until), from, until];
-    let between = between.into_iter().filter(|_| from <= until);
+    let middle = f32::midpoint(from, until);
+    let mut beside: Vec<f32> = taken
+        .iter()
+        .flat_map(|range| [range.end, range.start - width])
+        .filter(|at| (from..=until).contains(at))
+        .collect();
+    beside.sort_by(|a, b| (a - middle).abs().total_cmp(&(b - middle).abs()));
+    let between = [middle, from, until].into_iter().chain(beside);
+    let between = between.filter(|_| from <= until);
     let around = [right, left].into_iter();
     let around = around.filter(|&at| at >= ruler.start && at + width <= ruler.end);
     let mut places = between.chain(around);
@@ -161,23 +169,67 @@ pub(super) fn hover_tag_x(rect: Rect, scale: &Scale, time: Timestamp) -> f32 {
     (rect.left() + scale.x_from_time(time)).clamp(rect.left() + 60.0, most)
 }
 
-/// Where a flag ends in the ruler, with its note, if it is seen.
-pub(super) fn flag_end(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag) -> Option<f32> {
-    if at < rect.left() - 200.0 || at > rect.right() + 10.0 {
-        return None;
-    }
-    let note = flag_note(painter, flag).map(|note| NOTE_LEFT + note.size().x + 2.0);
-    Some(at + note.unwrap_or(11.0))
+/// Where the cloths of the flags that are seen hang.
+fn cloths(rect: Rect, scale: &Scale, scene: &Scene<'_>) -> Vec<Range<f32>> {
+    let flags = scene.state.flags.iter();
+    let cloth = flags.map(|flag| {
+        let at = rect.left() + scale.x_from_time(flag.time);
+        at - 2.0..at + CLOTH
+    });
+    cloth
+        .filter(|cloth| cloth.end > rect.left() && cloth.start < rect.right())
+        .collect()
 }
 
-/// How far right of a flag's time its note begins, and how wide it may be.
-pub(super) const NOTE_LEFT: f32 = 13.0;
+/// How far a flag's cloth reaches, how far right of its time its note begins, and how wide that may be. One of which
+/// there is room for less is left out: the flag's tooltip has it.
+const CLOTH: f32 = 13.0;
+const NOTE_LEFT: f32 = 13.0;
 const NOTE_ROOM: f32 = 160.0;
+const LEAST_NOTE: f32 = 14.0;
 
-/// The note of a flag as the ruler has it, if it has one.
-pub(super) fn flag_note(painter: &egui::Painter, flag: &Flag) -> Option<Arc<Galley>> {
-    let note = Some(&flag.note).filter(|note| !note.is_empty())?;
-    fitted(painter, note, &FontId::proportional(11.5), NOTE_ROOM)
+/// The notes of flags, each with where it begins: as much of them as there is room for up to what stands next.
+pub(super) fn flag_notes(
+    painter: &egui::Painter,
+    rect: Rect,
+    scale: &Scale,
+    scene: &Scene<'_>,
+) -> Vec<(f32, Arc<Galley>)> {
+    let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+    let mut taken = cloths(rect, scale, scene);
+    taken.extend(scene.state.marks.iter().flatten().map(|time| {
+        let at = x(*time);
+        at - 10.0..at + 10.0
+    }));
+    taken.extend(delta_of_marks(painter, rect, scale, scene).map(|delta| delta.tag));
+    let font = FontId::proportional(11.5);
+    let with_notes = scene
+        .state
+        .flags
+        .iter()
+        .filter(|flag| !flag.note.is_empty());
+    with_notes
+        .filter_map(|flag| {
+            let at = x(flag.time);
+            if at < rect.left() - NOTE_ROOM || at > rect.right() {
+                return None;
+            }
+            let left = at + NOTE_LEFT;
+            let room = room_for_note(left, rect.right(), &taken);
+            let note = (room >= LEAST_NOTE).then(|| fitted(painter, &flag.note, &font, room));
+            Some((left, note.flatten()?))
+        })
+        .collect()
+}
+
+/// How much room there is from `left` to the next of what is taken, or to the end.
+fn room_for_note(left: f32, end: f32, taken: &[Range<f32>]) -> f32 {
+    let next = taken
+        .iter()
+        .filter(|range| range.end > left)
+        .map(|range| range.start - 4.0)
+        .fold(end - 2.0, f32::min);
+    (next - left).min(NOTE_ROOM)
 }
 
 pub(super) fn paint_grid(painter: &egui::Painter, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
@@ -190,6 +242,18 @@ pub(super) fn paint_grid(painter: &egui::Painter, rect: Rect, scale: &Scale, sce
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_ends_where_the_next_thing_begins() {
+        assert_eq!(room_for_note(100.0, 1000.0, &[]), NOTE_ROOM);
+        assert_eq!(
+            room_for_note(100.0, 1000.0, &[20.0..99.0, 150.0..160.0]),
+            46.0
+        );
+        assert_eq!(room_for_note(980.0, 1000.0, &[]), 18.0);
+        // Under something it has none.
+        assert!(room_for_note(100.0, 1000.0, &[90.0..140.0]) < 0.0);
+    }
 
     #[test]
     fn the_delta_stands_where_the_time_under_the_pointer_does_not() {
@@ -205,6 +269,11 @@ mod tests {
         assert_eq!(left(200.0..220.0, &[]), 231.0);
         assert_eq!(left(200.0..220.0, &[231.0..300.0]), 89.0);
         assert_eq!(left(950.0..970.0, &[]), 839.0);
+        // Beside what stands between them, where that is free.
+        assert_eq!(
+            left(200.0..600.0, &[230.0..240.0, 400.0..410.0, 560.0..570.0]),
+            300.0
+        );
         // Where there is no place, it stands where it always does.
         assert_eq!(left(200.0..600.0, &[0.0..1000.0]), 350.0);
     }

@@ -264,7 +264,7 @@ fn pair_ui(
         .show_x(false)
         .show_y(false)
         .include_y(0.0)
-        .x_grid_spacer(chart::decades(chart::ROOM_ACROSS))
+        .x_grid_spacer(chart::decades_across())
         .custom_x_axes(vec![
             egui_plot::AxisHints::new_x()
                 .label_spacing(38.0..=40.0)
