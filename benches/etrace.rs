@@ -15,9 +15,10 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use rayon::prelude::*;
 use threadline::base::Job;
 use threadline::export::{self, Selection};
-use threadline::load::{LoadedTrace, open};
+use threadline::load::{LoadedTrace, Reading, open, open_reader_only};
 use threadline::query::build_chain::critical_chain;
 use threadline::query::process_times::ProcessTimes;
 use threadline::trace::FileHistory;
@@ -42,6 +43,23 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fn load() -> LoadedTrace {
     open(&FILE, &Job::default()).expect("a recording that can be read")
+}
+
+/// The text alone: all lines to events, rows of files and lives, and strings, on all cores.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn reading(bencher: Bencher) {
+    let job = Job::default();
+    let (reader, _) =
+        open_reader_only(&FILE, Reading::default(), &job).expect("a recording that can be read");
+    let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
+    let read = |part| {
+        let columns = reader.read_part(part, &job);
+        columns.map_or(0, |columns| columns.events.len())
+    };
+    bencher.counter(BytesCount::new(bytes)).bench(|| {
+        let parts = (0..reader.parts().len() as u32).into_par_iter();
+        parts.map(read).sum::<usize>()
+    });
 }
 
 /// Opening, bulk pass, processes, descriptors, who depends on whom, and index.
