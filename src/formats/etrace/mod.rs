@@ -10,8 +10,8 @@
 //! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
 //! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
 //! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
-//! in `around`; lines that are out of order in `order` and `jumbled`; halves of calls that may be another's in
-//! `lost_pairs`. Keys of tasks come from `upids`, any call again in full from `describe`.
+//! in `around`; the starts that lines have in common in `seconds`; lines that are out of order in `order` and
+//! `jumbled`; halves of calls that may be another's in `lost_pairs`. Keys of tasks come from `upids`, any call again in full from `describe`.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
 //! known only where the old clone call made it), signals, failed execs, and what happens between lines.
