@@ -9,7 +9,7 @@ use super::copies::{Copies, Copy};
 use super::encode::{Encoder, FETCHED_TOGETHER};
 use super::indices::{At, Indices, NO_INDEX};
 use super::item::{Item, What, Window, order_of};
-use super::records::{EventType, Records};
+use super::records::{EventType, FixedTables};
 use crate::formats::fxt::FxtSource;
 use crate::trace::EventId;
 
@@ -72,19 +72,26 @@ impl Bytes<'_> {
     }
 }
 
-/// What references of the record at hand become.
-struct Exchange<'x, 'a, 't> {
+/// Makes one of our records of the words of one that was copied. All answer how many words it has, or `None`: it cannot be
+/// made so.
+struct Exchange<'x, 'a> {
     indices: &'x mut Indices,
     source: &'x FxtSource<'a>,
-    records: &'x Records<'t>,
+    fixed: &'x FixedTables,
     at: At,
+    shift: i64,
 }
 
-impl Exchange<'_, '_, '_> {
+impl Exchange<'_, '_> {
+    #[inline]
+    fn ticks(&self, time: i64) -> u64 {
+        time.saturating_add(self.shift).max(0) as u64
+    }
+
     /// The low 16 bits of `reference` in our file. `None`: it stands in no fixed table.
     #[inline]
     fn string(&mut self, reference: u64) -> Option<u64> {
-        let from = (self.source, self.records);
+        let from = (self.source, self.fixed);
         let index = self.indices.string(from, self.at, reference as u16);
         (index != NO_INDEX).then_some(index.into())
     }
@@ -108,6 +115,61 @@ impl Exchange<'_, '_, '_> {
             at += size as usize;
         }
         Some(at)
+    }
+
+    #[inline]
+    fn event(
+        &mut self,
+        (header, mut words): (u64, Bytes<'_>),
+        time: i64,
+        (event_type, thread): (EventType, u8),
+    ) -> Option<usize> {
+        let category = self.string(header >> 32)?;
+        let name = self.string(header >> 48)?;
+        let arg_count = field(header, 20, 4);
+        let mut size = self.arguments(&mut words, 2, arg_count)?;
+        match event_type {
+            EventType::Instant => {
+                // Scopes that are not the thread's; ends of nothing have none.
+                let is_instant = field(header, 16, 4) == EventType::Instant as u64;
+                let has_scope = matches!(words.get(size), Some(1 | 2));
+                size += usize::from(is_instant && has_scope);
+            }
+            EventType::Begin | EventType::End => {}
+            EventType::Complete => {
+                let tick = words.get(size)?;
+                let end = self.indices.nanos(self.source, self.at, tick)?;
+                words.set(size, self.ticks(end.max(time)));
+                size += 1;
+            }
+            _ => {
+                words.get(size)?;
+                size += 1;
+            }
+        }
+        words.set(1, self.ticks(time));
+        let ours = EVENT
+            | (size as u64) << 4
+            | (event_type as u64) << 16
+            | arg_count << 20
+            | u64::from(thread) << 24
+            | category << 32
+            | name << 48;
+        words.set(0, ours);
+        Some(size)
+    }
+
+    #[inline]
+    fn scheduling(
+        &mut self,
+        (header, mut words): (u64, Bytes<'_>),
+        time: i64,
+        head_words: usize,
+    ) -> Option<usize> {
+        let size = self.arguments(&mut words, head_words, field(header, 16, 4))?;
+        words.set(1, self.ticks(time));
+        words.set(0, header & !(0xfff << 4) | (size as u64) << 4);
+        Some(size)
     }
 }
 
@@ -198,74 +260,31 @@ impl<'a> Encoder<'a, '_> {
         event_type: EventType,
     ) {
         let thread = self.thread_of_copy(copy);
-        let start = self.records.out.len();
-        // A thread that stands in the record has an index now.
-        let (head, rest) = match field(header, 24, 8) {
-            0 => (record.get(..16), record.get(32..)),
-            _ => (Some(record), Some(&[][..])),
-        };
-        let mut out = std::mem::take(&mut self.records.out);
-        out.extend_from_slice(head.unwrap_or_default());
-        out.extend_from_slice(rest.unwrap_or_default());
+        let out = &mut self.records.out;
+        let start = out.len();
+        if field(header, 24, 8) == 0 {
+            // A thread that stands in the record has an index now.
+            out.extend_from_slice(record.get(..16).unwrap_or_default());
+            out.extend_from_slice(record.get(32..).unwrap_or_default());
+        } else {
+            out.extend_from_slice(record);
+        }
         let words = out.get_mut(start..).unwrap_or_default();
+        let indices = &mut self.source_names.indices;
+        let mut exchange = Exchange {
+            at: indices.at(fxt, copy.place),
+            indices,
+            source: fxt,
+            fixed: self.records.fixed,
+            shift: self.source.shift,
+        };
         let words = Bytes(words.as_chunks_mut().0);
-        let count = self.exchange((fxt, copy), (header, words), (event_type, thread));
+        let count = exchange.event((header, words), copy.time, (event_type, thread));
         out.truncate(count.map_or(start, |count| start + count * 8));
-        self.records.out = out;
         match count {
             Some(_) => self.records.counts.events[event_type as usize] += 1,
             None => self.encode_event(fxt, copy, event_type),
         }
-    }
-
-    /// Makes one of our records of the words of one that was copied; how many of them it has. `None`: it cannot be made so.
-    #[inline]
-    fn exchange(
-        &mut self,
-        (fxt, copy): (&FxtSource<'_>, &Copy),
-        (header, mut words): (u64, Bytes<'_>),
-        (event_type, thread): (EventType, u8),
-    ) -> Option<usize> {
-        let indices = &mut self.source_names.indices;
-        let at = indices.at(fxt, copy.place);
-        let mut exchange = Exchange {
-            indices,
-            source: fxt,
-            records: &self.records,
-            at,
-        };
-        let category = exchange.string(header >> 32)?;
-        let name = exchange.string(header >> 48)?;
-        let arg_count = field(header, 20, 4);
-        let mut size = exchange.arguments(&mut words, 2, arg_count)?;
-        match event_type {
-            EventType::Instant => {
-                // Scopes that are not the thread's; ends of nothing have none.
-                let is_instant = field(header, 16, 4) == EventType::Instant as u64;
-                let has_scope = matches!(words.get(size), Some(1 | 2));
-                size += usize::from(is_instant && has_scope);
-            }
-            EventType::Begin | EventType::End => {}
-            EventType::Complete => {
-                let end = self.source_names.indices.nanos(fxt, at, words.get(size)?)?;
-                words.set(size, self.ticks(end.max(copy.time)));
-                size += 1;
-            }
-            _ => {
-                words.get(size)?;
-                size += 1;
-            }
-        }
-        words.set(1, self.ticks(copy.time));
-        let ours = EVENT
-            | (size as u64) << 4
-            | (event_type as u64) << 16
-            | arg_count << 20
-            | u64::from(thread) << 24
-            | category << 32
-            | name << 48;
-        words.set(0, ours);
-        Some(size)
     }
 
     #[inline]
@@ -280,30 +299,25 @@ impl<'a> Encoder<'a, '_> {
             WAKEUP => 3,
             _ => 0,
         };
-        // Who died before the range is not switched from at its start.
-        let is_plain = head_words > 0 && copy.time != self.source.chosen.span.start.0;
-        let start = self.records.out.len();
-        let mut out = std::mem::take(&mut self.records.out);
+        let out = &mut self.records.out;
+        let start = out.len();
         let mut count = None;
-        if is_plain {
+        // Who died before the range is not switched from at its start.
+        if head_words > 0 && copy.time != self.source.chosen.span.start.0 {
             out.extend_from_slice(record);
             let words = out.get_mut(start..).unwrap_or_default();
-            let mut words = Bytes(words.as_chunks_mut().0);
             let indices = &mut self.source_names.indices;
-            let at = indices.at(fxt, copy.place);
             let mut exchange = Exchange {
+                at: indices.at(fxt, copy.place),
                 indices,
                 source: fxt,
-                records: &self.records,
-                at,
+                fixed: self.records.fixed,
+                shift: self.source.shift,
             };
-            count = exchange.arguments(&mut words, head_words, field(header, 16, 4));
-            words.set(1, self.ticks(copy.time));
-            let size = count.unwrap_or(0) as u64;
-            words.set(0, header & !(0xfff << 4) | size << 4);
+            let words = Bytes(words.as_chunks_mut().0);
+            count = exchange.scheduling((header, words), copy.time, head_words);
         }
         out.truncate(count.map_or(start, |count| start + count * 8));
-        self.records.out = out;
         match (count, sort) {
             (Some(_), SWITCH) => self.records.counts.switches += 1,
             (Some(_), _) => self.records.counts.wakeups += 1,

@@ -279,6 +279,17 @@ impl Items<'_> {
             if sieve.is_full(list) {
                 return;
             }
+            if let Some((start, begin, finish)) = self.plain_slice(index, before, (form, may_die))
+                && threads.are(begin)
+                && (finish == u32::MAX || threads.are(finish))
+            {
+                told.add(begin);
+                if finish != u32::MAX {
+                    told.add(finish);
+                }
+                before = start;
+                continue;
+            }
             let (start, facts) = SliceFacts::of(trace, index);
             let slice = (index, (start, facts));
             let is_whole = form == Form::AsCame && self.begins.is_whole_as(trace, slice, form);
@@ -309,6 +320,28 @@ impl Items<'_> {
         }
     }
 
+    /// A slice that begins and ends in the range by events of its own, or arrived whole: when it starts, and the events.
+    /// See [`is_whole_record`](Self::is_whole_record) for `before`.
+    #[inline]
+    fn plain_slice(
+        &self,
+        index: usize,
+        before: i64,
+        (form, may_die): (Form, bool),
+    ) -> Option<(i64, u32, u32)> {
+        let slices = &self.trace.slices;
+        let (start, begin) = (slices.starts.at(index), slices.begins.at(index));
+        let end = slices.ends.get(index, start);
+        let finish = slices.finishes.get(index, begin);
+        let is_plain = match finish {
+            u32::MAX => {
+                form == Form::AsCame && !may_die && self.is_alone((index, start), end, before)
+            }
+            _ => start != end,
+        };
+        (is_plain && end < self.chosen.span.end.0).then_some((start, begin, finish))
+    }
+
     fn sift_end(
         &self,
         lane: &SliceLane,
@@ -325,20 +358,24 @@ impl Items<'_> {
 
     /// Whether a slice that is written whole is so in its file, and nothing starts with it on its track. `before` is when
     /// the one before it started in its row.
-    #[inline]
     fn is_whole_record(
         &self,
         (index, (start, facts)): (usize, (i64, SliceFacts)),
         before: i64,
     ) -> bool {
+        // What began and ended by events of its own is written whole to lie in another one that starts with it.
+        facts.finish == u32::MAX && self.is_alone((index, start), facts.end, before)
+    }
+
+    /// Whether nothing starts with a slice on its track.
+    #[inline]
+    fn is_alone(&self, (index, start): (usize, i64), end: i64, before: i64) -> bool {
         let slices = &self.trace.slices;
         let starts_then = |other: usize| slices.starts.get(other) == Some(start);
         let parent = slices.parents.at(index) as usize;
-        // What began and ended by events of its own is written whole to lie in another one that starts with it.
-        facts.finish == u32::MAX
-            && before != start
+        before != start
             && !starts_then(parent)
-            && !(facts.end == start && starts_then(index + 1))
+            && !(end == start && starts_then(index + 1))
             && !self.begins.starts_with_another(index as u32)
     }
 

@@ -121,4 +121,9 @@ impl FixedTables {
         }
         tables
     }
+    /// The index of a text, or 0.
+    pub fn index_of(&self, text: &[u8]) -> u16 {
+        let found = self.strings.find(text);
+        found.map_or(0, |id| id.0 as u16)
+    }
 }

@@ -26,6 +26,8 @@ pub enum Form {
 pub struct BeginsAround {
     begins: FxHashMap<u32, (u32, u32)>,
     around: FxHashSet<u32>,
+    /// Whether all slices are durations, as those of FXT files.
+    are_durations: bool,
 }
 
 impl BeginsAround {
@@ -59,7 +61,10 @@ impl BeginsAround {
         };
         let of_tracks = trace.tracks.par_iter().map(of_track);
         let of_tracks: Vec<_> = of_tracks.filter(|found| !found.1.is_empty()).collect();
-        let mut begins = BeginsAround::default();
+        let mut begins = BeginsAround {
+            are_durations: slices.labels.iter().all(|label| label.family == DURATIONS),
+            ..BeginsAround::default()
+        };
         for (found, starting) in of_tracks {
             begins.begins.extend(found);
             begins.around.extend(starting);
@@ -119,6 +124,9 @@ pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
         return Form::Async;
     }
     let slices = &trace.slices;
+    if begins.are_durations {
+        return Form::AsCame;
+    }
     let rows = slices
         .rows
         .get(track.rows.start as usize..track.rows.end as usize)

@@ -3,7 +3,7 @@
 //!
 //! Places are counted in words here, so that they take half the room.
 
-use super::records::Records;
+use super::fixed_tables::FixedTables;
 use super::registered::Used;
 use crate::formats::fxt::{FxtSource, ProviderSlot, RateSpan};
 
@@ -110,24 +110,31 @@ impl Indices {
 
     #[cold]
     fn ask_provider(&mut self, source: &FxtSource<'_>, place: u64) -> ProviderSlot {
-        let span = source.provider(place);
-        if let Some(entry) = self.sections.get_mut((place >> 10) as usize % SECTIONS) {
-            *entry = Held {
+        let number = (place >> 10) as usize;
+        // Mostly it goes on as before it.
+        let before = self.sections.get(number.wrapping_sub(1) % SECTIONS);
+        let before = before.filter(|before| before.at(word_at(place)).is_some());
+        let held = before.copied().unwrap_or_else(|| {
+            let span = source.provider(place);
+            Held {
                 from: word_at(span.from),
                 until: word_at(span.until),
                 value: span.provider,
-            };
+            }
+        });
+        if let Some(entry) = self.sections.get_mut(number % SECTIONS) {
+            *entry = held;
         }
-        let count = self.providers.len().max(span.provider as usize + 1);
+        let count = self.providers.len().max(held.value as usize + 1);
         self.providers.resize_with(count, OfProvider::default);
-        span.provider
+        held.value
     }
 
     /// What a reference to the string table is in the file that is written, or [`NO_INDEX`].
     #[inline]
     pub fn string(
         &mut self,
-        (source, records): (&FxtSource<'_>, &Records<'_>),
+        (source, fixed): (&FxtSource<'_>, &FixedTables),
         at: At,
         reference: u16,
     ) -> u16 {
@@ -135,14 +142,14 @@ impl Indices {
         let known = of.and_then(|of| of.strings.get(usize::from(reference)));
         match known.and_then(|known| known.at(at.word)) {
             Some(index) => index,
-            None => self.ask_string((source, records), at, reference),
+            None => self.ask_string((source, fixed), at, reference),
         }
     }
 
     #[cold]
     fn ask_string(
         &mut self,
-        (source, records): (&FxtSource<'_>, &Records<'_>),
+        (source, fixed): (&FxtSource<'_>, &FixedTables),
         at: At,
         reference: u16,
     ) -> u16 {
@@ -153,7 +160,7 @@ impl Indices {
         let Some(text) = source.text(at.provider, reference, at.place) else {
             return NO_INDEX;
         };
-        let value = match records.fixed_index(text.text) {
+        let value = match fixed.index_of(text.text) {
             // It would be taken for the empty text.
             0 if !text.text.is_empty() => NO_INDEX,
             index => index,

@@ -70,12 +70,11 @@ impl<'a> Items<'a> {
         trace: &'a Trace,
         chosen: &'a Chosen<'a>,
         flows: &'a [FlowMark],
-        (lone_states, true_ends): (&'a LoneStates, &'a TrueEnds),
+        (lone_states, true_ends, begins): (&'a LoneStates, &'a TrueEnds, BeginsAround),
         (scheduling, places_without_numbers): (Scheduling, &'a [u64]),
         cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
         (fxt, objects, copied): (Option<FxtSource<'a>>, Objects, Option<FxtSource<'a>>),
     ) -> Items<'a> {
-        let begins = BeginsAround::new(trace);
         let mut items = Items {
             trace,
             chosen,

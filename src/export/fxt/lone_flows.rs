@@ -9,7 +9,7 @@ use super::flows::FlowStepSort;
 use crate::event::{FieldRef, Role};
 use crate::export::Chosen;
 use crate::formats::{EventRef, Reader};
-use crate::trace::{EventId, ProcessId, ThreadId, Trace};
+use crate::trace::{EventId, ProcessId, Segment, ThreadId, Trace};
 
 /// How an argument is called that says which slice a flow event is of.
 pub const REALLY_IN: &str = "really_in";
@@ -48,38 +48,36 @@ pub fn lone_flows(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Reader) -> Ve
     if in_arrows.len() as u64 >= all {
         return Vec::new();
     }
-    // Flows share their kinds with slices and counters: the records tell.
+    // One file's records say by their places alone what they are; of several the others have other kinds.
+    let only = reader.fxt_source();
     let kinds = trace.kinds.iter();
     let may_be: Vec<bool> = kinds.map(|kind| kind.role == Role::Consumed).collect();
-    let segments = trace.events.segments().par_iter();
-    let mut found: Vec<LoneFlow> = segments
-        .flat_map_iter(|segment| {
-            let (may_be, in_arrows) = (&may_be, &in_arrows);
-            // Most records are none, which one file's say by their places alone.
-            let only = reader.fxt_source();
-            (0..segment.columns.len() as u32).filter_map(move |index| {
-                let kind = usize::from(segment.kind(index).0);
-                if may_be.get(kind) != Some(&true) || !chosen.span.contains(segment.time(index)) {
-                    return None;
-                }
-                if only.is_some_and(|fxt| !fxt.is_flow(segment.columns.place(index))) {
-                    return None;
-                }
-                let id = EventId(segment.first + index);
-                let event = EventRef::from(trace.events.get(id));
-                let (op, key) = reader.fxt_source_of(event)?.flow(event.place)?;
-                let thread = trace.events.thread(id);
-                let is_lone = in_arrows.binary_search(&id).is_err();
-                let is_chosen = chosen.has_track_of(thread) && chosen.has_cpu_of(id);
-                (is_lone && is_chosen).then_some(LoneFlow {
-                    event: id,
-                    sort: op.into(),
-                    id: key,
-                    thread,
-                })
-            })
+    let lone_flow = |id: EventId| {
+        let event = EventRef::from(trace.events.get(id));
+        let (op, key) = reader.fxt_source_of(event)?.flow(event.place)?;
+        let thread = trace.events.thread(id);
+        let is_lone = in_arrows.binary_search(&id).is_err();
+        let is_chosen = chosen.has_track_of(thread) && chosen.has_cpu_of(id);
+        (is_lone && is_chosen).then_some(LoneFlow {
+            event: id,
+            sort: op.into(),
+            id: key,
+            thread,
         })
-        .collect();
+    };
+    let of_segment = |segment: &Segment| {
+        let (mut found, span) = (Vec::new(), chosen.span);
+        let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
+        segment.columns.visit(range, |index, _, place| {
+            let may_be = || may_be.get(usize::from(segment.kind(index).0)) == Some(&true);
+            if only.map_or_else(may_be, |fxt| fxt.is_flow(place)) {
+                found.extend(lone_flow(EventId(segment.first + index)));
+            }
+        });
+        found
+    };
+    let segments = trace.events.segments().par_iter();
+    let mut found: Vec<LoneFlow> = segments.flat_map_iter(of_segment).collect();
     found.sort_unstable_by_key(|flow| flow.event);
     found
 }

@@ -160,7 +160,7 @@ impl StateBegins {
 }
 
 /// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TrueEnds {
     ends: Bits,
     /// Runs after which something happened to their thread before the next one of the CPU began, all at one time: it

@@ -82,6 +82,7 @@ use copies::can_copy;
 use counters::counter_names;
 use encode::{Arguments, Encoder, Source};
 use flows::FlowMarks;
+use forms::BeginsAround;
 use item::Window;
 use items::{Items, Scheduling};
 use koids::{Koids, Zero};
@@ -128,7 +129,26 @@ fn write_with(
         providers(trace, loaded.reader.as_ref()),
         fxt.map_or(Zero::IsIdle, |_| Zero::IsSomebody),
     );
-    let flow_marks = FlowMarks::new(trace, &chosen, loaded.reader.as_ref());
+    let keep_numbers = || {
+        let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
+        let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
+        scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
+    };
+    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keep_numbers() {
+        true => Scheduling::AsItStands,
+        false => Scheduling::OfRunsAndStates,
+    };
+    // Flows are gone through one by one, which one core does meanwhile.
+    let (flow_marks, (begins, (lone_states, true_ends))) = rayon::join(
+        || FlowMarks::new(trace, &chosen, loaded.reader.as_ref()),
+        || {
+            let of_runs = || match scheduling {
+                Scheduling::AsItStands => Default::default(),
+                Scheduling::OfRunsAndStates => (LoneStates::new(trace), TrueEnds::new(trace)),
+            };
+            rayon::join(|| BeginsAround::new(trace), of_runs)
+        },
+    );
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
     let cpu_of = |id: EventId| {
@@ -147,23 +167,12 @@ fn write_with(
             Some(cpus.start + index as u32)
         })
     };
-    let lone_states = LoneStates::new(trace);
-    let true_ends = TrueEnds::new(trace);
     let without_numbers = fxt.map_or_else(Vec::new, |fxt| fxt.counters_without_numbers());
-    let keep_numbers = || {
-        let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
-        let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
-        scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
-    };
-    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keep_numbers() {
-        true => Scheduling::AsItStands,
-        false => Scheduling::OfRunsAndStates,
-    };
     let items = Items::new(
         trace,
         &chosen,
         &flow_marks.marks,
-        (&lone_states, &true_ends),
+        (&lone_states, &true_ends, begins),
         (scheduling, &without_numbers),
         &cpu_of,
         (

@@ -214,8 +214,7 @@ impl Records<'_> {
 
     /// The index of a text in the fixed table, or 0.
     pub fn fixed_index(&self, text: &[u8]) -> u16 {
-        let found = self.fixed.strings.find(text);
-        found.map_or(0, |id| id.0 as u16)
+        self.fixed.index_of(text)
     }
 }
 

@@ -15,6 +15,9 @@ use crate::formats::fxt::{self, FxtSource, ProviderSpan, SourceArgs, SourceEvent
 /// As many arguments a scheduling record of ours has room for beside its own.
 const MOST_OWN_ARGS: usize = MOST_ARGS - 6;
 
+/// A record of a file, and who wrote it.
+type AskedAt<'s, 'a> = (&'s FxtSource<'a>, fxt::ProviderSlot, &'s SourceEvent<'a>);
+
 /// The type of arguments that are texts.
 const TEXT: u64 = 6;
 
@@ -295,33 +298,19 @@ impl<'a> SourceNames<'a> {
         but: &[&str],
         records: &mut Records<'_>,
     ) -> Option<()> {
-        let provider = self.provider(source, event);
+        let at = (source, self.provider(source, event), event);
         while !args.is_done() {
             if let Some(arg) = args.next_plain() {
-                let name = match arg.name {
-                    0 => TextRef::EMPTY,
-                    index => {
-                        let known = self.find(source, provider, index, event, records)?;
-                        if is_among(known.text.text, but) {
-                            continue;
-                        }
-                        match known.lasting {
-                            0 => records.exact_name(known.text.text),
-                            index => TextRef::index(index),
-                        }
-                    }
+                let name = fxt::TextRef::Index(arg.name);
+                let Some(name) = self.name(at, name, but, records)? else {
+                    continue;
                 };
-                match (arg.kind, arg.high as u16) {
-                    (TEXT, 0) => records.prepare_text(name, TextRef::EMPTY),
-                    (TEXT, index) => {
-                        let known = self.find(source, provider, index, event, records)?;
-                        let value = match known.lasting {
-                            0 => records.value(known.text.text),
-                            index => TextRef::index(index),
-                        };
-                        records.prepare_text(name, value);
-                    }
-                    _ => records.prepare_value(name, (arg.kind, arg.high), arg.word),
+                if arg.kind == TEXT {
+                    let text = fxt::TextRef::Index(arg.high as u16);
+                    let text = self.value(at, text, records)?;
+                    records.prepare_text(name, text);
+                } else {
+                    records.prepare_value(name, (arg.kind, arg.high), arg.word);
                 }
                 continue;
             }
@@ -330,39 +319,13 @@ impl<'a> SourceNames<'a> {
                 // What it may refer to is not known.
                 continue;
             }
-            let name = match arg.name {
-                fxt::TextRef::Index(0) => TextRef::EMPTY,
-                fxt::TextRef::Index(index) => {
-                    let known = self.find(source, provider, index, event, records)?;
-                    if is_among(known.text.text, but) {
-                        continue;
-                    }
-                    match known.lasting {
-                        0 => records.exact_name(known.text.text),
-                        index => TextRef::index(index),
-                    }
-                }
-                fxt::TextRef::Inline(bytes) => {
-                    if is_among(bytes, but) {
-                        continue;
-                    }
-                    records.exact_name(bytes)
-                }
+            let Some(name) = self.name(at, arg.name, but, records)? else {
+                continue;
             };
             let (kind, high, word) = match arg.value {
                 fxt::ArgValue::Text(text) => {
-                    let value = match text {
-                        fxt::TextRef::Index(0) => TextRef::EMPTY,
-                        fxt::TextRef::Index(index) => {
-                            let known = self.find(source, provider, index, event, records)?;
-                            match known.lasting {
-                                0 => records.value(known.text.text),
-                                index => TextRef::index(index),
-                            }
-                        }
-                        fxt::TextRef::Inline(bytes) => records.value(bytes),
-                    };
-                    records.prepare_text(name, value);
+                    let text = self.value(at, text, records)?;
+                    records.prepare_text(name, text);
                     continue;
                 }
                 fxt::ArgValue::Null | fxt::ArgValue::Unknown(_) => (0, 0, None),
@@ -382,6 +345,53 @@ impl<'a> SourceNames<'a> {
             records.prepare_value(name, (kind, high), word);
         }
         Some(())
+    }
+
+    /// An argument's name in the file that is written: `Some(None)` if it is among `but`, `None` if it means nothing.
+    #[inline]
+    fn name(
+        &mut self,
+        (source, provider, event): AskedAt<'_, 'a>,
+        name: fxt::TextRef<'a>,
+        but: &[&str],
+        records: &mut Records<'_>,
+    ) -> Option<Option<TextRef<'a>>> {
+        let (bytes, lasting) = match name {
+            fxt::TextRef::Index(0) => return Some(Some(TextRef::EMPTY)),
+            fxt::TextRef::Index(index) => {
+                let known = self.find(source, provider, index, event, records)?;
+                (known.text.text, known.lasting)
+            }
+            fxt::TextRef::Inline(bytes) => (bytes, 0),
+        };
+        if is_among(bytes, but) {
+            return Some(None);
+        }
+        Some(Some(match lasting {
+            0 => records.exact_name(bytes),
+            index => TextRef::index(index),
+        }))
+    }
+
+    /// The same of a text that is a value.
+    #[inline]
+    fn value(
+        &mut self,
+        (source, provider, event): AskedAt<'_, 'a>,
+        text: fxt::TextRef<'a>,
+        records: &mut Records<'_>,
+    ) -> Option<TextRef<'a>> {
+        Some(match text {
+            fxt::TextRef::Index(0) => TextRef::EMPTY,
+            fxt::TextRef::Index(index) => {
+                let known = self.find(source, provider, index, event, records)?;
+                match known.lasting {
+                    0 => records.value(known.text.text),
+                    index => TextRef::index(index),
+                }
+            }
+            fxt::TextRef::Inline(bytes) => records.value(bytes),
+        })
     }
 
     fn provider(&mut self, source: &FxtSource<'_>, event: &SourceEvent<'_>) -> fxt::ProviderSlot {

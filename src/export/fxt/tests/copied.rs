@@ -149,7 +149,7 @@ fn copies_of_one_time_nest_as_they_did() {
                 let name = out.name(["a", "b", "c"][random(3) as usize]);
                 let args = [Arg::new("n", ArgValue::Int64(random(9) as i64))];
                 let args = &args[..random(2) as usize];
-                let (event_type, word) = match random(16) {
+                let (event_type, word) = match random(19) {
                     0..=3 => (EventType::Begin, None),
                     4..=7 => (EventType::End, None),
                     8..=10 => (EventType::Complete, Some(time + random(3) * random(9))),
@@ -160,7 +160,10 @@ fn copies_of_one_time_nest_as_they_did() {
                     12 => (EventType::AsyncBegin, Some(random(3))),
                     13 => (EventType::AsyncInstant, Some(random(3))),
                     14 => (EventType::AsyncEnd, Some(random(3))),
-                    _ => (EventType::Counter, Some(0)),
+                    15 => (EventType::Counter, Some(0)),
+                    16 => (EventType::FlowBegin, Some(random(3))),
+                    17 => (EventType::FlowStep, Some(random(3))),
+                    _ => (EventType::FlowEnd, Some(random(3))),
                 };
                 let base = head(event_type, time, thread);
                 out.event(Head { name, ..base }, args, word);
@@ -173,6 +176,12 @@ fn copies_of_one_time_nest_as_they_did() {
             }
         });
         assert_same(folder.path(), &source, &format!("round {round}"));
+        // In files of ours the first of those that start together is around the others.
+        let ours = folder.path().join("ours.fxt");
+        let bytes = bytes_of(&source, Zones::FULL, &Selection::all(), Arguments::Copied);
+        std::fs::write(&ours, bytes).unwrap();
+        let ours = open(&ours, &Job::default()).unwrap();
+        assert_same(folder.path(), &ours, &format!("round {round} again"));
     }
 }
 

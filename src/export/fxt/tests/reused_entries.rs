@@ -75,3 +75,26 @@ fn more_strings_and_threads_than_the_tables_hold() {
         assert!(arguments(&again, name).contains_key(&name.replace("slice", "argument")));
     }
 }
+
+#[test]
+fn a_name_keeps_its_entry_while_its_record_registers_others() {
+    let zones = Zones {
+        strings: 10,
+        last_string: 110,
+        threads: 1,
+        last_thread: 3,
+    };
+    let no_strings = crate::base::Strings::default();
+    let tables = FixedTables::new(zones, &[], &[], &no_strings, &[]);
+    let mut out = Records::new(&tables);
+    for i in 0..100 {
+        out.name(&format!("name {i}"));
+    }
+    // The oldest of a full table comes again, and new ones with it.
+    let first = out.name("name 0");
+    for i in 0..31 {
+        let text = format!("argument {i}");
+        assert_ne!(out.name(&text).bits, first.bits, "{text}");
+    }
+    assert_eq!(out.name("name 0").bits, first.bits);
+}
