@@ -114,7 +114,8 @@ impl Exchange<'_, '_> {
             words.set(at, ours);
             at += size as usize;
         }
-        Some(at)
+        // The last one may reach past its record.
+        (at <= words.0.len()).then_some(at)
     }
 
     #[inline]

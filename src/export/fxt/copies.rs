@@ -373,10 +373,11 @@ impl Items<'_> {
         let slices = &self.trace.slices;
         let starts_then = |other: usize| slices.starts.get(other) == Some(start);
         let parent = slices.parents.at(index) as usize;
-        before != start
-            && !starts_then(parent)
-            && !(end == start && starts_then(index + 1))
-            && !self.begins.starts_with_another(index as u32)
+        let is_tied = before == start
+            || starts_then(parent)
+            || end == start && starts_then(index + 1)
+            || self.begins.starts_with_another(index as u32);
+        !is_tied
     }
 
     /// The marks of flows: those that are not copied.

@@ -283,7 +283,7 @@ impl<'a> FxtSource<'a> {
     /// Whether the file has records that are shown as points and are no event records: blobs, objects.
     #[must_use]
     pub fn has_odd_points(&self) -> bool {
-        self.has_objects() || !self.scan.blobs.is_empty()
+        !(self.scan.untimed.is_empty() && self.scan.blobs.is_empty())
     }
 
     /// The tick rate of a provider at a place, and of what stands around it.

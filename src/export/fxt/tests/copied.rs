@@ -219,3 +219,44 @@ fn records_of_a_whole_file_are_copied() {
     assert_eq!(types_of(Arguments::Copied), [0, 4]);
     assert_eq!(types_of(Arguments::AsTheyStand), [4, 0]);
 }
+
+/// An object without a pointer is a point and no object.
+#[test]
+fn points_of_odd_records_are_not_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "short.fxt", |out| {
+        let name = out.name("point");
+        let base = head(EventType::Instant, 100, 11);
+        out.event(Head { name, ..base }, &[], None);
+    });
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend(u64::to_le_bytes(6 | 1 << 4 | 7 << 16));
+    std::fs::write(&path, bytes).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    assert_eq!(table(&source, "instants").len(), 2);
+    assert_same(folder.path(), &source, "short object");
+}
+
+/// What a damaged record cannot hold is not copied with it.
+#[test]
+fn arguments_that_reach_past_their_record_are_not_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "damaged.fxt", |out| {
+        for (time, name) in [(100, "damaged"), (200, "next")] {
+            let name = out.name(name);
+            let base = head(EventType::Instant, time, 11);
+            let args = [Arg::new("value", ArgValue::Int64(5))];
+            out.event(Head { name, ..base }, &args, None);
+        }
+    });
+    let mut bytes = std::fs::read(&path).unwrap();
+    let is_instant = |word: &[u8; 8]| u64::from_le_bytes(*word) & 0xff_ffff == 0x10_0044;
+    let first = bytes.as_chunks().0.iter().position(is_instant).unwrap() * 8;
+    // Without its value's word.
+    bytes[first] = 0x34;
+    bytes.drain(first + 24..first + 32);
+    std::fs::write(&path, bytes).unwrap();
+    let source = open(&path, &Job::default()).unwrap();
+    assert_eq!(table(&source, "instants").len(), 2);
+    assert_same(folder.path(), &source, "a damaged record");
+}
