@@ -8,9 +8,10 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::base::{Nanos, TimeSpan};
+use threadline::gui::panes::PANES;
 use threadline::query::Item;
 use threadline::query::wakeup_chain::{chain, longest_wait};
-use threadline::trace::{SliceId, StateId};
+use threadline::trace::{SliceId, StateId, ThreadId};
 use threadline::view::{Action, Marker, ThemeChoice};
 
 /// The middle half of the trace.
@@ -456,4 +457,80 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     type_into(&mut window, "Trace to compare with", absent);
     click_button(&mut window, "Open for comparing");
     assert!(window.query_by_label_contains(absent).is_some());
+}
+
+#[test]
+fn every_pane_copies_what_it_lists() {
+    let mut without: Vec<&str> = PANES.iter().map(|row| row.name).collect();
+    for name in [
+        "kprobe-hackbench.dat",
+        "lua-make-j2.etrace.zst",
+        "block-ext4.dat",
+    ] {
+        let mut window = window(&file("sample-traces").join(name));
+        let start = window.state().state().trace_span.start;
+        let trace = window.state().loaded().unwrap().trace.clone();
+        act(&mut window, Action::Mark(Marker::A, start));
+        act(&mut window, Action::Search("r".to_owned()));
+        let threads = (1..trace.threads.len() as u32).map(ThreadId);
+        let wait = threads
+            .filter_map(|id| longest_wait(&trace, id, trace.span))
+            .next();
+        let item = wait.map_or(Item::Slice(SliceId(0)), Item::State);
+        act(&mut window, Action::Select(item));
+        without.retain(|pane| {
+            act(&mut window, Action::OpenPane(pane));
+            let mut buttons = window.query_all_by_role_and_label(Role::Button, "Copy");
+            buttons.next().is_none()
+        });
+    }
+    assert!(without.is_empty(), "{without:?}");
+}
+
+#[test]
+fn facts_marks_processes_and_probes_are_copied_as_text() {
+    let mut window = window(&hackbench());
+    let span = window.state().state().trace_span;
+    let range = middle(&window);
+    act(&mut window, Action::MarkBoth(range));
+    act(&mut window, Action::AddFlag(span.start));
+    act(&mut window, Action::NoteFlag(None));
+    let note = threadline::view::Flagging::Note(0, "here\tit began".to_owned());
+    act(&mut window, Action::Flag(note));
+    act(&mut window, Action::OpenPane("Marks"));
+    let text = copied_by(&mut window, "Copy");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("A\t") && lines[1].starts_with("B\t"),
+        "{text}"
+    );
+    assert!(
+        lines[2].starts_with("B − A\t") && lines[2].contains("\t29191"),
+        "{text}"
+    );
+    assert!(lines[3].starts_with("flag\t") && lines[3].ends_with("\\N\there\\tit began"));
+    act(&mut window, Action::OpenPane("Info"));
+    let text = copied_by(&mut window, "Copy");
+    assert!(
+        text.contains("format\ttrace.dat 7\n") && text.contains("events\t441\n"),
+        "{text}"
+    );
+    act(&mut window, Action::OpenPane("Probes"));
+    let text = copied_by(&mut window, "Copy");
+    assert!(text.starts_with("Event\tWhen\tPlace\t") && text.contains("\nfsio/read_in\tentry\t"));
+    show(&mut window, &file("sample-traces/lua-make-j2.etrace.zst"));
+    act(&mut window, Action::OpenPane("Process tree"));
+    let shown = window.query_all_by_role(Role::Row).count();
+    let text = copied_by(&mut window, "Copy");
+    assert!(text.starts_with("Program\tPid\tStart\tDuration\t"));
+    assert!(
+        text.lines().count() > shown.max(20),
+        "{}",
+        text.lines().count()
+    );
+    assert!(
+        text.lines()
+            .any(|line| line.starts_with("  ") && line.contains("gcc")),
+        "{text}"
+    );
 }

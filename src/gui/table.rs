@@ -93,7 +93,8 @@ impl Cell {
     }
 
     /// As programs read it: whole numbers, times in ns, shares as fractions.
-    fn exact(&self) -> String {
+    #[must_use]
+    pub fn exact(&self) -> String {
         match self {
             Cell::None => "\\N".to_owned(),
             Cell::Text(text) => text

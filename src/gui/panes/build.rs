@@ -4,13 +4,15 @@ use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
+use super::build_text::{because, chain_text, programs_text};
+use super::copied::{Copying, copy_button};
 use super::process_tree::select;
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::chart::time_marks;
 use crate::gui::heading::{title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
-use crate::query::build_chain::{Because, Chain, ChainStep, critical_chain};
+use crate::query::build_chain::{Chain, critical_chain};
 use crate::query::process_times::{
     ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism, program_of,
 };
@@ -29,6 +31,7 @@ struct BuildPane {
     later: Later<TraceKey, Answer>,
     /// What a small pane shows.
     shown: Section,
+    copying: Copying,
 }
 
 struct Answer {
@@ -110,6 +113,7 @@ impl Answer {
 impl Pane for BuildPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
+        self.copying.poll(&mut actions);
         let trace = &scene.loaded.trace;
         let is_seen = |process: &crate::trace::Process| process.start.is_some();
         if !trace.processes.iter().any(is_seen) {
@@ -129,6 +133,7 @@ impl Pane for BuildPane {
             ui.spinner();
             return actions;
         };
+        let mut copied = None;
         let room = ui.available_size();
         match Layouts::for_room(room) {
             Layouts::Beside => {
@@ -139,10 +144,14 @@ impl Pane for BuildPane {
                 egui::Panel::right("build programs")
                     .resizable(true)
                     .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
-                    .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
+                    .show(ui, |ui| {
+                        programs_ui(ui, scene, answer, &mut actions, &mut copied)
+                    });
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
-                    .show(ui, |ui| chain_ui(ui, scene, answer, &mut actions));
+                    .show(ui, |ui| {
+                        chain_ui(ui, scene, answer, &mut actions, &mut copied)
+                    });
             }
             Layouts::Below => {
                 egui::Panel::bottom("build curve below")
@@ -152,8 +161,10 @@ impl Pane for BuildPane {
                 egui::Panel::bottom("build programs below")
                     .resizable(true)
                     .default_size(room.y * 0.32)
-                    .show(ui, |ui| programs_ui(ui, scene, answer, &mut actions));
-                chain_ui(ui, scene, answer, &mut actions);
+                    .show(ui, |ui| {
+                        programs_ui(ui, scene, answer, &mut actions, &mut copied)
+                    });
+                chain_ui(ui, scene, answer, &mut actions, &mut copied);
             }
             Layouts::One => {
                 ui.horizontal(|ui| {
@@ -162,17 +173,36 @@ impl Pane for BuildPane {
                     }
                 });
                 match self.shown {
-                    Section::Chain => chain_ui(ui, scene, answer, &mut actions),
-                    Section::Programs => programs_ui(ui, scene, answer, &mut actions),
+                    Section::Chain => chain_ui(ui, scene, answer, &mut actions, &mut copied),
+                    Section::Programs => programs_ui(ui, scene, answer, &mut actions, &mut copied),
                     Section::Curve => curve_ui(ui, scene, answer, &mut actions),
                 }
             }
+        }
+        let loaded = scene.loaded.clone();
+        match copied {
+            Some(Section::Chain) => {
+                let steps = answer.chain.steps.clone();
+                self.copying
+                    .start(ui.ctx(), move |job| chain_text(&loaded.trace, &steps, job));
+            }
+            Some(Section::Programs) => {
+                let programs = answer.programs.clone();
+                self.copying.start(ui.ctx(), move |_| {
+                    Ok(programs_text(&loaded.trace, &programs))
+                });
+            }
+            Some(Section::Curve) | None => {}
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting()
+        self.later.is_waiting() || self.copying.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.copying.stop();
     }
 }
 
@@ -264,7 +294,13 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
 }
 
 /// The steps of the critical chain, and whether they are set off in the timeline and the tree.
-fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+fn chain_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    answer: &Answer,
+    actions: &mut Vec<Action>,
+    copied: &mut Option<Section>,
+) {
     let trace = &scene.loaded.trace;
     let chain = &answer.chain;
     ui.horizontal(|ui| {
@@ -280,6 +316,9 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         if ui.add(button).on_hover_text("Outline it in the timeline and in the process tree").clicked() {
             let spans = chain.steps.iter().map(|step| (step.process, step.span)).collect();
             actions.push(Action::Highlight((!is_on).then(|| Highlight::new(CHAIN, spans))));
+        }
+        if copy_button(ui) {
+            *copied = Some(Section::Chain);
         }
         let share = 100.0 * chain.length.0 as f64 / (answer.span.duration().0 as f64).max(1.0);
         let words = format!(
@@ -344,32 +383,31 @@ fn chain_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
     });
 }
 
-fn because(trace: &Trace, step: &ChainStep) -> String {
-    match step.because {
-        Because::First => "it is the first".to_owned(),
-        Because::Fork => "started by it".to_owned(),
-        Because::Child => "waited for its end".to_owned(),
-        Because::File(path) => {
-            let path = trace.text(path);
-            let name = path.rsplit('/').next().unwrap_or(&path);
-            format!("reads its {name}")
-        }
-    }
-}
-
 /// Programs by the time they took, and the processes that failed.
-fn programs_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+fn programs_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    answer: &Answer,
+    actions: &mut Vec<Action>,
+    copied: &mut Option<Section>,
+) {
     let trace = &scene.loaded.trace;
     let palette = scene.palette;
     if answer.failed.is_empty() {
         ui.horizontal(|ui| {
             ui.label(RichText::new("Programs").strong());
+            if copy_button(ui) {
+                *copied = Some(Section::Programs);
+            }
             ui.label(RichText::new("no process failed").color(palette.weak));
         });
     } else {
         let title = failed_title(trace, &answer.failed);
         ui.horizontal(|ui| {
             ui.label(RichText::new("Programs").strong());
+            if copy_button(ui) {
+                *copied = Some(Section::Programs);
+            }
             let text = RichText::new(title).color(palette.error);
             ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));
         });

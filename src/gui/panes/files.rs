@@ -5,6 +5,8 @@ use std::sync::Arc;
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use super::copied::{Copying, copy_button};
+use super::files_text::{kin_text, list_text, uses_text};
 use super::process_tree::select;
 use crate::event::FileOp;
 use crate::gui::boxes::check_box;
@@ -31,6 +33,7 @@ struct FilesPane {
     chosen: Option<FileId>,
     asked: Asked,
     kin: Later<(TraceKey, FileId, Kinship), Kin>,
+    copying: Copying,
 }
 
 /// What is told of the chosen file.
@@ -44,7 +47,7 @@ enum Asked {
 struct Answer {
     key: TraceKey,
     list: Arc<FileList>,
-    files: Vec<FileId>,
+    files: Arc<[FileId]>,
 }
 
 struct Kin {
@@ -76,6 +79,7 @@ impl Pane for FilesPane {
             empty_ui(ui, scene, words);
             return actions;
         }
+        self.copying.poll(&mut actions);
         let key = TraceKey::of(scene.loaded);
         let selected = match scene.state.selected {
             Some(Item::Process(id)) => Some(id),
@@ -90,6 +94,7 @@ impl Pane for FilesPane {
         let work = move || {
             let list = known.map_or_else(|| Arc::new(FileList::new(&loaded.trace)), |it| it.1);
             let files = listed(&loaded.trace, &list, &view);
+            let files = files.into();
             Answer { key, list, files }
         };
         let asked = (key, self.view.clone());
@@ -117,6 +122,16 @@ impl Pane for FilesPane {
             check_box(ui, &mut self.is_of_selected, "Of the selected process");
             let all = ruler::counted(list.summaries.len(), "file", "files");
             let words = format!("{} of {all}", ruler::grouped(count as i64));
+            if copy_button(ui) {
+                let (loaded, of, files) = (
+                    scene.loaded.clone(),
+                    Arc::clone(&list),
+                    answer.files.clone(),
+                );
+                self.copying.start(ui.ctx(), move |job| {
+                    list_text(&loaded.trace, &of, &files, job)
+                });
+            }
             ui.label(RichText::new(words).color(scene.palette.weak));
         });
         if let Some(file) = self.chosen {
@@ -125,9 +140,17 @@ impl Pane for FilesPane {
                 .resizable(true)
                 .default_size(width)
                 .show(ui, |ui| {
-                    chosen_ui(ui, scene, &list, file, &mut self.asked);
+                    let wants_copy = chosen_ui(ui, scene, &list, file, &mut self.asked);
                     match self.asked {
-                        Asked::Uses => uses_ui(ui, scene, &list, file, &mut actions),
+                        Asked::Uses => {
+                            if wants_copy {
+                                let (loaded, of) = (scene.loaded.clone(), Arc::clone(&list));
+                                self.copying.start(ui.ctx(), move |job| {
+                                    uses_text(&loaded.trace, &of, file, job)
+                                });
+                            }
+                            uses_ui(ui, scene, &list, file, &mut actions);
+                        }
                         Asked::Kin(kinship) => {
                             let (loaded, worker) = (scene.loaded.clone(), Arc::clone(&list));
                             let of = (key, file, kinship);
@@ -142,6 +165,13 @@ impl Pane for FilesPane {
                             };
                             match self.kin.ask(ui.ctx(), of, work).filter(|kin| kin.of == of) {
                                 Some(kin) => {
+                                    if wants_copy {
+                                        let (loaded, relatives) =
+                                            (scene.loaded.clone(), kin.relatives.clone());
+                                        self.copying.start(ui.ctx(), move |_| {
+                                            Ok(kin_text(&loaded.trace, &relatives))
+                                        });
+                                    }
                                     let next = kin_ui(ui, scene, kin, &mut actions);
                                     self.chosen = next.or(self.chosen);
                                 }
@@ -209,7 +239,11 @@ impl Pane for FilesPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting() || self.kin.is_waiting()
+        self.later.is_waiting() || self.kin.is_waiting() || self.copying.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.copying.stop();
     }
 }
 
@@ -241,11 +275,17 @@ fn path_ui(ui: &mut Ui, path: &str) {
         .on_hover_text(shortened(path));
 }
 
-/// The chosen file's names, and what is to be told of it.
-fn chosen_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId, asked: &mut Asked) {
+/// The chosen file's names, and what is to be told of it; whether that is to be copied.
+fn chosen_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    list: &FileList,
+    file: FileId,
+    asked: &mut Asked,
+) -> bool {
     let trace = &scene.loaded.trace;
     let Some(entry) = list.history.files.get(file.0 as usize) else {
-        return;
+        return false;
     };
     let name = trace.text(list.history.name(file));
     let name = shortened(&name);
@@ -274,7 +314,9 @@ fn chosen_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId, aske
         ] {
             ui.selectable_value(asked, value, word);
         }
-    });
+        copy_button(ui)
+    })
+    .inner
 }
 
 fn process_text(scene: &Scene<'_>, id: Option<ProcessId>) -> String {

@@ -2,6 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::copied::{copy_button, push_texts};
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
@@ -29,7 +30,12 @@ impl Pane for InfoPane {
             .auto_shrink([false, false])
             .show(ui, |ui| {
                 self.sources.ui(ui, scene, &mut actions);
-                ui.label(RichText::new("Diagnostics").strong());
+                ui.horizontal(|ui| {
+                    ui.label(RichText::new("Diagnostics").strong());
+                    if copy_button(ui) {
+                        actions.push(Action::Copy(text_of(scene)));
+                    }
+                });
                 if trace.diagnostics.is_empty() {
                     let words = match loaded.is_complete {
                         true => "Nothing was odd in this file.",
@@ -64,45 +70,80 @@ impl Pane for InfoPane {
                 ui.add_space(8.0);
                 ui.label(RichText::new("File").strong());
                 self.reading.ui(ui, scene, &mut actions);
-                let mut facts = vec![
-                    ("file".to_owned(), loaded.file_name()),
-                    ("format".to_owned(), trace.info.format.clone()),
-                    ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
-                    ("clock".to_owned(), trace.info.clock.clone()),
-                    (
-                        "wall clock".to_owned(),
-                        trace.info.wall_clock_of(trace.span).unwrap_or_default(),
-                    ),
-                    (
-                        "events".to_owned(),
-                        ruler::grouped(trace.events.len() as i64),
-                    ),
-                    (
-                        "slices".to_owned(),
-                        ruler::grouped(trace.slices.len() as i64),
-                    ),
-                    (
-                        "lost events".to_owned(),
-                        ruler::grouped(trace.lost_events() as i64),
-                    ),
-                    ("memory".to_owned(), ruler::size_text(loaded.memory_bytes())),
-                    (
-                        "loaded in".to_owned(),
-                        format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
-                    ),
-                ];
-                facts.extend(trace.info.facts.iter().cloned());
+                let facts = facts_of(scene);
                 egui::Grid::new("facts")
                     .num_columns(2)
                     .spacing([14.0, 3.0])
                     .show(ui, |ui| {
-                        for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+                        for (name, value) in &facts {
                             ui.label(RichText::new(name).color(weak));
-                            ui.label(RichText::new(value.trim_end()).monospace().size(12.0));
+                            ui.label(RichText::new(value).monospace().size(12.0));
                             ui.end_row();
                         }
                     });
             });
         actions
     }
+}
+
+/// What is known of the file: names and values.
+fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
+    let loaded = scene.loaded;
+    let trace = &loaded.trace;
+    let mut facts = vec![
+        ("file".to_owned(), loaded.file_name()),
+        ("format".to_owned(), trace.info.format.clone()),
+        ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
+        ("clock".to_owned(), trace.info.clock.clone()),
+        (
+            "wall clock".to_owned(),
+            trace.info.wall_clock_of(trace.span).unwrap_or_default(),
+        ),
+        (
+            "events".to_owned(),
+            ruler::grouped(trace.events.len() as i64),
+        ),
+        (
+            "slices".to_owned(),
+            ruler::grouped(trace.slices.len() as i64),
+        ),
+        (
+            "lost events".to_owned(),
+            ruler::grouped(trace.lost_events() as i64),
+        ),
+        ("memory".to_owned(), ruler::size_text(loaded.memory_bytes())),
+        (
+            "loaded in".to_owned(),
+            format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
+        ),
+    ];
+    facts.extend(trace.info.facts.iter().cloned());
+    facts.retain(|(_, value)| !value.is_empty());
+    for (_, value) in &mut facts {
+        value.truncate(value.trim_end().len());
+    }
+    facts
+}
+
+/// All that the pane says of the file, as tab-separated text.
+fn text_of(scene: &Scene<'_>) -> String {
+    let mut text = String::new();
+    for (name, value) in facts_of(scene) {
+        push_texts(&mut text, [name.as_str(), value.as_str()]);
+    }
+    for row in scene.loaded.trace.diagnostics.rows() {
+        let severity = match row.severity {
+            Severity::Info => "info",
+            Severity::Error => "error",
+            Severity::DataLoss => "data loss",
+        };
+        let count = row.count.to_string();
+        let places: Vec<String> = row.places.iter().map(ToString::to_string).collect();
+        let places = places.join(", ");
+        push_texts(
+            &mut text,
+            [severity, row.code, &count, &row.message, &places],
+        );
+    }
+    text
 }

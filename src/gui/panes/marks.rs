@@ -2,8 +2,10 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::copied::{copy_button, push_line};
 use crate::gui::keys::shortcut;
 use crate::gui::pane::{Pane, Scene};
+use crate::gui::table::Cell;
 use crate::view::{Action, Flagging, Marker, ruler};
 
 /// Makes the pane.
@@ -33,13 +35,54 @@ impl Pane for MarksPane {
     }
 }
 
+/// Markers, places and flags as tab-separated text: what, when, how long (in ns), and the note.
+fn text_of(scene: &Scene<'_>) -> String {
+    let state = scene.state;
+    let mut text = String::new();
+    let mut line = |what: &str, time, length: Option<i64>, note: &str| {
+        let cells = [
+            Cell::Text(what.to_owned()),
+            Cell::Text(time_text(scene, time)),
+            length.map_or(Cell::None, |ns| Cell::Length(i128::from(ns))),
+            Cell::Text(note.to_owned()),
+        ];
+        push_line(&mut text, &cells);
+    };
+    for (name, time) in ["A", "B"].into_iter().zip(state.marks) {
+        if let Some(time) = time {
+            line(name, time, None, "");
+        }
+    }
+    if let [Some(a), Some(b)] = state.marks {
+        line("B − A", a, Some((b - a).0), "");
+    }
+    for (number, place) in (1..).zip(&state.places) {
+        if let Some(place) = place {
+            let what = format!("place {number}");
+            line(&what, place.span.start, Some(place.span.duration().0), "");
+        }
+    }
+    for flag in &state.flags {
+        line("flag", flag.time, None, &flag.note);
+    }
+    text
+}
+
 fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
     ruler::full_text(time, scene.state.time_format, scene.state.origins)
 }
 
 fn markers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     let (state, palette) = (scene.state, scene.palette);
-    ui.label(RichText::new("Markers").strong());
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Markers").strong());
+        let has_any = state.marks != [None, None]
+            || !state.flags.is_empty()
+            || state.places.iter().any(Option::is_some);
+        if has_any && copy_button(ui) {
+            actions.push(Action::Copy(text_of(scene)));
+        }
+    });
     egui::Grid::new("markers")
         .num_columns(2)
         .spacing([14.0, 4.0])

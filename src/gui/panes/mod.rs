@@ -1,13 +1,16 @@
 //! The panes of the dock. A new pane is one file and its row here.
 
 pub mod build;
+mod build_text;
 pub mod chain;
 pub mod compare;
+mod copied;
 pub mod counters;
 pub mod details;
 pub mod durations;
 pub mod events;
 pub mod files;
+mod files_text;
 pub mod flame;
 pub mod info;
 pub mod latency;
@@ -15,6 +18,7 @@ pub mod marks;
 pub mod matches;
 pub mod probes;
 pub mod process_tree;
+mod process_tree_text;
 mod reading;
 pub mod selection;
 mod sources;

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use super::copied::{Copying, copy_button};
+use super::process_tree_text::text_of;
 use crate::base::signals::{exit_short, exit_text};
 use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
@@ -33,12 +35,13 @@ struct TreePane {
     shown: Option<Item>,
     /// The row to scroll to as soon as it is in the list.
     wanted: Option<ProcessId>,
+    copying: Copying,
 }
 
 struct Answer {
     key: TraceKey,
     times: Arc<ProcessTimes>,
-    rows: Vec<TreeRow>,
+    rows: Arc<[TreeRow]>,
     match_count: usize,
 }
 
@@ -76,6 +79,7 @@ impl Pane for TreePane {
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
         }
+        self.copying.poll(&mut actions);
         let key = TraceKey::of(scene.loaded);
         self.follow_selection(scene, key);
         let (loaded, view) = (scene.loaded.clone(), self.view.clone());
@@ -87,7 +91,7 @@ impl Pane for TreePane {
                 key,
                 times,
                 match_count: rows.iter().filter(|row| row.is_match).count(),
-                rows,
+                rows: rows.into(),
             }
         };
         let later = &mut self.later;
@@ -105,7 +109,7 @@ impl Pane for TreePane {
         if is_first && trace.processes.len() > MANY {
             self.view.opened = first_levels(&times);
         }
-        toolbar_ui(
+        let wants_copy = toolbar_ui(
             ui,
             scene,
             &mut self.view,
@@ -114,6 +118,16 @@ impl Pane for TreePane {
             answer,
             &mut actions,
         );
+        if wants_copy {
+            let (loaded, rows, times) = (
+                scene.loaded.clone(),
+                answer.rows.clone(),
+                Arc::clone(&times),
+            );
+            self.copying.start(ui.ctx(), move |job| {
+                text_of(&loaded.trace, &times, &rows, job)
+            });
+        }
         path_ui(ui, scene, &times, &mut actions);
         if answer.rows.is_empty() {
             ui.label(RichText::new("No process matches the filter.").color(scene.palette.weak));
@@ -177,7 +191,11 @@ impl Pane for TreePane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting()
+        self.later.is_waiting() || self.copying.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.copying.stop();
     }
 }
 
@@ -237,6 +255,7 @@ fn first_levels(times: &ProcessTimes) -> Opened {
     opened
 }
 
+/// The controls above the list; whether it is to be copied.
 fn toolbar_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
@@ -245,8 +264,9 @@ fn toolbar_ui(
     times: &ProcessTimes,
     answer: &Answer,
     actions: &mut Vec<Action>,
-) {
+) -> bool {
     let trace = &scene.loaded.trace;
+    let mut wants_copy = false;
     ui.horizontal(|ui| {
         let edit = egui::TextEdit::singleline(&mut view.filter)
             .hint_text("Filter: program, arguments, pid")
@@ -294,8 +314,10 @@ fn toolbar_ui(
                 ruler::grouped(trace.processes.len() as i64)
             )
         };
+        wants_copy = copy_button(ui);
         ui.label(RichText::new(words).color(scene.palette.weak));
     });
+    wants_copy
 }
 
 fn longest(ids: &[ProcessId], times: &ProcessTimes) -> Option<ProcessId> {

@@ -7,6 +7,7 @@ use egui_extras::{Column, TableBuilder};
 
 use crate::base::Nanos;
 use crate::gui::pane::Scene;
+use crate::gui::panes::copied::push_texts;
 use crate::query::probes::{ProbeRow, ProbeTable};
 use crate::view::ruler;
 
@@ -109,6 +110,17 @@ fn table_ui(
                 }
             });
         });
+}
+
+/// The table as tab-separated text.
+pub(super) fn text_of(scene: &Scene<'_>, all: &ProbeTable) -> String {
+    let mut text = String::new();
+    push_texts(&mut text, TITLES);
+    for row in &all.rows {
+        let cells = cells(scene, all, row);
+        push_texts(&mut text, cells.iter().map(|cell| cell.trim()));
+    }
+    text
 }
 
 /// Names stand at the left of their column, numbers at the right.

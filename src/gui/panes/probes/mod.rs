@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use egui::{RichText, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene};
+use crate::gui::panes::copied::copy_button;
 use crate::probes::{ProbeSet, script};
 use crate::query::probes::{ProbeTable, table};
 use crate::view::Action;
@@ -172,6 +173,9 @@ impl ProbesPane {
                     to: None,
                 };
                 actions.push(Action::WriteText(Box::new(order)));
+            }
+            if copy_button(ui) {
+                actions.push(Action::Copy(list::text_of(scene, all)));
             }
         });
     }
