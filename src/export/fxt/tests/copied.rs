@@ -63,6 +63,10 @@ fn table(loaded: &LoadedTrace, name: &str) -> Vec<String> {
 }
 
 fn assert_same(folder: &Path, source: &LoadedTrace, what: &str) {
+    assert_same_tables(folder, source, &COMPARED, what);
+}
+
+fn assert_same_tables(folder: &Path, source: &LoadedTrace, tables: &[&str], what: &str) {
     let span = source.trace.span;
     let part = |of: i64| Timestamp(span.start.0 + (span.end.0 - span.start.0) / 16 * of);
     let small = Zones {
@@ -90,7 +94,7 @@ fn assert_same(folder: &Path, source: &LoadedTrace, what: &str) {
         };
         let copied = read(Arguments::Copied, "copied.fxt");
         let encoded = read(Arguments::AsTheyStand, "encoded.fxt");
-        for name in COMPARED {
+        for name in tables {
             let (copied, encoded) = (table(&copied, name), table(&encoded, name));
             let differs = copied.iter().zip(&encoded).find(|(a, b)| a != b);
             let counts = (copied.len(), encoded.len());
@@ -128,53 +132,61 @@ fn copies_are_read_as_what_is_encoded() {
     assert!(count > 3, "{count}");
 }
 
-/// Everything that has a copy, at times that often are the same, on few threads.
-#[test]
-fn copies_of_one_time_nest_as_they_did() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut state = 7_u64;
-    let mut random = move |below: u64| {
+fn random_numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |below: u64| {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) % below
-    };
-    for round in 0..60 {
-        let most_step = 1 + round % 4;
-        let mut time = 100;
-        let source = written(folder.path(), |out| {
-            for _ in 0..150 {
-                time += random(most_step);
-                let thread = 11 + random(2);
-                let name = out.name(["a", "b", "c"][random(3) as usize]);
-                let args = [Arg::new("n", ArgValue::Int64(random(9) as i64))];
-                let args = &args[..random(2) as usize];
-                let (event_type, word) = match random(19) {
-                    0..=3 => (EventType::Begin, None),
-                    4..=7 => (EventType::End, None),
-                    8..=10 => (EventType::Complete, Some(time + random(3) * random(9))),
-                    11 => (
-                        EventType::Instant,
-                        [None, Some(1), Some(2)][random(3) as usize],
-                    ),
-                    12 => (EventType::AsyncBegin, Some(random(3))),
-                    13 => (EventType::AsyncInstant, Some(random(3))),
-                    14 => (EventType::AsyncEnd, Some(random(3))),
-                    15 => (EventType::Counter, Some(0)),
-                    16 => (EventType::FlowBegin, Some(random(3))),
-                    17 => (EventType::FlowStep, Some(random(3))),
-                    _ => (EventType::FlowEnd, Some(random(3))),
-                };
-                let base = head(event_type, time, thread);
-                out.event(Head { name, ..base }, args, word);
-                let side = |koid| Side::Thread { koid, weight: 1 };
-                match random(12) {
-                    0 => out.context_switch((time, 0), side(11), (3, ""), side(12), None),
-                    1 => out.wakeup(time, 0, thread, None),
-                    _ => {}
-                }
+    }
+}
+
+/// A file with everything that has a copy, at times that often are the same, on few threads.
+fn random_file(folder: &Path, random: &mut impl FnMut(u64) -> u64, most_step: u64) -> PathBuf {
+    let mut time = 100;
+    file(folder, "random.fxt", |out| {
+        for _ in 0..150 {
+            time += random(most_step);
+            let thread = 11 + random(2);
+            let name = out.name(["a", "b", "c"][random(3) as usize]);
+            let args = [Arg::new("n", ArgValue::Int64(random(9) as i64))];
+            let args = &args[..random(2) as usize];
+            let (event_type, word) = match random(19) {
+                0..=3 => (EventType::Begin, None),
+                4..=7 => (EventType::End, None),
+                8..=10 => (EventType::Complete, Some(time + random(3) * random(9))),
+                11 => (
+                    EventType::Instant,
+                    [None, Some(1), Some(2)][random(3) as usize],
+                ),
+                12 => (EventType::AsyncBegin, Some(random(3))),
+                13 => (EventType::AsyncInstant, Some(random(3))),
+                14 => (EventType::AsyncEnd, Some(random(3))),
+                15 => (EventType::Counter, Some(0)),
+                16 => (EventType::FlowBegin, Some(random(3))),
+                17 => (EventType::FlowStep, Some(random(3))),
+                _ => (EventType::FlowEnd, Some(random(3))),
+            };
+            let base = head(event_type, time, thread);
+            out.event(Head { name, ..base }, args, word);
+            let side = |koid| Side::Thread { koid, weight: 1 };
+            match random(12) {
+                0 => out.context_switch((time, 0), side(11), (3, ""), side(12), None),
+                1 => out.wakeup(time, 0, thread, None),
+                _ => {}
             }
-        });
+        }
+    })
+}
+
+#[test]
+fn copies_of_one_time_nest_as_they_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = random_numbers(7);
+    for round in 0..60 {
+        let path = random_file(folder.path(), &mut random, 1 + round % 4);
+        let source = open(&path, &Job::default()).unwrap();
         assert_same(folder.path(), &source, &format!("round {round}"));
         // In files of ours the first of those that start together is around the others.
         let ours = folder.path().join("ours.fxt");
@@ -183,6 +195,39 @@ fn copies_of_one_time_nest_as_they_did() {
         let ours = open(&ours, &Job::default()).unwrap();
         assert_same(folder.path(), &ours, &format!("round {round} again"));
     }
+}
+
+#[test]
+fn copies_of_damaged_records_are_read_as_what_is_encoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = random_numbers(11);
+    // Ends of asynchronous slices keep their own names only where they are copied.
+    let tables: Vec<&str> = COMPARED
+        .into_iter()
+        .filter(|name| *name != "events")
+        .collect();
+    let mut count = 0;
+    for round in 0..150 {
+        let path = random_file(folder.path(), &mut random, 100);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let most = bytes.len() as u64;
+        for _ in 0..1 + random(20) {
+            let at = 64 + random(most - 64) as usize;
+            match random(3) {
+                0 => bytes[at] = random(256) as u8,
+                1 => bytes[at] ^= 1 << random(8),
+                // What headers say of references, types and counts.
+                _ => bytes[at / 8 * 8 + random(4) as usize] ^= 1 << random(8),
+            }
+        }
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(source) = open(&path, &Job::default()) {
+            let what = format!("round {round}");
+            assert_same_tables(folder.path(), &source, &tables, &what);
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 /// Two events of one time: what is copied stays behind what stood before it, where slices that are encoded come first.
