@@ -357,7 +357,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__flame)
-            opts="-h --from --until --offset --cpu --process --thread --track --as --stacks --by-track --limit --format --date --read-as --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --date --read-as --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -375,10 +375,6 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --process)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -388,6 +384,10 @@ _threadline() {
                     return 0
                     ;;
                 --track)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1011,7 +1011,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__stats)
-            opts="-h --from --until --offset --cpu --process --thread --track --of --by --format --date --read-as --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --of --by --format --date --read-as --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1029,10 +1029,6 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --process)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1045,12 +1041,16 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --of)
-                    COMPREPLY=($(compgen -W "slices runs states counters" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices runs states events counters" -- "${cur}"))
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "name thread process cpu" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "name thread thread-name process cpu" -- "${cur}"))
                     return 0
                     ;;
                 --format)

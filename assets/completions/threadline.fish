@@ -35,7 +35,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "report" -d 'Prin
 complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables'
 complete -c threadline -n "__fish_threadline_needs_command" -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
-complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
 complete -c threadline -n "__fish_threadline_needs_command" -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
 complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
 complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
@@ -102,16 +102,18 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l he
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole, runs and states with what lies in the range' -r -f -a "slices\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N: a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole, runs and states with what lies in the range, events by their number' -r -f -a "slices\t''
 runs\t''
 states\t''
+events\t''
 counters\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What makes a group (of states, name is the state)' -r -f -a "name\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What makes a group (of states, name is the state; thread-name: all threads of a name)' -r -f -a "name\t''
 thread\t''
+thread-name\t''
 process\t''
 cpu\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it' -r -f -a "tsv\t''
@@ -148,10 +150,10 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l hel
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N: a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: callers before what they call; bottom-up: turned over; names: one row a name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
 bottom-up\t''
 names\t''
@@ -272,7 +274,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fi
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'

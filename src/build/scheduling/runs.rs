@@ -100,7 +100,10 @@ pub fn runs_of_cpu(
     // Since when the CPU is recorded, if nothing is known yet of who runs.
     let mut recorded_since = first_event.map(|first| first.0);
     for row in rows {
-        while let Some((start, end)) = holes.next_if(|hole| hole.0 < row.time) {
+        // What was overwritten before the first event ends with it: that comes before its switch.
+        while let Some((start, end)) =
+            holes.next_if(|hole| hole.0 < row.time || (!is_open && hole.1 <= row.time))
+        {
             if take(&mut is_open) {
                 all.lose(*start);
             }
@@ -275,5 +278,8 @@ mod tests {
         assert_eq!(shown(&all.told), told);
         let all = runs_of_cpu(1, &rows[..2], None, &holes[3..]);
         assert_eq!(all.runs.ends, vec![50, 72]);
+        // A hole that ends with the first switch hides nothing of who runs then.
+        let all = runs_of_cpu(1, &rows[..2], None, &[(10, 10)]);
+        assert_eq!(all.runs.starts, vec![10, 50]);
     }
 }

@@ -125,6 +125,10 @@ impl<'a> Emitter<'a> {
                         label,
                         duration_ns,
                     });
+                    // The line is two events: what is lost next is lost after the function's return.
+                    let returned = lane.columns.events.time(now.event).0;
+                    let returned = returned.saturating_add(duration_ns);
+                    lane.last_time = lane.last_time.max(Some(returned));
                 }
             }
             Step::Enter(_) => {
