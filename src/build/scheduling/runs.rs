@@ -107,7 +107,7 @@ pub fn runs_of_cpu(
             if take(&mut is_open) {
                 all.lose(*start);
             }
-            recorded_since = Some(*end);
+            recorded_since = recorded_since.max(Some(*end));
         }
         let since = recorded_since.take();
         if is_open {
@@ -281,5 +281,8 @@ mod tests {
         // A hole that ends with the first switch hides nothing of who runs then.
         let all = runs_of_cpu(1, &rows[..2], None, &[(10, 10)]);
         assert_eq!(all.runs.starts, vec![10, 50]);
+        // One before a CPU's first event does not say who ran up to it.
+        let all = runs_of_cpu(1, &rows[..2], Some(Timestamp(8)), &[(5, 5)]);
+        assert_eq!(all.runs.starts, vec![8, 10, 50]);
     }
 }
