@@ -37,10 +37,16 @@ impl<'a> Items<'a> {
                 }
                 _ => What::Whole,
             };
-            list.push((trace.slices.starts.at(index), (what, index, track)));
+            let order = match self.is_nested_as_read {
+                true => trace.slices.begins.at(index),
+                false => 0,
+            };
+            let began = (trace.slices.starts.at(index), order);
+            list.push((began, (what, index, track)));
         }
-        // Of a track, rows come in their order, and stay in it where slices started together.
-        list.sort_by_key(|(start, _)| *start);
+        // Of a track, rows come in their order, and stay in it where slices started together, but where they may have
+        // started beside each other.
+        list.sort_by_key(|(began, _)| *began);
         let start = (span.start.0, 0);
         let at_start = |what: What, row: usize, of: u32| Item::new(what, start, row as u32, of);
         // Pointers have names before anything speaks of them.

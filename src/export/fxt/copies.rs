@@ -4,7 +4,7 @@
 //! then no row of the model is gathered, sorted and encoded again. Instants, counter events and scheduling records are
 //! copied wherever they are. Begins and ends are copied if their slice is written as a begin and an end, and
 //! whole ones unless one starts with them on their track: which of those is around the others is told by the order
-//! here. Flows are copied if nothing else is to be said of them. What was left over by pairing becomes a point. All
+//! here, in files of ours as well. Flows are copied if nothing else is to be said of them. What was left over by pairing becomes a point. All
 //! else (what the range cuts, blobs, objects, logs) is written from the model's rows, at its place among the copies.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -335,7 +335,8 @@ impl Items<'_> {
         let finish = slices.finishes.get(index, begin);
         let is_plain = match finish {
             u32::MAX => {
-                form == Form::AsCame && !may_die && self.is_alone((index, start), end, before)
+                let is_alone = || self.is_alone((index, start), end, before);
+                form == Form::AsCame && !may_die && (self.is_nested_as_read || is_alone())
             }
             _ => start != end,
         };
@@ -356,15 +357,16 @@ impl Items<'_> {
         }
     }
 
-    /// Whether a slice that is written whole is so in its file, and nothing starts with it on its track. `before` is when
-    /// the one before it started in its row.
+    /// Whether a slice that is written whole is so in its file, and nothing starts with it on its track, unless the order
+    /// of the file is ours. `before` is when the one before it started in its row.
     fn is_whole_record(
         &self,
         (index, (start, facts)): (usize, (i64, SliceFacts)),
         before: i64,
     ) -> bool {
         // What began and ended by events of its own is written whole to lie in another one that starts with it.
-        facts.finish == u32::MAX && self.is_alone((index, start), facts.end, before)
+        let is_alone = || self.is_alone((index, start), facts.end, before);
+        facts.finish == u32::MAX && (self.is_nested_as_read || is_alone())
     }
 
     /// Whether nothing starts with a slice on its track.

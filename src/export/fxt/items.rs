@@ -17,7 +17,7 @@ use super::losses;
 use super::objects::Objects;
 use super::switches::event_behind;
 use crate::base::{TimeSpan, Timestamp};
-use crate::event::KindId;
+use crate::event::{KindId, Ties};
 use crate::export::Chosen;
 use crate::formats::fxt::FxtSource;
 use crate::trace::{
@@ -40,6 +40,8 @@ pub struct Items<'a> {
     places_without_numbers: &'a [u64],
     /// The records, if it is an FXT file.
     pub(super) fxt: Option<FxtSource<'a>>,
+    /// Whether whole slices that start together nest in the order of their file, as in what is written.
+    pub(super) is_nested_as_read: bool,
     /// By kind: whether it is that of FXT's wakeups.
     wakeup_kinds: Vec<bool>,
     /// Userspace objects that are no points of the selection.
@@ -83,6 +85,7 @@ impl<'a> Items<'a> {
             places_without_numbers,
             objects,
             fxt,
+            is_nested_as_read: fxt.is_some_and(|fxt| fxt.ties() == Ties::First),
             wakeup_kinds: (0..trace.kinds.len())
                 .map(|kind| {
                     let kind = KindId(u16::try_from(kind).unwrap_or(u16::MAX));

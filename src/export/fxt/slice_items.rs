@@ -76,6 +76,9 @@ impl Items<'_> {
             _ => What::Begin,
         };
         let order = match (what, lane.form) {
+            (What::Whole, Form::AsCame) if self.is_nested_as_read && facts.finish == u32::MAX => {
+                order_of(facts.begin)
+            }
             (What::Whole, Form::AsCame) => {
                 order_of_whole_in(self.trace, &self.begins, index, lane.depth)
             }

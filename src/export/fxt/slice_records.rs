@@ -118,6 +118,7 @@ impl Encoder<'_, '_> {
         let SliceFacts { begin, finish, .. } = item.slice;
         let begun_on = self.track_thread(item.of, begin);
         let label = self.label(item);
+        let mut names = (label.category, label.name);
         let is_end = item.what == What::AsyncEnd;
         let event = if is_end { finish } else { begin };
         let is_inside = !is_end || item.time < source.chosen.span.end.0;
@@ -139,6 +140,9 @@ impl Encoder<'_, '_> {
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         if !has_own_fields {
             self.read_nothing();
+        } else if is_end && self.is_of_fxt(EventId(event)) {
+            // As other ends.
+            names = self.names_of(self.events.kind(EventId(event)));
         }
         let more = match is_end {
             true => Vec::new(),
@@ -148,12 +152,6 @@ impl Encoder<'_, '_> {
             true => EventType::AsyncEnd,
             false => EventType::AsyncBegin,
         };
-        self.event(
-            event_type,
-            (item.time, thread),
-            (label.category, label.name),
-            &more,
-            Some(id),
-        );
+        self.event(event_type, (item.time, thread), names, &more, Some(id));
     }
 }

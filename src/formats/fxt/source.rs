@@ -12,7 +12,7 @@ use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
 use super::tables::{ProviderSlot, ProviderSpan, RateSpan};
 use crate::base::Endian;
-use crate::event::FlowOp;
+use crate::event::{FlowOp, Ties};
 
 /// The type of what is no event record.
 const NO_EVENT: u64 = u64::MAX;
@@ -284,6 +284,12 @@ impl<'a> FxtSource<'a> {
     #[must_use]
     pub fn has_odd_points(&self) -> bool {
         !(self.scan.untimed.is_empty() && self.scan.blobs.is_empty())
+    }
+
+    /// How whole slices that start together nest in it.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        self.scan.tables.ties()
     }
 
     /// The tick rate of a provider at a place, and of what stands around it.

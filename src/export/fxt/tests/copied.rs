@@ -305,3 +305,50 @@ fn arguments_that_reach_past_their_record_are_not_copied() {
     assert_eq!(table(&source, "instants").len(), 2);
     assert_same(folder.path(), &source, "a damaged record");
 }
+
+/// Where a range cut both, slices that overlap start together and lie beside each other.
+#[test]
+fn slices_that_start_beside_each_other_stay_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        out.event(head(EventType::Begin, 50, 11), &[], None);
+        for (name, span) in [
+            ("first", (100, 300)),
+            ("in it", (110, 290)),
+            ("second", (200, 500)),
+            ("in that", (240, 260)),
+        ] {
+            complete(out, name, span, &[]);
+        }
+    });
+    let path = folder.path().join("range.fxt");
+    let write = |source: &LoadedTrace, selection: &Selection, arguments| {
+        let bytes = bytes_of(source, Zones::FULL, selection, arguments);
+        std::fs::write(&path, bytes).unwrap();
+        open(&path, &Job::default()).unwrap()
+    };
+    // (parent's end, end), as all start together.
+    let nested = |loaded: &LoadedTrace| {
+        let slices = &loaded.trace.slices;
+        let end = |at: usize| (at < slices.len()).then(|| slices.own_end(at));
+        let ends = (0..slices.len()).map(|at| (end(slices.parents.at(at) as usize), end(at)));
+        let mut ends: Vec<_> = ends.collect();
+        ends.sort_unstable();
+        ends
+    };
+    let cut = write(&source, &range(250, 600), Arguments::Copied);
+    let [open, first, in_it, second, in_that] = [i64::MAX, 300, 290, 500, 260].map(Some);
+    let mut expected = [
+        (None, open),
+        (open, first),
+        (first, in_it),
+        (open, second),
+        (second, in_that),
+    ];
+    expected.sort_unstable();
+    assert_eq!(nested(&cut), expected);
+    for arguments in [Arguments::Copied, Arguments::AsTheyStand] {
+        let again = write(&cut, &Selection::all(), arguments);
+        assert_eq!(nested(&again), expected, "{arguments:?}");
+    }
+}

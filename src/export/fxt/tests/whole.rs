@@ -297,3 +297,30 @@ fn ends_say_what_they_end() {
         assert!(end_count > least, "{name}: {end_count}");
     }
 }
+
+/// Whether their records are copied or encoded.
+#[test]
+fn asynchronous_ends_keep_what_they_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        for (event_type, time, name, id) in [
+            (EventType::AsyncBegin, 100, "job", 1),
+            (EventType::AsyncBegin, 200, "request", 2),
+            (EventType::AsyncEnd, 300, "", 1),
+            (EventType::AsyncEnd, 400, "request", 2),
+        ] {
+            let name = out.name(name);
+            let base = head(event_type, time, 11);
+            out.event(Head { name, ..base }, &[], Some(id));
+        }
+    });
+    let row = |time, name: &str| (time, String::new(), name.to_owned());
+    let own = [row(300, ""), row(400, "request")];
+    assert_eq!(names_of_ends(&source), own);
+    for again in [
+        cut(folder.path(), &source, &Selection::all()),
+        encoded(folder.path(), &source),
+    ] {
+        assert_eq!(names_of_ends(&again.0), own);
+    }
+}
