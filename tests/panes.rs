@@ -44,6 +44,30 @@ fn copied_by(window: &mut Window, button: &str) -> String {
     panic!("nothing was copied");
 }
 
+/// The left of the first row below a field.
+fn row_below(window: &Window, field: &str) -> egui::Pos2 {
+    let field = window.get_by_role_and_label(Role::TextInput, field).rect();
+    let rows = window.query_all_by_role(Role::Row).map(|row| row.rect());
+    let mut below: Vec<egui::Rect> = rows.filter(|row| row.top() > field.bottom()).collect();
+    below.sort_by(|a, b| a.top().total_cmp(&b.top()));
+    below[0].left_top() + egui::vec2(20.0, 4.0)
+}
+
+/// What the frames from here on copy.
+fn copied(window: &mut Window) -> Vec<String> {
+    let mut texts = Vec::new();
+    for _ in 0..20 {
+        window.step();
+        for command in &window.output().platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                texts.push(text.clone());
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    texts
+}
+
 fn pictures(window: &mut Window, name: &str) {
     for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
         act(window, Action::SetTheme(theme));
@@ -533,4 +557,57 @@ fn facts_marks_processes_and_probes_are_copied_as_text() {
             .any(|line| line.starts_with("  ") && line.contains("gcc")),
         "{text}"
     );
+}
+
+#[test]
+fn a_copied_row_has_the_columns_that_are_shown_and_matches_are_exact() {
+    let mut window = window(&hackbench());
+    act(&mut window, Action::OpenPane("Events"));
+    click_button(&mut window, "Columns");
+    window.get_by_role_and_label(Role::CheckBox, "CPU").click();
+    window.run_steps(3);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    settle(&mut window);
+    let place = row_below(&window, "Filter events");
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Secondary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
+    }
+    window.run_steps(3);
+    let text = copied_by(&mut window, "Copy the row");
+    let cells: Vec<&str> = text.trim_end().split('\t').collect();
+    assert_eq!(cells.len(), 4, "{text}");
+    assert!(cells[0].parse::<i64>().is_ok(), "{text}");
+
+    act(&mut window, Action::Search("/^read/".to_owned()));
+    act(&mut window, Action::OpenPane("Matches"));
+    let text = copied_by(&mut window, "Copy");
+    let first: Vec<&str> = text.lines().nth(1).unwrap().split('\t').collect();
+    let exact = [first[0], first[3]].map(str::parse::<i64>);
+    assert!(exact.iter().all(Result::is_ok), "{text}");
+}
+
+#[test]
+fn a_text_that_is_typed_is_copied_and_not_the_table_under_the_pointer() {
+    for (pane, field) in [("Durations", "Filter rows"), ("Events", "Filter events")] {
+        let mut window = window(&hackbench());
+        act(&mut window, Action::OpenPane(pane));
+        type_into(&mut window, field, "r");
+        let place = row_below(&window, field);
+        window.hover_at(place);
+        window.run_steps(2);
+        key(&mut window, egui::Modifiers::COMMAND, egui::Key::A);
+        window.event(egui::Event::Copy);
+        assert_eq!(copied(&mut window), ["r"], "{pane}");
+        key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+        window.event(egui::Event::Copy);
+        let last = copied(&mut window).pop().expect("the table");
+        assert!(last.lines().count() > 1, "{last}");
+    }
 }

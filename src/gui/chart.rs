@@ -108,6 +108,12 @@ pub fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
     move |input| decades_of(&input, room)
 }
 
+/// Labels of an axis that are at least so many points apart, in full colour: faint ones cannot be read.
+#[must_use]
+pub fn labels_apart(least: f32) -> std::ops::RangeInclusive<f32> {
+    least..=least + 0.01
+}
+
 /// The same along x, but for marks whose words would be cut at the right edge.
 pub fn decades_across() -> impl Fn(GridInput) -> Vec<GridMark> {
     |input| without_cut(decades_of(&input, ROOM_ACROSS), &input)
@@ -274,13 +280,13 @@ pub fn histogram_ui(
         .set_margin_fraction(egui::vec2(0.01, 0.06))
         .custom_x_axes(vec![
             AxisHints::new_x()
-                .label_spacing(38.0..=40.0)
+                .label_spacing(labels_apart(38.0))
                 .tick_label_color(palette.weak)
                 .formatter(move |mark, _| mark_text(mark, buckets, unit)),
         ])
         .custom_y_axes(vec![
             AxisHints::new_y()
-                .label_spacing(12.0..=14.0)
+                .label_spacing(labels_apart(12.0))
                 .tick_label_color(palette.weak)
                 .formatter(move |mark, _| match heights {
                     Heights::Linear if mark.value.fract() == 0.0 => short_count(mark.value),
@@ -409,14 +415,14 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
         })
         .custom_x_axes(vec![
             AxisHints::new_x()
-                .label_spacing(38.0..=42.0)
+                .label_spacing(labels_apart(38.0))
                 .tick_label_color(scene.palette.weak)
                 .formatter(|mark, _| percent_text(mark.value)),
         ])
         .y_grid_spacer(decades(ROOM_UP))
         .custom_y_axes(vec![
             AxisHints::new_y()
-                .label_spacing(12.0..=14.0)
+                .label_spacing(labels_apart(12.0))
                 .tick_label_color(scene.palette.weak)
                 .formatter(move |mark, _| mark_text(mark, Buckets::Log, unit)),
         ])

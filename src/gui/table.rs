@@ -330,8 +330,7 @@ impl DataTable {
         self.refresh(data, scene);
         let mut answer = TableAnswer::default();
         let area = ui.available_rect_before_wrap();
-        let is_over = ui.rect_contains_pointer(area);
-        if is_over && ui.input(|input| input.events.contains(&egui::Event::Copy)) {
+        if is_copied(ui, area) {
             actions.push(Action::Copy(self.text(data)));
         }
         if self.order.is_empty() && !data.rows.is_empty() {
@@ -478,6 +477,14 @@ impl DataTable {
         }
         text
     }
+}
+
+/// Whether what lies in `area` is to be copied: the pointer is there, and Ctrl+C does not mean a text that is typed.
+#[must_use]
+pub fn is_copied(ui: &Ui, area: egui::Rect) -> bool {
+    ui.rect_contains_pointer(area)
+        && !ui.ctx().text_edit_focused()
+        && ui.input(|input| input.events.contains(&egui::Event::Copy))
 }
 
 /// Names stand at the left of their column, numbers at the right.

@@ -5,10 +5,13 @@ use crate::gui::asked::Asked;
 use crate::gui::table::Cell;
 use crate::view::Action;
 
+/// At most so many rows are copied: what is longer is saved by a command (`threadline help`).
+pub const MOST_COPIED: usize = 100_000;
+
 /// The button that copies what a pane says.
 pub fn copy_button(ui: &mut egui::Ui) -> bool {
     ui.button("Copy")
-        .on_hover_text("Copy what is listed as tab-separated text")
+        .on_hover_text("Copy what is listed as tab-separated text, at most 100 000 rows")
         .clicked()
 }
 

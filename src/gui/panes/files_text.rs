@@ -1,14 +1,11 @@
 //! The lists of the Files pane as tab-separated text: times in ns of the trace's clock.
 
-use super::copied::{push_line, push_texts};
+use super::copied::{MOST_COPIED, push_line, push_texts};
 use crate::base::{Cancelled, Job};
 use crate::gui::table::Cell;
 use crate::query::files::{FileList, Relative};
 use crate::query::process_times::program_of;
 use crate::trace::{FileId, ProcessId, Trace};
-
-/// At most so many rows are copied; `threadline table files` has all.
-const MOST_COPIED: usize = 100_000;
 
 /// Files with how often and by how many they were used.
 ///

@@ -125,9 +125,14 @@ fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
     facts
 }
 
-/// All that the pane says of the file, as tab-separated text.
+/// All that the pane says of the files, as tab-separated text.
 fn text_of(scene: &Scene<'_>) -> String {
     let mut text = String::new();
+    for source in &scene.loaded.trace.sources {
+        let offset = source.offset_text();
+        let cells = [&source.name, &source.info.format, &offset, &source.evidence];
+        push_texts(&mut text, cells.map(String::as_str));
+    }
     for (name, value) in facts_of(scene) {
         push_texts(&mut text, [name.as_str(), value.as_str()]);
     }

@@ -3,11 +3,15 @@
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use super::copied::{Copying, MOST_COPIED, copy_button, push_line, push_texts};
+use crate::base::{Cancelled, Job, Nanos};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::shortened;
+use crate::gui::table::Cell;
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::query::search::{Found, Hit};
+use crate::trace::Trace;
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -17,17 +21,17 @@ pub fn make() -> Box<dyn Pane> {
 
 const ROW_HEIGHT: f32 = 18.0;
 const TITLES: [&str; 5] = ["Time", "Type", "Name", "Duration", "Thread"];
-/// At most so many matches are copied.
-const MOST_COPIED: usize = 20_000;
 
 #[derive(Default)]
 struct MatchesPane {
     shown: Option<Item>,
+    copying: Copying,
 }
 
 impl Pane for MatchesPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
+        self.copying.poll(&mut actions);
         let state = scene.state;
         let weak = |text: &str| RichText::new(text.to_owned()).color(scene.palette.weak);
         let Some(found) = scene.found else {
@@ -45,11 +49,10 @@ impl Pane for MatchesPane {
             return actions;
         }
         ui.horizontal_wrapped(|ui| {
-            let copy = ui
-                .button("Copy")
-                .on_hover_text("Copy this list as tab-separated text");
-            if copy.clicked() {
-                actions.push(Action::Copy(text_of(scene, found)));
+            if copy_button(ui) {
+                let (loaded, found) = (scene.loaded.clone(), found.clone());
+                self.copying
+                    .start(ui.ctx(), move |job| text_of(&loaded.trace, &found, job));
             }
         });
         if !found.lists_all() {
@@ -116,17 +119,28 @@ impl Pane for MatchesPane {
             });
         actions
     }
+
+    fn is_waiting(&self) -> bool {
+        self.copying.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.copying.stop();
+    }
+}
+
+/// How long a match took, if it took any time.
+fn length_of(trace: &Trace, hit: &Hit) -> Option<Nanos> {
+    let length = hit.item.span(trace).map(|span| span.duration());
+    length.filter(|length| length.0 > 0)
 }
 
 /// A match in words, by column.
 fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
     let (state, trace) = (scene.state, &scene.loaded.trace);
-    let length = hit.item.span(trace).map(|span| span.duration());
-    let length = length
-        .filter(|length| length.0 > 0)
-        .map_or_else(String::new, |length| {
-            ruler::length_text(length, state.origins.unit)
-        });
+    let length = length_of(trace, hit).map_or_else(String::new, |length| {
+        ruler::length_text(length, state.origins.unit)
+    });
     let thread = match hit.item.thread(trace) {
         None => String::new(),
         Some(id) => trace.thread_title(id),
@@ -140,13 +154,24 @@ fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
     ]
 }
 
-/// The list as tab-separated text.
-fn text_of(scene: &Scene<'_>, found: &Found) -> String {
-    let mut text = TITLES.join("\t");
+/// The list as tab-separated text: times in ns of the trace's clock.
+fn text_of(trace: &Trace, found: &Found, job: &Job) -> Result<String, Cancelled> {
+    let mut text = String::new();
+    push_texts(&mut text, TITLES);
     for hit in found.hits.iter().take(MOST_COPIED) {
-        text.push('\n');
-        text.push_str(&cells_of(scene, hit).join("\t"));
+        job.check()?;
+        let length = length_of(trace, hit).map_or(Cell::None, |it| Cell::Length(it.0.into()));
+        let thread = hit.item.thread(trace);
+        push_line(
+            &mut text,
+            &[
+                Cell::Time(hit.time),
+                Cell::Text(type_word(hit.item).to_owned()),
+                Cell::Text(title(trace, hit.item)),
+                length,
+                thread.map_or(Cell::None, |id| Cell::Text(trace.thread_title(id))),
+            ],
+        );
     }
-    text.push('\n');
-    text
+    Ok(text)
 }

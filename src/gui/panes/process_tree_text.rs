@@ -1,6 +1,6 @@
 //! The rows of the process tree as tab-separated text: times in ns, names as deep as they lie.
 
-use super::copied::{push_line, push_texts};
+use super::copied::{MOST_COPIED, push_line, push_texts};
 use crate::base::signals::exit_text;
 use crate::base::{Cancelled, Job};
 use crate::gui::table::Cell;
@@ -8,8 +8,6 @@ use crate::query::process_rows::TreeRow;
 use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
 use crate::trace::Trace;
 
-/// At most so many rows are copied; `threadline export --to process-tree-json` has all of any tree.
-const MOST_COPIED: usize = 100_000;
 /// At most so many bytes of a process' arguments.
 const MOST_ARGUMENTS: usize = 4_000;
 

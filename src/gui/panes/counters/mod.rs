@@ -8,10 +8,11 @@ use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
 use self::series::{Mode, points};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::boxes::check_box;
-use crate::gui::chart::time_marks;
+use crate::gui::chart::{labels_apart, time_marks};
 use crate::gui::pane::{Pane, Scene, empty_ui};
+use crate::gui::panes::copied::push_line;
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
-use crate::gui::table::number_text;
+use crate::gui::table::{Cell, number_text};
 use crate::query::Item;
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
@@ -243,7 +244,7 @@ impl CountersPane {
             .x_grid_spacer(move |input| time_marks(&input, origin, 1.0, zero))
             .custom_x_axes(vec![
                 egui_plot::AxisHints::new_x()
-                    .label_spacing(60.0..=62.0)
+                    .label_spacing(labels_apart(60.0))
                     .tick_label_color(weak)
                     .formatter(move |mark, _| {
                         let time = origin.saturating_add(Nanos(mark.value as i64));
@@ -252,7 +253,7 @@ impl CountersPane {
             ])
             .custom_y_axes(vec![
                 egui_plot::AxisHints::new_y()
-                    .label_spacing(12.0..=14.0)
+                    .label_spacing(labels_apart(12.0))
                     .min_thickness(VALUES_WIDTH)
                     .tick_label_color(weak)
                     .formatter(move |mark, _| level_text(mark.value, mode)),
@@ -328,7 +329,11 @@ impl CountersPane {
             let name = self.names.get(id.0 as usize).cloned().unwrap_or_default();
             for [at, value] in points(scene.loaded, id, scene.state.span, 2000, start, self.mode) {
                 let time = start.saturating_add(at as i64);
-                text.push_str(&format!("{name}\t{time}\t{value}\n"));
+                let name = Cell::Text(name.clone());
+                push_line(
+                    &mut text,
+                    &[name, Cell::Time(Timestamp(time)), Cell::Value(value)],
+                );
             }
         }
         text

@@ -22,8 +22,9 @@ use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
+use crate::gui::panes::copied::{MOST_COPIED, push_texts};
 use crate::gui::shortened::shortened;
-use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE};
+use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE, is_copied};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::Expression;
@@ -38,8 +39,6 @@ pub fn make() -> Box<dyn Pane> {
 
 /// Rows are decoded in pages of this many.
 const PAGE: usize = 128;
-/// At most so many rows are copied; more are saved to a file.
-const MOST_COPIED: usize = 100_000;
 const HEADER_HEIGHT: f32 = 22.0;
 
 type Page = (u32, (usize, usize), usize);
@@ -273,9 +272,9 @@ impl EventsPane {
                 };
             }
             self.columns_ui(ui);
-            let copy = ui
-                .button("Copy")
-                .on_hover_text("Copy these rows as tab-separated text (Ctrl+C over the list)");
+            let copy = ui.button("Copy").on_hover_text(
+                "Copy these rows as tab-separated text, at most 100 000 (Ctrl+C over the list)",
+            );
             if copy.clicked() {
                 self.copy(ui.ctx(), wanted);
             }
@@ -434,9 +433,7 @@ impl EventsPane {
         let trace = &scene.loaded.trace;
         let count = wanted.listed.len();
         let area = ui.available_rect_before_wrap();
-        if ui.rect_contains_pointer(area)
-            && ui.input(|input| input.events.contains(&egui::Event::Copy))
-        {
+        if is_copied(ui, area) {
             self.copy(ui.ctx(), wanted);
         }
         let row_step = ROW_HEIGHT + ui.spacing().item_spacing.y;
@@ -519,7 +516,7 @@ impl EventsPane {
                                     self.shown = Some(Item::Event(line.id));
                                     actions.push(Action::Reveal(Item::Event(line.id)));
                                 }
-                                response.context_menu(|ui| menu_ui(ui, line, scene, actions));
+                                response.context_menu(|ui| menu_ui(ui, line, &columns, actions));
                             });
                         });
                 });
@@ -574,7 +571,7 @@ fn cell_ui(ui: &mut Ui, column: &Column, text: &str) {
     ui.add(egui::Label::new(text).truncate().selectable(false));
 }
 
-fn menu_ui(ui: &mut Ui, line: &Line, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+fn menu_ui(ui: &mut Ui, line: &Line, columns: &[Column], actions: &mut Vec<Action>) {
     if ui.button("Show in the timeline").clicked() {
         actions.push(Action::Reveal(Item::Event(line.id)));
         ui.close();
@@ -585,11 +582,10 @@ fn menu_ui(ui: &mut Ui, line: &Line, scene: &Scene<'_>, actions: &mut Vec<Action
         ui.close();
     }
     if ui.button("Copy the row").clicked() {
-        let cells: Vec<String> = Column::usual()
-            .iter()
-            .map(|column| line.shown(column, scene))
-            .collect();
-        actions.push(Action::Copy(cells.join("\t")));
+        let cells: Vec<String> = columns.iter().map(|column| line.exact(column)).collect();
+        let mut text = String::new();
+        push_texts(&mut text, cells.iter().map(String::as_str));
+        actions.push(Action::Copy(text));
         ui.close();
     }
 }

@@ -267,14 +267,14 @@ fn pair_ui(
         .x_grid_spacer(chart::decades_across())
         .custom_x_axes(vec![
             egui_plot::AxisHints::new_x()
-                .label_spacing(38.0..=40.0)
+                .label_spacing(chart::labels_apart(38.0))
                 .tick_label_color(scene.palette.weak)
                 .formatter(move |mark, _| chart::mark_text(mark, Buckets::Log, unit)),
         ])
         .y_grid_spacer(chart::count_marks)
         .custom_y_axes(vec![
             egui_plot::AxisHints::new_y()
-                .label_spacing(12.0..=14.0)
+                .label_spacing(chart::labels_apart(12.0))
                 .tick_label_color(scene.palette.weak)
                 .formatter(|mark, _| ruler::grouped(mark.value as i64)),
         ])

@@ -5,18 +5,45 @@ use std::collections::BTreeSet;
 use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use crate::base::Nanos;
 use crate::gui::pane::Scene;
-use crate::gui::panes::copied::push_texts;
+use crate::gui::panes::copied::{push_line, push_texts};
+use crate::gui::table::Cell;
 use crate::query::probes::{ProbeRow, ProbeTable};
-use crate::view::ruler;
 
 const TITLES: [&str; 9] = [
     "Event", "When", "Place", "Hits", "Misses", "Events", "Calls", "Median", "Longest",
 ];
 
+/// The width of the ticks, in points.
+const TICK_WIDTH: f32 = 24.0;
+/// The widths of the columns to begin with, and the least ones, in points.
+const WIDTHS: [(f32, f32); 9] = [
+    (120.0, 70.0),
+    (48.0, 36.0),
+    (130.0, 70.0),
+    (46.0, 40.0),
+    (52.0, 40.0),
+    (52.0, 40.0),
+    (46.0, 40.0),
+    (76.0, 50.0),
+    (76.0, 50.0),
+];
+
 /// The columns from this one on are numbers.
 const FIRST_NUMBER: usize = 3;
+
+/// How wide the columns are that fit whole into `most`, in points.
+pub(super) fn width_within(ui: &Ui, most: f32) -> f32 {
+    let gap = ui.spacing().item_spacing.x;
+    let mut width = TICK_WIDTH + gap;
+    for (column, _) in WIDTHS {
+        if width + column + gap > most {
+            break;
+        }
+        width += column + gap;
+    }
+    width
+}
 
 /// Draws it; a click chooses a row, a tick takes it into the script.
 pub(super) fn ui(
@@ -39,19 +66,18 @@ fn table_ui(
     chosen: &mut Option<(String, String)>,
     left_out: &mut BTreeSet<(String, String)>,
 ) {
-    TableBuilder::new(ui)
+    let mut table = TableBuilder::new(ui)
         .min_scrolled_height(0.0)
         .id_salt("probes")
         .striped(true)
         .resizable(true)
         .auto_shrink([false, false])
         .sense(Sense::click())
-        .column(Column::exact(24.0))
-        .column(Column::initial(120.0).at_least(70.0).clip(true))
-        .column(Column::initial(48.0).at_least(36.0).clip(true))
-        .column(Column::initial(130.0).at_least(70.0).clip(true))
-        .columns(Column::initial(46.0).at_least(40.0).clip(true), 4)
-        .columns(Column::initial(76.0).at_least(50.0).clip(true), 2)
+        .column(Column::exact(TICK_WIDTH));
+    for (width, least) in WIDTHS {
+        table = table.column(Column::initial(width).at_least(least).clip(true));
+    }
+    table
         .header(20.0, |mut header| {
             header.col(|_| {});
             for (column, title) in TITLES.into_iter().enumerate() {
@@ -87,10 +113,10 @@ fn table_ui(
                         }
                     }
                 });
-                for (column, text) in cells(scene, all, row).into_iter().enumerate() {
+                for (column, cell) in cells(all, row).into_iter().enumerate() {
                     table_row.col(|ui| {
                         let is_bad = column == 4 && row.misses.is_some_and(|misses| misses > 0);
-                        let mut text = RichText::new(text).size(12.0);
+                        let mut text = RichText::new(cell.shown(scene)).size(12.0);
                         if is_bad {
                             text = text.color(scene.palette.error);
                         }
@@ -112,13 +138,12 @@ fn table_ui(
         });
 }
 
-/// The table as tab-separated text.
-pub(super) fn text_of(scene: &Scene<'_>, all: &ProbeTable) -> String {
+/// The table as tab-separated text: durations in ns.
+pub(super) fn text_of(all: &ProbeTable) -> String {
     let mut text = String::new();
     push_texts(&mut text, TITLES);
     for row in &all.rows {
-        let cells = cells(scene, all, row);
-        push_texts(&mut text, cells.iter().map(|cell| cell.trim()));
+        push_line(&mut text, &cells(all, row));
     }
     text
 }
@@ -131,26 +156,23 @@ fn layout_of(column: usize) -> Layout {
     }
 }
 
-fn cells(scene: &Scene<'_>, all: &ProbeTable, row: &ProbeRow) -> [String; 9] {
-    let count = |count: Option<u64>| {
-        count
-            .map(|it| ruler::grouped(it as i64))
-            .unwrap_or_default()
-    };
+fn cells(all: &ProbeTable, row: &ProbeRow) -> [Cell; 9] {
+    let count = |count: Option<u64>| count.map_or(Cell::None, Cell::Count);
     let pair = row.pair.and_then(|pair| all.pairs.get(pair));
     let length = |part: f64| {
-        let unit = scene.state.origins.unit;
-        pair.map(|pair| ruler::column_length_text(Nanos(pair.quantile(part)), unit))
-            .unwrap_or_default()
+        pair.map_or(Cell::None, |pair| {
+            Cell::Length(i128::from(pair.quantile(part)))
+        })
     };
     let group = match row.group.as_str() {
         "kprobes" | "uprobes" => String::new(),
         group => format!("{group}/"),
     };
+    let sort = row.sort(all).map_or("", |sort| sort.word());
     [
-        format!("{group}{}", row.event),
-        row.sort(all).map_or("", |sort| sort.word()).to_owned(),
-        row.place(all),
+        Cell::Text(format!("{group}{}", row.event)),
+        Cell::Text(sort.to_owned()),
+        Cell::Text(row.place(all)),
         count(row.hits),
         count(row.misses),
         count(Some(row.events)),

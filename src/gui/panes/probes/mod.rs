@@ -24,8 +24,8 @@ pub fn make() -> Box<dyn Pane> {
     Box::<ProbesPane>::default()
 }
 
-/// What the table takes where there is room.
-const TABLE_WIDTH: f32 = 752.0;
+/// Beside the table, in points.
+const MARGIN: f32 = 4.0;
 
 /// The trace and the definitions that an answer is of.
 type Key = (u32, usize);
@@ -85,7 +85,7 @@ impl Pane for ProbesPane {
             self.chosen = first.map(|row| (row.group.clone(), row.event.clone()));
         }
         let rect = ui.available_rect_before_wrap();
-        let width = (rect.width() * 0.58).min(TABLE_WIDTH);
+        let width = list::width_within(ui, rect.width() * 0.58) + MARGIN;
         let (left, right) = rect.split_left_right_at_x(rect.left() + width);
         ui.scope_builder(
             egui::UiBuilder::new().max_rect(left.shrink2(egui::vec2(2.0, 0.0))),
@@ -175,7 +175,7 @@ impl ProbesPane {
                 actions.push(Action::WriteText(Box::new(order)));
             }
             if copy_button(ui) {
-                actions.push(Action::Copy(list::text_of(scene, all)));
+                actions.push(Action::Copy(list::text_of(all)));
             }
         });
     }
