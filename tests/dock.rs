@@ -4,6 +4,7 @@
 #[path = "support/window.rs"]
 mod support;
 
+use egui::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
 use threadline::view::dock::Tile;
@@ -220,4 +221,29 @@ fn keys_are_for_the_tabs_that_were_pressed_last() {
     for keys in ["Ctrl+Tab\nCtrl+Page Down", "Ctrl+W", "F6"] {
         assert!(window.query_by_label(keys).is_some(), "{keys}");
     }
+}
+
+#[test]
+fn however_long_a_name_is_the_buttons_beside_it_stay_in_sight() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.txt");
+    let name = "long::name<of<a<template>>>::".repeat(40);
+    let text = format!(
+        "# tracer: nop\n#\n  a-7     [000] d..2.  1.000001: tracing_mark_write: B|7|{name}\n  \
+         a-7     [000] d..2.  1.000009: tracing_mark_write: E|7\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let mut window = window_at_first(&path);
+    let slice = threadline::query::Item::Slice(threadline::trace::SliceId(0));
+    act(&mut window, Action::Select(slice));
+    act(&mut window, Action::OpenPane("Details"));
+    let details = window.get_by_role_and_label(Role::Button, "Details").rect();
+    let copies = window.query_all_by_role_and_label(Role::Button, "Copy");
+    let mut copies: Vec<_> = copies.map(|it| it.rect()).collect();
+    copies.sort_by(|a, b| a.left().total_cmp(&b.left()));
+    assert!(copies[0].right() < details.left() + 270.0, "{copies:?}");
+    act(&mut window, Action::OpenPane("Durations"));
+    let field = window.get_by_role_and_label(Role::TextInput, "Filter rows");
+    let button = window.get_by_role_and_label(Role::Button, "log");
+    assert!(button.rect().top() < field.rect().bottom() + 30.0);
 }

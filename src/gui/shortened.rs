@@ -17,6 +17,21 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     format!("{start}… ({} bytes)", grouped(text.len() as i64)).into()
 }
 
+/// A text on one line of at most `most` points; where that cuts it, all of it is told under the pointer.
+pub fn line_within(ui: &mut egui::Ui, text: egui::RichText, most: f32) -> egui::Response {
+    let full = text.text().to_owned();
+    let wrap = Some(egui::TextWrapMode::Truncate);
+    let galley =
+        egui::WidgetText::from(text).into_galley(ui, wrap, most, egui::FontSelection::Default);
+    let is_cut = galley.elided;
+    let response = ui.label(galley);
+    if is_cut {
+        response.on_hover_text(full)
+    } else {
+        response
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
-use crate::gui::shortened::shortened;
+use crate::gui::shortened::{line_within, shortened};
 use crate::query::Item;
 use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
@@ -17,6 +17,11 @@ pub fn make() -> Box<dyn Pane> {
 
 /// How wide the pane must be to have its sections beside each other, in points.
 const BESIDE: f32 = 760.0;
+/// What the buttons beside the title take, in points.
+const BUTTON_WIDTH: f32 = 56.0;
+const PAYLOAD_WIDTH: f32 = 190.0;
+/// The least that a title is given, in points.
+const LEAST_TITLE: f32 = 60.0;
 
 #[derive(Default)]
 struct DetailsPane {
@@ -41,8 +46,19 @@ impl Pane for DetailsPane {
             ui.ctx().request_repaint();
         }
         ui.horizontal(|ui| {
-            ui.label(RichText::new(shortened(&details.title)).strong().size(15.0));
-            ui.label(RichText::new(shortened(&details.subtitle)).color(scene.palette.weak));
+            let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
+            let event = locate::event_of(trace, item);
+            let carried = event.zip(event.and_then(|event| payload(trace, reader, event)));
+            // However long the names are, the buttons stay in sight.
+            let buttons = BUTTON_WIDTH + carried.as_ref().map_or(0.0, |_| PAYLOAD_WIDTH);
+            let title = RichText::new(shortened(&details.title)).strong();
+            let room = ui.available_width() - buttons;
+            line_within(ui, title.size(15.0), room.max(LEAST_TITLE));
+            let subtitle = RichText::new(shortened(&details.subtitle)).color(scene.palette.weak);
+            let room = ui.available_width() - buttons;
+            if room > LEAST_TITLE {
+                line_within(ui, subtitle, room);
+            }
             if ui
                 .small_button("Copy")
                 .on_hover_text("Copy all as text")
@@ -50,10 +66,7 @@ impl Pane for DetailsPane {
             {
                 actions.push(Action::Copy(details.text()));
             }
-            let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
-            if let Some(event) = locate::event_of(trace, item)
-                && let Some(bytes) = payload(trace, reader, event)
-            {
+            if let Some((event, bytes)) = carried {
                 let words = format!("Save payload… ({} bytes)", grouped(bytes.len() as i64));
                 if ui.small_button(words).clicked() {
                     actions.push(Action::SavePayload(event));

@@ -97,7 +97,7 @@ impl Flame {
                 own: 0,
                 count: 0,
             });
-            entry.own += node.own;
+            entry.own = entry.own.saturating_add(node.own);
             entry.count += node.count;
             let mut at = node.parent;
             let mut is_inner = false;
@@ -107,7 +107,7 @@ impl Flame {
                 at = caller.parent;
             }
             if !is_inner {
-                entry.total += node.total;
+                entry.total = entry.total.saturating_add(node.total);
             }
         }
         let mut totals: Vec<NameTotal> = totals.into_values().collect();
@@ -143,10 +143,33 @@ impl Flame {
                     start,
                     width,
                 });
-                start += width;
+                start = start.saturating_add(width);
             }
             at += 1;
         }
         frames
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Tree, Unit};
+
+    #[test]
+    fn sums_stop_where_the_numbers_end() {
+        let mut tree = Tree::new();
+        let [outer, inner] = ["outer", "inner"].map(|name| tree.name(name));
+        for caller in ["a", "b"] {
+            let caller = tree.name(caller);
+            let at = tree.child(0, caller).expect("room");
+            let at = tree.child(at, outer).expect("room");
+            tree.add(at, i64::MAX, i64::MAX, 1);
+            let at = tree.child(at, inner).expect("room");
+            tree.add(at, i64::MAX, i64::MAX, 1);
+        }
+        let flame = tree.finish(Unit::Nanos, |node| node.total);
+        for total in flame.by_name().iter().filter(|it| it.count == 2) {
+            assert_eq!((total.total, total.own), (i64::MAX, i64::MAX));
+        }
     }
 }

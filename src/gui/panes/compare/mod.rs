@@ -13,6 +13,7 @@ use self::sides::{OtherFile, Side, resolve, sides};
 use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Pane, Scene, empty_ui};
+use crate::gui::shortened::{line_within, shortened};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow};
 use crate::load::LoadedTrace;
 use crate::query::area::Area;
@@ -229,7 +230,8 @@ impl ComparePane {
         data.companion(ui, "compared name").show(ui, |ui| {
             ui.set_min_size(ui.available_size());
             ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new(&title).strong());
+                let most = ui.available_width();
+                line_within(ui, RichText::new(shortened(&title)).strong(), most);
                 for (name, color) in titles.iter().zip(colors) {
                     ui.label(RichText::new(format!("— {name}")).color(color));
                 }

@@ -9,6 +9,7 @@ use crate::gui::asked::Asked;
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
+use crate::gui::shortened::{line_within, shortened};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
 use crate::query::Item;
 use crate::query::area::Area;
@@ -19,6 +20,8 @@ use crate::view::{Action, ruler};
 
 /// At most so many slices are listed; the longest.
 const MOST_LISTED: usize = 5_000;
+/// What of the width the name takes at most.
+const TITLE_SHARE: f32 = 0.4;
 
 /// The width of the list of slices where it stands beside the histogram, in points.
 const LIST_WIDTH: f32 = 354.0;
@@ -114,7 +117,8 @@ impl OneName {
         let was_chosen = self.chosen;
         let height = ui.available_height();
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(&title).strong());
+            let most = ui.available_width() * TITLE_SHARE;
+            line_within(ui, RichText::new(shortened(&title)).strong(), most);
             for (buckets, word) in [(Buckets::Log, "log"), (Buckets::Linear, "linear")] {
                 let button = egui::Button::selectable(self.style.buckets == buckets, word);
                 if ui

@@ -68,7 +68,10 @@ pub fn graph_ui(
                 let y = area.top() + row as f32 * ROW;
                 Rect::from_min_max(
                     pos2(x(start), y),
-                    pos2(x(start + length).max(x(start) + 0.5), y + ROW - 1.0),
+                    pos2(
+                        x(start.saturating_add(length)).max(x(start) + 0.5),
+                        y + ROW - 1.0,
+                    ),
                 )
             };
             let bars = callers

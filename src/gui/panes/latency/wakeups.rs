@@ -12,6 +12,7 @@ use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::words;
+use crate::gui::shortened::line_within;
 use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::distribution::Distribution;
@@ -150,7 +151,8 @@ impl WakeupsView {
             ui.with_layout(layout, |ui| {
                 ui.allocate_ui(size, |ui| {
                     ui.vertical(|ui| {
-                        ui.label(RichText::new(&shown.name).strong());
+                        let most = ui.available_width();
+                        line_within(ui, RichText::new(&shown.name).strong(), most);
                         curves_ui(ui, scene, "Percentiles of wakeup latency", &curves);
                     });
                 });

@@ -8,6 +8,7 @@ use super::Key;
 use crate::base::Nanos;
 use crate::gui::chart;
 use crate::gui::pane::{Later, Scene};
+use crate::gui::shortened::line_within;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
@@ -220,7 +221,8 @@ fn pair_ui(
     let calls = ruler::grouped(pair.durations.len() as i64);
     ui.horizontal(|ui| {
         let (entry, back) = (trace.kind_name(pair.entry), trace.kind_name(pair.back));
-        ui.label(RichText::new(&pair.subject).strong())
+        let most = ui.available_width() * 0.4;
+        line_within(ui, RichText::new(&pair.subject).strong(), most)
             .on_hover_text(format!("{entry} to {back}"));
         let longest = format!("max {}", length(pair.quantile(1.0)));
         if ui.link(longest).on_hover_text("Go to it").clicked() {
