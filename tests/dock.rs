@@ -146,6 +146,18 @@ fn a_narrow_pane_puts_its_charts_below_its_table() {
     window.snapshot("durations-narrow");
     assert!(chart.top() > table.bottom() + 100.0, "{chart:?} {table:?}");
     assert!(chart.width() > 250.0);
+    // So do the flags.
+    act(&mut window, Action::Dock(Docking::ShowOnly(vec!["Marks"])));
+    let rects = |window: &Window| ["Places", "Flags"].map(|it| window.get_by_label(it).rect());
+    let [places, flags] = rects(&window);
+    assert!(flags.top() > places.bottom() && flags.height() < 30.0);
+    act(&mut window, Action::Dock(Docking::Side(DockSide::Bottom)));
+    let [places, flags] = rects(&window);
+    assert!(flags.top() < places.top(), "{flags:?} {places:?}");
+    act(
+        &mut window,
+        Action::Dock(Docking::ShowOnly(vec!["Durations"])),
+    );
     // In a low pane it stands beside it.
     act(&mut window, Action::Dock(Docking::Side(DockSide::Bottom)));
     let table = window.get_by_label("Filter rows").rect();

@@ -15,19 +15,27 @@ pub fn make() -> Box<dyn Pane> {
 
 struct MarksPane;
 
+/// From this width on, in points, flags stand beside markers and places; in a narrower pane below them.
+const BESIDE: f32 = 760.0;
+
 impl Pane for MarksPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                ui.horizontal_top(|ui| {
+                let is_narrow = ui.available_width() < BESIDE;
+                let layout = match is_narrow {
+                    true => egui::Layout::top_down(egui::Align::Min),
+                    false => egui::Layout::left_to_right(egui::Align::Min),
+                };
+                ui.with_layout(layout, |ui| {
                     ui.vertical(|ui| {
                         markers_ui(ui, scene, &mut actions);
                         ui.add_space(12.0);
                         places_ui(ui, scene, &mut actions);
                     });
-                    ui.add_space(28.0);
+                    ui.add_space(if is_narrow { 12.0 } else { 28.0 });
                     ui.vertical(|ui| flags_ui(ui, scene, &mut actions));
                 });
             });
