@@ -149,6 +149,19 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
+    /// One that goes on behind what another has encoded.
+    pub fn behind(
+        source: &'a Source<'a>,
+        tables: &'t FixedTables,
+        before: &Encoder<'a, 't>,
+    ) -> Encoder<'a, 't> {
+        Encoder {
+            last_counter: before.last_counter,
+            anchor: before.anchor,
+            ..Encoder::new(source, tables)
+        }
+    }
+
     pub(super) fn ticks(&self, time: i64) -> u64 {
         time.saturating_add(self.source.shift).max(0) as u64
     }

@@ -83,7 +83,7 @@ use counters::counter_names;
 use encode::{Arguments, Encoder, Source};
 use flows::FlowMarks;
 use forms::BeginsAround;
-use item::Window;
+use item::{Item, Window};
 use items::{Items, Scheduling};
 use koids::{Koids, Zero};
 use lone_states::{LoneStates, TrueEnds};
@@ -105,6 +105,8 @@ pub const EXPORTER: Exporter = Exporter {
 
 /// How many events are looked at for the names of fields.
 const NAME_SAMPLES: usize = 20_000;
+/// Behind so many bytes what is encoded at a border is written.
+const MOST_BYTES_AT_ONCE: usize = 1 << 22;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
     write_with((Zones::FULL, Arguments::Copied), request, out)
@@ -246,18 +248,12 @@ fn write_with(
             }
         }
     }
-    for item in &at_start {
-        encoder.item(item);
-    }
-    written.take(encoder, out)?;
+    written.take_items(encoder, &at_start, (&source, &tables, out))?;
 
     write_windows(&source, &items, &tables, (out, &mut written), job)?;
 
-    let mut encoder = Encoder::new(&source, &tables);
-    for item in &items.across_end() {
-        encoder.item(item);
-    }
-    written.take(encoder, out)?;
+    let encoder = Encoder::new(&source, &tables);
+    written.take_items(encoder, &items.across_end(), (&source, &tables, out))?;
     out.flush()?;
 
     let mut summary = summary_of(&written.counts, flow_marks.lone_end_count);
@@ -415,6 +411,25 @@ impl<'t> Written<'t> {
             counts: RecordCounts::default(),
             cut_texts: 0,
         }
+    }
+
+    /// Encodes items behind what was encoded, and writes all of it, from time to time: what is cut at a border may say
+    /// far more than its record did.
+    fn take_items<'a>(
+        &mut self,
+        mut encoder: Encoder<'a, 't>,
+        items: &[Item],
+        (source, tables, out): (&'a Source<'a>, &'t FixedTables, &mut dyn Write),
+    ) -> Result<(), ExportError> {
+        for item in items {
+            encoder.item(item);
+            if encoder.records.out.len() > MOST_BYTES_AT_ONCE {
+                let next = Encoder::behind(source, tables, &encoder);
+                self.take(std::mem::replace(&mut encoder, next), out)?;
+            }
+        }
+        self.take(encoder, out)?;
+        Ok(())
     }
 
     /// Writes what was encoded, and gives its room back.

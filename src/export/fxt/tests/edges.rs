@@ -459,3 +459,49 @@ fn an_arrow_with_many_arguments_says_what_it_is_really_in() {
         ("gone", "150")
     );
 }
+
+/// How long the longest piece is that is written at once.
+#[derive(Default)]
+struct Longest(usize);
+
+impl Write for Longest {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.max(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_cut_at_a_border_is_not_held_all_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // 15 times one text: where they are cut, one more argument makes a text of two of them.
+    let source = written(folder.path(), |out| {
+        let text = "x".repeat(30_000);
+        let args: Vec<Arg<'_>> = (0..15)
+            .map(|number| {
+                Arg::new(
+                    format!("a{number}"),
+                    ArgValue::LongText(text.as_bytes().into()),
+                )
+            })
+            .collect();
+        for time in 0..200 {
+            out.event(head(EventType::Begin, time, 11), &args, None);
+        }
+        out.event(head(EventType::Instant, 1000, 11), &[], None);
+    });
+    let selection = range(500, 1001);
+    let mut longest = Longest::default();
+    let summary = EXPORTER
+        .write_to(&source, &selection, &mut longest, &Job::default())
+        .unwrap();
+    assert_eq!(summary.count_of("slices"), 200);
+    assert!(longest.0 < 5 << 20, "{}", longest.0);
+    let (again, _) = cut(folder.path(), &source, &selection);
+    assert_eq!(slices(&again).len(), 200);
+    assert_eq!(again.trace.instants.len(), 201);
+}
