@@ -87,14 +87,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let format = row_format(matches);
     match matches.get_one::<String>("as").map(String::as_str) {
         Some("folded") => {
-            for (id, node) in flame
-                .nodes
-                .iter()
-                .enumerate()
-                .skip(1)
-                .filter(|(_, it)| it.own > 0)
-            {
-                writeln!(out, "{} {}", flame.path(id as u32).join(";"), node.own)?;
+            for line in flame.folded() {
+                writeln!(out, "{line}")?;
             }
         }
         Some("names") => {

@@ -76,6 +76,26 @@ impl Flame {
         path
     }
 
+    /// Paths with times of their own (ns) as folded stacks, `a;b;c N`, a line each, as flame graph tools read
+    /// them. That form has no escapes: `;` of a name is `,` there, and its control characters are blanks.
+    pub fn folded(&self) -> impl Iterator<Item = String> {
+        let plain = |name: &str| -> String {
+            let as_there = |it: char| match it {
+                ';' => ',',
+                it if it.is_control() => ' ',
+                it => it,
+            };
+            name.chars().map(as_there).collect()
+        };
+        let nodes = (0..).zip(&self.nodes).skip(1);
+        nodes
+            .filter(|(_, node)| node.own > 0)
+            .map(move |(id, node)| {
+                let names: Vec<String> = self.path(id).into_iter().map(plain).collect();
+                format!("{} {}", names.join(";"), node.own)
+            })
+    }
+
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {

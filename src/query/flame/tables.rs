@@ -172,4 +172,17 @@ mod tests {
             assert_eq!((total.total, total.own), (i64::MAX, i64::MAX));
         }
     }
+
+    #[test]
+    fn folded_names_do_not_break_their_line() {
+        let mut tree = Tree::new();
+        let [outer, inner] = ["a;b 1", "c\nd"].map(|name| tree.name(name));
+        let at = tree.child(0, outer).expect("room");
+        tree.add(at, 7, 0, 1);
+        let at = tree.child(at, inner).expect("room");
+        tree.add(at, 7, 7, 1);
+        let flame = tree.finish(Unit::Nanos, |node| node.total);
+        let lines: Vec<String> = flame.folded().collect();
+        assert_eq!(lines, ["a,b 1;c d 7"]);
+    }
 }

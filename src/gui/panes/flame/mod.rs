@@ -291,13 +291,7 @@ fn same_path(old: &Flame, node: u32, new: &Flame) -> u32 {
     at
 }
 
-/// `a;b;c total`, a line a path, as flame graph tools read it.
+/// Folded stacks, a line each.
 fn folded(flame: &Flame) -> String {
-    let mut text = String::new();
-    for (id, node) in (0..).zip(&flame.nodes) {
-        if node.own > 0 && id != 0 {
-            text.push_str(&format!("{} {}\n", flame.path(id).join(";"), node.own));
-        }
-    }
-    text
+    flame.folded().map(|line| line + "\n").collect()
 }
