@@ -245,8 +245,8 @@ fn an_export_shows_how_far_it_is_and_can_be_stopped() {
         assert!(began.elapsed() < std::time::Duration::from_secs(120));
     }
     let bar = window.get_by_role(Role::ProgressIndicator);
-    let share = bar.accesskit_node().numeric_value().unwrap();
-    assert!(share < 1.0, "{share}");
+    let percent = bar.accesskit_node().numeric_value().unwrap();
+    assert!(percent < 100.0, "{percent}");
     let export = window.query_by_role_and_label(Role::Button, "Export");
     assert!(export.is_none(), "one at a time");
     click(&mut window, "Cancel");
