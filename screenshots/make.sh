@@ -9,12 +9,12 @@ draw() { # NAME TRACE OPTIONS...
     "$program" render "sample-traces/$trace" -o "screenshots/$name.png" "$@"
 }
 draw workbench sched-irq-syscalls.dat --size 1920x1080 --from 590ms --until 720ms --pane details --pane events --pane flame-graph \
-    --select 'name == "wait4" && dur > 4ms && ts > 600ms'
+    --select 'name == "wait4" && dur > 4ms && ts > 600ms' --do "Show only tracks that are active in view"
 draw overview-dark sched-irq-syscalls.dat --size 1280x720
 draw overview-light sched-irq-syscalls.dat --size 1280x720 --theme light
 draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations
 draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 660ms --pane events
-draw function-graph function-graph.dat --size 1280x720 --from 855ms --until 880ms
+draw function-graph function-graph.dat --size 1280x720 --from 1087.6ms --until 1088.7ms
 draw process-tree lua-make-j2.etrace.zst --size 1280x720 --pane process-tree --theme light
 draw fxt-events compress.fxt --size 1280x720 --pane events
 draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
