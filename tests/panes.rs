@@ -524,10 +524,9 @@ fn facts_marks_processes_and_probes_are_copied_as_text() {
     act(&mut window, Action::OpenPane("Marks"));
     let text = copied_by(&mut window, "Copy");
     let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines[0].starts_with("A\t") && lines[1].starts_with("B\t"),
-        "{text}"
-    );
+    let begin = format!("A\t{}\t", range.start.0);
+    assert!(lines[0].starts_with(&begin), "{text}");
+    assert!(lines[1].starts_with(&format!("B\t{}\t", range.end.0)));
     assert!(
         lines[2].starts_with("B − A\t") && lines[2].contains("\t29191"),
         "{text}"

@@ -43,14 +43,15 @@ impl Pane for MarksPane {
     }
 }
 
-/// Markers, places and flags as tab-separated text: what, when, how long (in ns), and the note.
+/// Markers, places and flags as tab-separated text: what, when (in ns of the trace's clock), how
+/// long (in ns), and the note.
 fn text_of(scene: &Scene<'_>) -> String {
     let state = scene.state;
     let mut text = String::new();
     let mut line = |what: &str, time, length: Option<i64>, note: &str| {
         let cells = [
             Cell::Text(what.to_owned()),
-            Cell::Text(time_text(scene, time)),
+            Cell::Time(time),
             length.map_or(Cell::None, |ns| Cell::Length(i128::from(ns))),
             Cell::Text(note.to_owned()),
         ];
