@@ -34,6 +34,8 @@ const SOURCE_ENDINGS: &[&str] = &[
     "c", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "m", "mm", "M", "mi", "mii", "i", "ii", "s",
     "S", "sx", "cu", "cppm", "ccm", "cxxm", "c++m", "ixx",
 ];
+/// Those of the above that a preprocessor wrote.
+const PREPROCESSED_ENDINGS: &[&str] = &["i", "ii", "mi", "mii"];
 /// Options whose value is the next argument and may look like a source file.
 const OPTIONS_WITH_VALUE: &[&str] = &[
     "-o",
@@ -134,6 +136,14 @@ impl Compile<'_> {
         words.into_iter().any(|word| word == name)
     }
 
+    fn has_only_preprocessed(&self) -> bool {
+        let words = self.sources.iter().filter_map(|&at| self.arguments.get(at));
+        words.into_iter().all(|word| {
+            let ending = word.rsplit_once('.').map(|(_, ending)| ending);
+            ending.is_some_and(|ending| PREPROCESSED_ENDINGS.contains(&ending))
+        })
+    }
+
     fn shares_source(&self, other: &Compile<'_>) -> bool {
         let words = self.sources.iter().filter_map(|&at| self.arguments.get(at));
         words.into_iter().any(|word| other.has_source(word))
@@ -179,7 +189,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
             0 => "no C or C++ compiler was started in this trace, or its arguments are not known"
                 .to_owned(),
             _ => format!(
-                "the sources of all compilers in this trace stand in response files, whose contents it does not have: {files}"
+                "no compiler in this trace has a source among its arguments; there may be some in response files, whose contents it does not have: {files}"
             ),
         }));
     }
@@ -193,8 +203,11 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     }
     if hidden > 0 {
         summary.notes.push(match hidden {
-            1 => "one compiler has no entry: its sources stand in a response file".to_owned(),
-            _ => format!("{hidden} compilers have no entry: their sources stand in response files"),
+            1 => "one compiler has no entry: if it had sources, they stand in a response file"
+                .to_owned(),
+            _ => format!(
+                "{hidden} compilers have no entry: if they had sources, these stand in response files"
+            ),
         });
     }
     summary.notes.extend(lost_arguments(trace));
@@ -264,6 +277,8 @@ fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> 
     while at < image.arguments.len() {
         let word = argument(at);
         let value = match word {
+            // Behind it stand files only.
+            b"--" => break,
             b"-o" | b"--output" => {
                 at += 1;
                 argument(at)
@@ -332,7 +347,7 @@ fn compile_of<'a>(
 
 fn is_cache(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
-    ["ccache", "distcc", "sccache"].contains(&name)
+    ["ccache", "distcc", "sccache", "icecc"].contains(&name)
 }
 
 /// Where the compiler stands behind caches (`ccache distcc gcc`) and their settings (`CCACHE_DIR=/x gcc`).
@@ -372,7 +387,10 @@ fn tell_each_once(trace: &Trace, all: &mut [Compile<'_>]) {
 /// Which of two is told: `above` came first, and made or became the other.
 fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
     let (outer, inner) = (&all[above], &all[below]);
-    if outer.sources.is_empty() && !(outer.compiler == Compiler::Cache && outer.has_response()) {
+    if outer.sources.is_empty() {
+        if outer.has_response() {
+            settle_response(all, above, below);
+        }
         return;
     }
     match (outer.compiler, inner.compiler) {
@@ -387,6 +405,22 @@ fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
         (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_told = true,
         _ => {}
     }
+}
+
+/// Which of two is told where `above` has its sources in a response file: the one that names sources of the build.
+fn settle_response(all: &mut [Compile<'_>], above: usize, below: usize) {
+    let inner = &all[below];
+    if inner.sources.is_empty() {
+        return;
+    }
+    let is_cache = all[above].compiler == Compiler::Cache;
+    // What a cache preprocessed is no source of the build.
+    let other = if is_cache && inner.has_only_preprocessed() {
+        below
+    } else {
+        above
+    };
+    all[other].is_told = true;
 }
 
 /// `/usr/bin/x86_64-linux-gnu-gcc-12` is `gcc`.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use threadline::base::{Job, StringId};
+use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
@@ -226,4 +227,15 @@ impl Recorder {
         self.exit(child, 0);
         child
     }
+}
+
+/// What an exporter writes of all of it.
+pub fn exported(loaded: &LoadedTrace, name: &str) -> Result<(Vec<u8>, Summary), ExportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let exporter = export::find(name).unwrap();
+    let job = Job::default();
+    let all = Selection::all();
+    let summary = export::run(exporter, loaded, &all, &path, Overwrite::Refuse, &job)?;
+    Ok((std::fs::read(&path).unwrap(), summary))
 }
