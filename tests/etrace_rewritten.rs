@@ -67,6 +67,37 @@ fn what_is_added_to_a_file_goes_with_what_it_held() {
     assert_eq!(made, ["/w/all"], "out was made before");
 }
 
+/// As programs write what must be whole when it appears.
+#[test]
+fn what_was_made_is_told_with_the_name_that_it_got_in_the_end() {
+    let mut r = Recorder::new();
+    r.run(10, "/b/ld", &["ld"], |r, it| {
+        r.read(it, "/w/a.o");
+        r.write(it, "/w/stX");
+        r.write(it, "/w/map");
+        r.rename(it, "/w/stX", "/w/prog");
+    });
+    r.exit(r.shell, 0);
+    let loaded = load(&r);
+    let trace = &loaded.trace;
+    let list = FileList::new(trace);
+    let object = list.find(trace, b"/w/a.o").unwrap();
+    let (made, _) = list.relatives(trace, object, Kinship::MadeFrom);
+    let mut names: Vec<_> = made
+        .iter()
+        .map(|it| (it.name(trace), it.later_name(trace, &list)))
+        .map(|(name, later)| (trace.text(name), later.map(|it| trace.text(it))))
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            ("/w/map".into(), None),
+            ("/w/stX".into(), Some("/w/prog".into()))
+        ]
+    );
+}
+
 #[test]
 fn an_exchange_is_of_both_files() {
     let mut r = Recorder::new();

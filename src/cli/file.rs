@@ -89,7 +89,14 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             let (relatives, more) = list.relatives(trace, file, kinship);
             let used: FxHashMap<FileId, &Relative> =
                 relatives.iter().map(|it| (it.file, it)).collect();
-            let columns = ["steps", "path", "through_pid", "through", "towards"];
+            let columns = [
+                "steps",
+                "path",
+                "through_pid",
+                "through",
+                "towards",
+                "later_path",
+            ];
             let mut rows = RowWriter::new(&mut out, format, &columns)?;
             for relative in &relatives {
                 let pid = trace.processes.get(relative.through.0 as usize);
@@ -102,6 +109,9 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
                         Some(nearer) => Cell::of_string(trace, nearer.name(trace)),
                         None => Cell::of_string(trace, list.history.name(relative.towards)),
                     },
+                    relative
+                        .later_name(trace, &list)
+                        .map_or(Cell::None, |it| Cell::of_string(trace, it)),
                 ])?;
             }
             rows.finish()?;

@@ -90,6 +90,13 @@ impl Relative {
         let row = trace.files.rows.get(self.row as usize);
         row.map_or(StringId::EMPTY, |row| row.path)
     }
+
+    /// What it was called in the end, if that is another name: what is made is often renamed when it is whole.
+    #[must_use]
+    pub fn later_name(&self, trace: &Trace, list: &FileList) -> Option<StringId> {
+        let last = list.history.name(self.file);
+        (trace.text(last) != trace.text(self.name(trace))).then_some(last)
+    }
 }
 
 impl FileList {

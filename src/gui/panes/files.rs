@@ -166,13 +166,16 @@ impl Pane for FilesPane {
                             match self.kin.ask(ui.ctx(), of, work).filter(|kin| kin.of == of) {
                                 Some(kin) => {
                                     if wants_copy {
-                                        let (loaded, relatives) =
-                                            (scene.loaded.clone(), kin.relatives.clone());
+                                        let (loaded, relatives, of) = (
+                                            scene.loaded.clone(),
+                                            kin.relatives.clone(),
+                                            Arc::clone(&list),
+                                        );
                                         self.copying.start(ui.ctx(), move |_| {
-                                            Ok(kin_text(&loaded.trace, &relatives))
+                                            Ok(kin_text(&loaded.trace, &of, &relatives))
                                         });
                                     }
-                                    let next = kin_ui(ui, scene, kin, &mut actions);
+                                    let next = kin_ui(ui, scene, &list, kin, &mut actions);
                                     self.chosen = next.or(self.chosen);
                                 }
                                 None => drop(ui.spinner()),
@@ -397,7 +400,13 @@ fn uses_ui(
 }
 
 /// The relatives of a file; the one that was clicked.
-fn kin_ui(ui: &mut Ui, scene: &Scene<'_>, kin: &Kin, actions: &mut Vec<Action>) -> Option<FileId> {
+fn kin_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    list: &FileList,
+    kin: &Kin,
+    actions: &mut Vec<Action>,
+) -> Option<FileId> {
     let trace = &scene.loaded.trace;
     if kin.relatives.is_empty() {
         let words = match kin.of.2 {
@@ -437,7 +446,13 @@ fn kin_ui(ui: &mut Ui, scene: &Scene<'_>, kin: &Kin, actions: &mut Vec<Action>) 
                     return;
                 };
                 row.col(|ui| text_ui(ui, relative.steps.to_string()));
-                row.col(|ui| path_ui(ui, &trace.text(relative.name(trace))));
+                row.col(|ui| {
+                    let name = trace.text(relative.name(trace));
+                    match relative.later_name(trace, list) {
+                        Some(later) => path_ui(ui, &format!("{name}, later {}", trace.text(later))),
+                        None => path_ui(ui, &name),
+                    }
+                });
                 row.col(|ui| {
                     let text = process_text(scene, Some(relative.through));
                     if ui.link(RichText::new(text).size(12.0)).clicked() {

@@ -71,14 +71,16 @@ pub fn uses_text(
 }
 
 /// What went into a file, or was made from it.
-pub fn kin_text(trace: &Trace, relatives: &[Relative]) -> String {
+pub fn kin_text(trace: &Trace, list: &FileList, relatives: &[Relative]) -> String {
     let mut text = String::new();
-    push_texts(&mut text, ["Steps", "File", "Through", "Pid"]);
+    push_texts(&mut text, ["Steps", "File", "Through", "Pid", "Later name"]);
     for relative in relatives.iter().take(MOST_COPIED) {
         let [program, pid] = process_cells(trace, Some(relative.through));
         let name = Cell::Text(trace.text(relative.name(trace)).into_owned());
         let steps = Cell::Count(u64::from(relative.steps));
-        push_line(&mut text, &[steps, name, program, pid]);
+        let later = relative.later_name(trace, list);
+        let later = later.map_or(Cell::None, |it| Cell::Text(trace.text(it).into_owned()));
+        push_line(&mut text, &[steps, name, program, pid, later]);
     }
     text
 }
