@@ -7,7 +7,7 @@ mod support;
 use egui::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
-use threadline::base::{Job, Nanos, TimeSpan};
+use threadline::base::{Job, TimeSpan};
 use threadline::query::area::events::event_counts;
 use threadline::query::area::{Area, GroupBy, Lane, Lanes, What, groups};
 use threadline::query::latency::Among;
@@ -19,20 +19,6 @@ fn scheduling() -> Window {
     window(&file("sample-traces/sched-irq-syscalls.dat"))
 }
 
-/// The middle half of the trace.
-fn middle(window: &Window) -> TimeSpan {
-    let span = window.state().state().trace_span;
-    let quarter = Nanos(span.duration().0 / 4);
-    TimeSpan::new(span.start + quarter, span.end - quarter)
-}
-
-/// The rows of the table, from top to bottom.
-fn rows(window: &Window) -> Vec<String> {
-    let rows = window.query_all_by_role(Role::Row);
-    rows.filter_map(|row| row.accesskit_node().label())
-        .collect()
-}
-
 fn has_label_with(window: &Window, words: &str) -> bool {
     window.query_all_by_label_contains(words).next().is_some()
 }
@@ -42,7 +28,7 @@ fn trace(window: &Window) -> std::sync::Arc<Trace> {
 }
 
 fn choose(window: &mut Window, keys: Vec<RowKey>) -> TimeSpan {
-    let range = middle(window);
+    let range = middle_half(window);
     act(window, Action::SelectArea(range, keys));
     range
 }
@@ -67,7 +53,7 @@ fn busy_cpu(trace: &Trace, span: TimeSpan) -> (CpuId, u32) {
 fn a_chosen_cpu_counts_the_slices_that_ran_there() {
     let mut window = scheduling();
     let trace = trace(&window);
-    let (cpu, number) = busy_cpu(&trace, middle(&window));
+    let (cpu, number) = busy_cpu(&trace, middle_half(&window));
     let span = choose(&mut window, vec![RowKey::Cpu(number)]);
     let mut area = Area::of(span);
     area.add_cpu(&trace, cpu);
@@ -82,7 +68,7 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
     let words = format!(", CPU {number}");
     for pane in ["Selection", "Durations"] {
         act(&mut window, Action::OpenPane(pane));
-        let found = rows(&window);
+        let found = table_rows(&window);
         assert!(
             found.iter().any(|row| row.starts_with(&first)),
             "{pane}: {first} {found:?}"
@@ -92,7 +78,7 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
     act(&mut window, Action::OpenPane("Flame graph"));
     assert!(has_label_with(&window, &words));
     click_button(&mut window, "Names");
-    assert!(rows(&window).len() > 5);
+    assert!(table_rows(&window).len() > 5);
     // Two CPUs by their numbers; a CPU and a thread as tracks.
     act(&mut window, Action::OpenPane("Selection"));
     choose(&mut window, vec![RowKey::Cpu(0), RowKey::Cpu(1)]);
@@ -106,7 +92,7 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
 fn a_drag_over_a_cpu_shows_sums_with_the_words_for_what_they_are_of() {
     let mut window = scheduling();
     act(&mut window, Action::OpenPane("Selection"));
-    let (_, number) = busy_cpu(&trace(&window), middle(&window));
+    let (_, number) = busy_cpu(&trace(&window), middle_half(&window));
     let row = window
         .query_all_by_label_contains(&format!("CPU {number}"))
         .map(|node| node.rect())
@@ -118,19 +104,19 @@ fn a_drag_over_a_cpu_shows_sums_with_the_words_for_what_they_are_of() {
     drag_and_hold(&mut window, from, until);
     // Sums come while the button is down, one after the other.
     settle(&mut window);
-    let held = rows(&window);
+    let held = table_rows(&window);
     let is_of_cpu = has_label_with(&window, &format!(", CPU {number}"));
     assert!(is_of_cpu && held.len() > 3, "{held:?}");
     window.drop_at(until);
     settle(&mut window);
-    assert_eq!(rows(&window), held);
+    assert_eq!(table_rows(&window), held);
 }
 
 #[test]
 fn events_of_the_selection_are_counted_in_four_ways() {
     let mut window = scheduling();
     let trace = trace(&window);
-    let (cpu, number) = busy_cpu(&trace, middle(&window));
+    let (cpu, number) = busy_cpu(&trace, middle_half(&window));
     act(&mut window, Action::OpenPane("Selection"));
     let span = choose(&mut window, vec![RowKey::Cpu(number)]);
     // The pane of that name has a tab above.
@@ -153,7 +139,7 @@ fn events_of_the_selection_are_counted_in_four_ways() {
             expected[0].label(&trace, by),
             ruler::grouped(expected[0].count as i64)
         );
-        let found = rows(&window);
+        let found = table_rows(&window);
         assert!(found[0].starts_with(&first), "{first}: {found:?}");
         if by == GroupBy::Name {
             window.snapshot("selection-events");
@@ -175,7 +161,7 @@ fn listed_events_are_those_of_the_selected_tracks() {
     let trace = trace(&window);
     let busy = (1..trace.threads.len() as u32).map(ThreadId);
     let busy = busy.max_by_key(|id| trace.runs.of(*id).len()).unwrap();
-    let (cpu, number) = busy_cpu(&trace, middle(&window));
+    let (cpu, number) = busy_cpu(&trace, middle_half(&window));
     act(&mut window, Action::OpenPane("Events"));
     let choices = [
         (
@@ -233,7 +219,7 @@ fn events_of_a_process_are_those_of_its_threads() {
     act(&mut window, Action::OpenPane("Events"));
     choose(&mut window, vec![RowKey::Process(key.unwrap())]);
     click_button(&mut window, "In the selection");
-    let count = count_in(&trace, middle(&window), &Among::AnyOf(threads, vec![]));
+    let count = count_in(&trace, middle_half(&window), &Among::AnyOf(threads, vec![]));
     let said = format!("{} of ", ruler::grouped(count as i64));
     assert!(count > 20 && has_label_with(&window, &said), "{said}");
     assert!(has_label_with(&window, " of 1 track"));

@@ -184,16 +184,7 @@ fn a_right_click_leads_to_the_export_of_the_range() {
     act(&mut window, Action::SelectRange(range));
     let canvas = window.get_by_label("Timeline").rect();
     let place = canvas.lerp_inside(egui::vec2(0.5, 0.95));
-    window.hover_at(place);
-    window.run_steps(2);
-    for pressed in [true, false] {
-        window.event(egui::Event::PointerButton {
-            pos: place,
-            button: egui::PointerButton::Secondary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-    }
+    right_click(&mut window, place);
     window.run_steps(4);
     window.get_by_label("Export the range…").click();
     window.run_steps(4);

@@ -7,26 +7,11 @@ mod support;
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use support::*;
-use threadline::base::{Nanos, TimeSpan};
 use threadline::gui::panes::PANES;
 use threadline::query::Item;
 use threadline::query::wakeup_chain::{chain, longest_wait};
 use threadline::trace::{SliceId, StateId, ThreadId};
 use threadline::view::{Action, Marker, ThemeChoice};
-
-/// The middle half of the trace.
-fn middle(window: &Window) -> TimeSpan {
-    let span = window.state().state().trace_span;
-    let quarter = Nanos(span.duration().0 / 4);
-    TimeSpan::new(span.start + quarter, span.end - quarter)
-}
-
-/// The first word of each row of a table, from top to bottom.
-fn rows(window: &Window) -> Vec<String> {
-    let rows = window.query_all_by_role(Role::Row);
-    rows.filter_map(|row| row.accesskit_node().label())
-        .collect()
-}
 
 /// What the last frames put on the clipboard after `button` was clicked.
 fn copied_by(window: &mut Window, button: &str) -> String {
@@ -79,28 +64,32 @@ fn pictures(window: &mut Window, name: &str) {
 fn the_selected_area_is_added_up_by_name_thread_and_cpu() {
     let mut window = window(&hackbench());
     act(&mut window, Action::OpenPane("Selection"));
-    let visible = rows(&window);
+    let visible = table_rows(&window);
     let (first, category) = (&visible[0], ", fsio");
     assert!(
         first.starts_with("read_in, 172") && first.ends_with(category),
         "{visible:?}"
     );
-    let range = middle(&window);
+    let range = middle_half(&window);
     act(&mut window, Action::SelectRange(range));
-    let selected = rows(&window);
+    let selected = table_rows(&window);
     assert!(selected[0].starts_with("read_in") && selected != visible);
     click_button(&mut window, "thread");
-    assert!(rows(&window).iter().all(|row| row.contains("hackbench")));
+    assert!(
+        table_rows(&window)
+            .iter()
+            .all(|row| row.contains("hackbench"))
+    );
     click_button(&mut window, "Thread states");
     click_button(&mut window, "state");
     assert!(
-        rows(&window)
+        table_rows(&window)
             .iter()
             .any(|row| row.starts_with("Sleeping") || row.starts_with("sleeping"))
     );
     click_button(&mut window, "CPU use");
     click_button(&mut window, "CPU");
-    let by_cpu = rows(&window);
+    let by_cpu = table_rows(&window);
     assert!(
         by_cpu.iter().any(|row| row.starts_with("CPU 3")),
         "{by_cpu:?}"
@@ -122,10 +111,10 @@ fn sums_follow_a_drag_before_it_ends() {
     window.run_steps(2);
     window.hover_at(at(300.0));
     window.run_steps(4);
-    let early = rows(&window);
+    let early = table_rows(&window);
     window.hover_at(at(600.0));
     window.run_steps(4);
-    let late = rows(&window);
+    let late = table_rows(&window);
     assert!(window.state().state().range.is_some());
     assert_ne!(early, late);
     window.drop_at(at(600.0));
@@ -136,20 +125,20 @@ fn sums_follow_a_drag_before_it_ends() {
         rows.first()
             .and_then(|row| row.split(", ").nth(2).map(str::to_owned))
     };
-    assert_eq!(count(&late), count(&rows(&window)));
+    assert_eq!(count(&late), count(&table_rows(&window)));
 }
 
 #[test]
 fn a_table_is_sorted_by_its_headings_and_filtered() {
     let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
     act(&mut window, Action::OpenPane("Selection"));
-    let first = rows(&window);
+    let first = table_rows(&window);
     window.get_by_label("Sort by Count").click();
     window.run_steps(3);
-    let sorted = rows(&window);
+    let sorted = table_rows(&window);
     assert_ne!(first, sorted);
     type_into(&mut window, "Filter rows", "wait4");
-    let filtered = rows(&window);
+    let filtered = table_rows(&window);
     assert!(
         filtered.len() == 1 && filtered[0].starts_with("wait4"),
         "{filtered:?}"
@@ -165,7 +154,9 @@ fn events_are_filtered_by_an_expression_and_say_where_it_is_wrong() {
     let count = window.query_by_label_contains(" of 441 events");
     let words = count.unwrap().accesskit_node().label().unwrap_or_default();
     assert!(
-        rows(&window).iter().all(|row| row.contains("sched_switch")),
+        table_rows(&window)
+            .iter()
+            .all(|row| row.contains("sched_switch")),
         "{words}"
     );
     pictures(&mut window, "events-filtered");
@@ -181,7 +172,7 @@ fn the_listed_events_are_saved_as_csv() {
     let mut window = window(&hackbench());
     act(&mut window, Action::OpenPane("Events"));
     type_into(&mut window, "Filter events", "sched_switch:");
-    let count: usize = rows(&window).len();
+    let count: usize = table_rows(&window).len();
     assert!(count > 2);
     click_button(&mut window, "Save…");
     let field = "File for the events";
@@ -215,16 +206,16 @@ fn the_listed_events_are_saved_as_csv() {
 fn a_row_of_events_shows_it_in_the_timeline_and_back() {
     let mut window = window(&hackbench());
     act(&mut window, Action::OpenPane("Events"));
-    let third = rows(&window)[2].clone();
+    let third = table_rows(&window)[2].clone();
     window.get_by_role_and_label(Role::Row, &third).click();
     window.run_steps(3);
     let Some(Item::Event(_)) = window.state().state().selected else {
         panic!("{:?}", window.state().state().selected);
     };
     // The list goes along with what the timeline shows.
-    let late = middle(&window);
+    let late = middle_half(&window);
     act(&mut window, Action::Show(late));
-    assert!(!rows(&window).contains(&third));
+    assert!(!table_rows(&window).contains(&third));
 }
 
 #[test]
@@ -300,13 +291,13 @@ fn c_shows_why_a_thread_waited_as_a_table_and_as_a_path() {
     key(&mut window, Modifiers::NONE, Key::C);
     settle(&mut window);
     assert!(window.query_by_label_contains(" waited ").is_some());
-    assert!(!rows(&window).is_empty());
+    assert!(!table_rows(&window).is_empty());
     assert!(window.state().state().path.len() > 3);
     click_button(&mut window, "Show the wait");
     pictures(&mut window, "wakeup-chain");
     // A hop that is looked at does not begin another chain.
     let path = window.state().state().path.clone();
-    let second = rows(&window)[1].clone();
+    let second = table_rows(&window)[1].clone();
     window.get_by_role_and_label(Role::Row, &second).click();
     window.run_steps(3);
     settle(&mut window);
@@ -319,7 +310,11 @@ fn c_shows_why_a_thread_waited_as_a_table_and_as_a_path() {
 fn latencies_are_listed_by_thread_and_between_any_two_events() {
     let mut window = window(&file("sample-traces/sched-irq.ftrace"));
     act(&mut window, Action::OpenPane("Latency"));
-    assert!(rows(&window).iter().any(|row| row.contains("ksoftirqd")));
+    assert!(
+        table_rows(&window)
+            .iter()
+            .any(|row| row.contains("ksoftirqd"))
+    );
     assert!(
         window
             .query_by_label("Percentiles of wakeup latency")
@@ -339,7 +334,7 @@ fn latencies_are_listed_by_thread_and_between_any_two_events() {
     type_into(&mut window, "Field of the second", "next_pid");
     assert!(window.query_by_label_contains("unmatched: ").is_some());
     window.snapshot("latency-pairs");
-    let longest = rows(&window).first().cloned();
+    let longest = table_rows(&window).first().cloned();
     if let Some(longest) = longest {
         window.get_by_role_and_label(Role::Row, &longest).click();
         window.run_steps(3);
@@ -368,8 +363,12 @@ fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
     type_into(&mut window, "Highlight names", "file");
     window.snapshot("flame-highlight");
     click_button(&mut window, "Top-down");
-    assert!(rows(&window).iter().any(|row| row.starts_with("vfs_read")));
-    let counts = |window: &Window| -> Vec<String> { rows(window) };
+    assert!(
+        table_rows(&window)
+            .iter()
+            .any(|row| row.starts_with("vfs_read"))
+    );
+    let counts = |window: &Window| -> Vec<String> { table_rows(window) };
     let by_total = counts(&window);
     window.get_by_label("Sort by Name").click();
     window.run_steps(3);
@@ -406,7 +405,7 @@ fn counters_share_the_time_of_the_timeline() {
         let plot = canvases.find(|canvas| canvas.rect().top() > below);
         plot.unwrap().rect()
     };
-    let half = middle(&window);
+    let half = middle_half(&window);
     act(&mut window, Action::Show(half));
     let zoomed = window.state().state().span;
     assert_ne!(zoomed, before);
@@ -430,12 +429,12 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
             .query_by_label_contains("Nothing to compare with yet")
             .is_some()
     );
-    let range = middle(&window);
+    let range = middle_half(&window);
     act(&mut window, Action::SelectRange(range));
     assert!(
-        rows(&window)[0].starts_with("read_in, -64.0 %, "),
+        table_rows(&window)[0].starts_with("read_in, -64.0 %, "),
         "{:?}",
-        rows(&window)
+        table_rows(&window)
     );
     let span = window.state().state().trace_span;
     act(&mut window, Action::Mark(Marker::A, span.start));
@@ -445,7 +444,7 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     let shown = |window: &Window| window.query_all_by_label("Percentiles of both").count();
     for (button, first) in [("CPU time", "hackbench, "), ("Thread states", "running, ")] {
         click_button(&mut window, button);
-        let found = rows(&window);
+        let found = table_rows(&window);
         let row = found.iter().find(|row| row.starts_with(first)).unwrap();
         assert!(
             row.matches(" ms").count() + row.matches(" µs").count() > 5,
@@ -464,13 +463,13 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     );
     click_button(&mut window, "Open for comparing");
     assert!(
-        rows(&window)
+        table_rows(&window)
             .iter()
             .any(|row| row.starts_with("pselect6, new, ") && row.contains(", new, 0, 3, "))
     );
     // The curves of both are those of the row that is clicked, and of the first until then.
     assert_eq!(shown(&window), 1);
-    let third = rows(&window)[2].clone();
+    let third = table_rows(&window)[2].clone();
     window.get_by_label(&third).click();
     window.run_steps(2);
     settle(&mut window);
@@ -515,7 +514,7 @@ fn every_pane_copies_what_it_lists() {
 fn facts_marks_processes_and_probes_are_copied_as_text() {
     let mut window = window(&hackbench());
     let span = window.state().state().trace_span;
-    let range = middle(&window);
+    let range = middle_half(&window);
     act(&mut window, Action::MarkBoth(range));
     act(&mut window, Action::AddFlag(span.start));
     act(&mut window, Action::NoteFlag(None));
@@ -568,16 +567,7 @@ fn a_copied_row_has_the_columns_that_are_shown_and_matches_are_exact() {
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     settle(&mut window);
     let place = row_below(&window, "Filter events");
-    window.hover_at(place);
-    window.run_steps(2);
-    for pressed in [true, false] {
-        window.event(egui::Event::PointerButton {
-            pos: place,
-            button: egui::PointerButton::Secondary,
-            pressed,
-            modifiers: egui::Modifiers::NONE,
-        });
-    }
+    right_click(&mut window, place);
     window.run_steps(3);
     let text = copied_by(&mut window, "Copy the row");
     let cells: Vec<&str> = text.trim_end().split('\t').collect();

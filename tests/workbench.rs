@@ -460,16 +460,7 @@ fn a_right_click_offers_what_can_be_done_there() {
         .next_back()
         .unwrap()
         .rect();
-    window.hover_at(label.center());
-    window.run_steps(2);
-    for pressed in [true, false] {
-        window.event(egui::Event::PointerButton {
-            pos: label.center(),
-            button: egui::PointerButton::Secondary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-    }
+    right_click(&mut window, label.center());
     window.run_steps(4);
     window.get_by_label("Pin a note of it").click();
     window.run_steps(4);

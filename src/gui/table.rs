@@ -3,7 +3,6 @@
 //! Only the rows that are seen are drawn. What the rows are is made elsewhere, mostly in the background.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use egui::{Align, Color32, Layout, RichText, Sense, Ui};
@@ -469,14 +468,21 @@ impl DataTable {
             let Some(row) = data.rows.get(at as usize) else {
                 continue;
             };
-            for (at, cell) in row.cells.iter().enumerate() {
-                let tab = if at == 0 { "" } else { "\t" };
-                let _always_fits = write!(text, "{tab}{}", cell.exact());
-            }
-            text.push('\n');
+            push_line(&mut text, &row.cells);
         }
         text
     }
+}
+
+/// Adds a line of these cells to tab-separated text.
+pub fn push_line(text: &mut String, cells: &[Cell]) {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            text.push('\t');
+        }
+        text.push_str(&cell.exact());
+    }
+    text.push('\n');
 }
 
 /// Whether what lies in `area` is to be copied: the pointer is there, and Ctrl+C does not mean a text that is typed.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::Role;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use egui_kittest::{Harness, TestRenderer};
-use threadline::base::Job;
+use threadline::base::{Job, Nanos, TimeSpan};
 use threadline::gui::app::App;
 use threadline::gui::panes::PANES;
 use threadline::gui::soft::Soft;
@@ -126,6 +126,34 @@ pub fn act(window: &mut Window, action: Action) {
 pub fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(3);
+}
+
+/// The middle half of the trace.
+pub fn middle_half(window: &Window) -> TimeSpan {
+    let span = window.state().state().trace_span;
+    let quarter = Nanos(span.duration().0 / 4);
+    TimeSpan::new(span.start + quarter, span.end - quarter)
+}
+
+/// The rows of a table, each by its first cell, from top to bottom.
+pub fn table_rows(window: &Window) -> Vec<String> {
+    let rows = window.query_all_by_role(Role::Row);
+    rows.filter_map(|row| row.accesskit_node().label())
+        .collect()
+}
+
+/// Goes to `place` and clicks the right button there.
+pub fn right_click(window: &mut Window, place: egui::Pos2) {
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton {
+            pos: place,
+            button: egui::PointerButton::Secondary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
+    }
 }
 
 pub fn visible(window: &Window) -> i64 {

@@ -90,6 +90,11 @@ mod tests {
     use super::super::To;
     use super::*;
 
+    fn shown(changes: &[Change]) -> Vec<(i64, ThreadState, u32)> {
+        let show = |row: &Change| (row.time, row.to.state(), row.to.partner());
+        changes.iter().map(show).collect()
+    }
+
     fn change(time: i64, to: To) -> Change {
         Change {
             time,
@@ -115,12 +120,8 @@ mod tests {
         ];
         changes.push(change(80, To::new(ThreadState::Unknown, To::NOBODY)));
         assert_eq!(keep_states(&mut changes), 80);
-        let rows: Vec<_> = changes
-            .iter()
-            .map(|row| (row.time, row.to.state(), row.to.partner()))
-            .collect();
         assert_eq!(
-            rows,
+            shown(&changes),
             vec![
                 (9, Runnable, u32::MAX),
                 (10, Running, 1),
@@ -143,12 +144,8 @@ mod tests {
             change(30, To::new(Running, 1)),
         ];
         assert_eq!(keep_states(&mut changes), i64::MAX);
-        let rows: Vec<_> = changes
-            .iter()
-            .map(|row| (row.time, row.to.state(), row.to.partner()))
-            .collect();
         assert_eq!(
-            rows,
+            shown(&changes),
             vec![(10, Running, 1), (20, Unknown, u32::MAX), (30, Running, 1)]
         );
     }

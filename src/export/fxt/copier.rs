@@ -82,6 +82,24 @@ struct Exchange<'x, 'a> {
     shift: i64,
 }
 
+impl<'x, 'a> Exchange<'x, 'a> {
+    #[inline]
+    fn new(
+        indices: &'x mut Indices,
+        (source, copy): (&'x FxtSource<'a>, &Copy),
+        fixed: &'x FixedTables,
+        shift: i64,
+    ) -> Exchange<'x, 'a> {
+        Exchange {
+            at: indices.at(source, copy.place),
+            indices,
+            source,
+            fixed,
+            shift,
+        }
+    }
+}
+
 impl Exchange<'_, '_> {
     #[inline]
     fn ticks(&self, time: i64) -> u64 {
@@ -272,13 +290,8 @@ impl<'a> Encoder<'a, '_> {
         }
         let words = out.get_mut(start..).unwrap_or_default();
         let indices = &mut self.source_names.indices;
-        let mut exchange = Exchange {
-            at: indices.at(fxt, copy.place),
-            indices,
-            source: fxt,
-            fixed: self.records.fixed,
-            shift: self.source.shift,
-        };
+        let (fixed, shift) = (self.records.fixed, self.source.shift);
+        let mut exchange = Exchange::new(indices, (fxt, copy), fixed, shift);
         let words = Bytes(words.as_chunks_mut().0);
         let count = exchange.event((header, words), copy.time, (event_type, thread));
         out.truncate(count.map_or(start, |count| start + count * 8));
@@ -308,13 +321,8 @@ impl<'a> Encoder<'a, '_> {
             out.extend_from_slice(record);
             let words = out.get_mut(start..).unwrap_or_default();
             let indices = &mut self.source_names.indices;
-            let mut exchange = Exchange {
-                at: indices.at(fxt, copy.place),
-                indices,
-                source: fxt,
-                fixed: self.records.fixed,
-                shift: self.source.shift,
-            };
+            let (fixed, shift) = (self.records.fixed, self.source.shift);
+            let mut exchange = Exchange::new(indices, (fxt, copy), fixed, shift);
             let words = Bytes(words.as_chunks_mut().0);
             count = exchange.scheduling((header, words), copy.time, head_words);
         }

@@ -1,8 +1,8 @@
 //! The critical chain and the programs of a build as tab-separated text: times in ns of the trace's clock.
 
-use super::copied::{push_line, push_texts};
+use super::copied::push_texts;
 use crate::base::{Cancelled, Job};
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::query::build_chain::{Because, ChainStep};
 use crate::query::process_times::{first_arguments_of, program_of};
 use crate::query::programs::ProgramTotal;

@@ -2,7 +2,7 @@
 
 use crate::base::{Cancelled, Job};
 use crate::gui::asked::Asked;
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::view::Action;
 
 /// At most so many rows are copied: what is longer is saved by a command (`threadline help`).
@@ -13,17 +13,6 @@ pub fn copy_button(ui: &mut egui::Ui) -> bool {
     ui.button("Copy")
         .on_hover_text("Copy what is listed as tab-separated text, at most 100 000 rows")
         .clicked()
-}
-
-/// Adds a line of these cells.
-pub fn push_line(text: &mut String, cells: &[Cell]) {
-    for (at, cell) in cells.iter().enumerate() {
-        if at > 0 {
-            text.push('\t');
-        }
-        text.push_str(&cell.exact());
-    }
-    text.push('\n');
 }
 
 /// Adds a line of texts.

@@ -1,8 +1,8 @@
 //! The lists of the Files pane as tab-separated text: times in ns of the trace's clock.
 
-use super::copied::{MOST_COPIED, push_line, push_texts};
+use super::copied::{MOST_COPIED, push_texts};
 use crate::base::{Cancelled, Job};
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::query::files::{FileList, Relative};
 use crate::query::process_times::program_of;
 use crate::trace::{FileId, ProcessId, Trace};

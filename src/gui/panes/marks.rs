@@ -2,10 +2,10 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::copied::{copy_button, push_line};
+use super::copied::copy_button;
 use crate::gui::keys::shortcut;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::view::{Action, Flagging, Marker, ruler};
 
 /// Makes the pane.

@@ -3,11 +3,11 @@
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use super::copied::{Copying, MOST_COPIED, copy_button, push_line, push_texts};
+use super::copied::{Copying, MOST_COPIED, copy_button, push_texts};
 use crate::base::{Cancelled, Job, Nanos};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::shortened;
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::query::search::{Found, Hit};

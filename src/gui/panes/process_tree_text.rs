@@ -1,9 +1,9 @@
 //! The rows of the process tree as tab-separated text: times in ns, names as deep as they lie.
 
-use super::copied::{MOST_COPIED, push_line, push_texts};
+use super::copied::{MOST_COPIED, push_texts};
 use crate::base::signals::exit_text;
 use crate::base::{Cancelled, Job};
-use crate::gui::table::Cell;
+use crate::gui::table::{Cell, push_line};
 use crate::query::process_rows::TreeRow;
 use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
 use crate::trace::Trace;

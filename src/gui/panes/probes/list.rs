@@ -6,8 +6,8 @@ use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::gui::pane::Scene;
-use crate::gui::panes::copied::{push_line, push_texts};
-use crate::gui::table::Cell;
+use crate::gui::panes::copied::push_texts;
+use crate::gui::table::{Cell, push_line};
 use crate::query::probes::{ProbeRow, ProbeTable};
 
 const TITLES: [&str; 9] = [
