@@ -49,8 +49,9 @@ fn load() -> LoadedTrace {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn reading(bencher: Bencher) {
     let job = Job::default();
-    let (reader, _) =
+    let opened =
         open_reader_only(&FILE, Reading::default(), &job).expect("a recording that can be read");
+    let reader = opened.reader;
     let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
     let read = |part| {
         let columns = reader.read_part(part, &job);

@@ -55,8 +55,9 @@ fn main() {
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn bulk_pass(bencher: Bencher) {
     let job = Job::default();
-    let (reader, _) =
+    let opened =
         open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
+    let reader = opened.reader;
     let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))
@@ -100,8 +101,9 @@ fn describe_events(bencher: Bencher) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn report(bencher: Bencher) {
     let job = Job::default();
-    let (reader, _) =
+    let opened =
         open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
+    let reader = opened.reader;
     let Some(tool) = reader.report() else { return };
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))

@@ -5,8 +5,13 @@
     reason = "a test may panic and print"
 )]
 
+#[path = "support/certain.rs"]
+mod certain;
+
 use std::collections::HashMap;
 use std::path::Path;
+
+use certain::{certain, length};
 
 use threadline::base::{Job, StringId, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
@@ -17,8 +22,8 @@ use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What,
 use threadline::query::durations::durations;
 use threadline::query::flame::{Roots, of_slices};
 use threadline::trace::{
-    CounterTrackId, CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
-    TrackKind,
+    CounterTrackId, CpuId, EventId, RunId, SliceId, SliceKind, SliceKinds, StateId, ThreadId,
+    ThreadState, Trace, TrackId, TrackKind,
 };
 
 fn sample(name: &str) -> LoadedTrace {
@@ -51,6 +56,20 @@ impl Dice {
 struct Plain {
     lengths: Vec<i64>,
     own: i128,
+    /// How long each that never ended certainly lasted.
+    unfinished: Vec<i64>,
+}
+
+/// What a group is told by: slices of different kinds are never in one.
+fn label_of(group: &Group, trace: &Trace) -> String {
+    let kind = group.key.kind.map_or("", SliceKind::word);
+    format!("{} {kind}", group.key.label(trace))
+}
+
+/// The word for the kind of a slice.
+fn kind_of(trace: &Trace, kinds: &SliceKinds, id: u32) -> &'static str {
+    let label = trace.slices.get(SliceId(id)).label;
+    kinds.present()[kinds.number(label.0) as usize].word()
 }
 
 fn percentile(sorted: &[i64], percent: usize) -> i64 {
@@ -59,13 +78,11 @@ fn percentile(sorted: &[i64], percent: usize) -> i64 {
 
 fn check(found: &[Group], trace: &Trace, mut plain: HashMap<String, Plain>) {
     assert_eq!(found.len(), plain.len());
-    assert!(
-        found
-            .windows(2)
-            .all(|pair| pair[0].sum_ns >= pair[1].sum_ns)
-    );
+    assert!(found.windows(2).all(
+        |pair| pair[0].sum_ns + pair[0].unfinished_ns >= pair[1].sum_ns + pair[1].unfinished_ns
+    ));
     for group in found {
-        let label = group.key.label(trace);
+        let label = label_of(group, trace);
         let expected = plain.get_mut(&label).unwrap_or_else(|| panic!("{label}"));
         expected.lengths.sort_unstable();
         let lengths = &expected.lengths;
@@ -76,6 +93,17 @@ fn check(found: &[Group], trace: &Trace, mut plain: HashMap<String, Plain>) {
             "{label}"
         );
         assert_eq!(group.own_ns, expected.own, "{label}");
+        let unfinished = &expected.unfinished;
+        assert_eq!(group.unfinished, unfinished.len() as u64, "{label}");
+        let at_least = unfinished.iter().map(|&it| i128::from(it)).sum();
+        assert_eq!(group.unfinished_ns, at_least, "{label}");
+        if lengths.is_empty() {
+            assert!(group.unfinished > 0, "{label}");
+            assert_eq!((group.min_ns, group.max_ns, group.mean_ns()), (0, 0, 0));
+            assert_eq!((group.p50_ns, group.p95_ns, group.p99_ns), (0, 0, 0));
+            assert_eq!(group.longest, None);
+            continue;
+        }
         assert_eq!(
             (group.min_ns, group.max_ns),
             (lengths[0], lengths[lengths.len() - 1])
@@ -84,10 +112,7 @@ fn check(found: &[Group], trace: &Trace, mut plain: HashMap<String, Plain>) {
         assert_eq!(group.p95_ns, percentile(lengths, 95), "{label}");
         assert_eq!(group.p99_ns, percentile(lengths, 99), "{label}");
         if let Some(id) = group.longest {
-            assert_eq!(
-                Item::Slice(id).span(trace).unwrap().duration().0,
-                group.max_ns
-            );
+            assert_eq!(length(trace, id), group.max_ns);
         }
     }
 }
@@ -99,6 +124,7 @@ fn meets(span: TimeSpan, area: TimeSpan) -> bool {
 #[test]
 fn slices_add_up_as_in_a_plain_scan() {
     let mut dice = Dice(1);
+    let mut open = 0;
     for name in [
         "sched-irq-syscalls.dat",
         "function-graph.dat",
@@ -106,6 +132,7 @@ fn slices_add_up_as_in_a_plain_scan() {
     ] {
         let loaded = sample(name);
         let trace = loaded.trace.as_ref();
+        let kinds = SliceKinds::new(trace);
         let mut areas = vec![Area::all()];
         for _ in 0..6 {
             let mut area = Area::of(dice.span(trace));
@@ -118,12 +145,15 @@ fn slices_add_up_as_in_a_plain_scan() {
         for area in areas {
             let mut own: HashMap<u32, i64> = HashMap::new();
             for id in 0..trace.slices.len() as u32 {
-                let length = Item::Slice(SliceId(id)).span(trace).unwrap().duration().0;
+                let length = length(trace, SliceId(id));
                 *own.entry(id).or_default() += length;
                 if let Some(parent) = trace.slices.get(SliceId(id)).parent {
-                    *own.entry(parent.0).or_default() -= length;
+                    // Of what never ended only what is certain is not its parent's own.
+                    let inside = certain(trace, SliceId(id)).unwrap_or(length);
+                    *own.entry(parent.0).or_default() -= inside;
                 }
             }
+            let all = area.span == Area::all().span;
             let mut by_name: HashMap<String, Plain> = HashMap::new();
             let mut by_thread: HashMap<String, Plain> = HashMap::new();
             for id in 0..trace.slices.len() as u32 {
@@ -139,29 +169,35 @@ fn slices_add_up_as_in_a_plain_scan() {
                     continue;
                 }
                 let label = trace.slices.label(SliceId(id));
-                let mut lists = vec![(&mut by_name, trace.text(label.name).into_owned())];
+                let kind = kind_of(trace, &kinds, id);
+                let name = format!("{} {kind}", trace.text(label.name));
+                let mut lists = vec![(&mut by_name, name)];
                 if let Some(thread) = item.thread(trace) {
-                    let name =
-                        format!("{} {}", trace.thread_name(thread), trace.thread(thread).tid);
-                    lists.push((&mut by_thread, name));
+                    let (name, tid) = (trace.thread_name(thread), trace.thread(thread).tid);
+                    lists.push((&mut by_thread, format!("{name} {tid} {kind}")));
                 }
                 for (list, label) in lists {
                     let entry = list.entry(label).or_default();
-                    entry.lengths.push(span.duration().0);
+                    if let Some(length) = certain(trace, SliceId(id)) {
+                        entry.unfinished.push(length);
+                        open += u32::from(all);
+                        continue;
+                    }
+                    entry.lengths.push(length(trace, SliceId(id)));
                     entry.own += i128::from(own[&id]);
                 }
             }
             let names: Vec<Group> =
                 groups(trace, &area, What::Slices, GroupBy::Name, &Job::default()).unwrap();
             let labels: std::collections::HashSet<String> =
-                names.iter().map(|group| group.key.label(trace)).collect();
+                names.iter().map(|group| label_of(group, trace)).collect();
             if labels.len() == names.len() {
                 check(&names, trace, by_name);
             }
             let threads =
                 groups(trace, &area, What::Slices, GroupBy::Thread, &Job::default()).unwrap();
             let labels: std::collections::HashSet<String> =
-                threads.iter().map(|group| group.key.label(trace)).collect();
+                threads.iter().map(|group| label_of(group, trace)).collect();
             if labels.len() == threads.len()
                 && trace
                     .tracks
@@ -172,6 +208,7 @@ fn slices_add_up_as_in_a_plain_scan() {
             }
         }
     }
+    assert!(open > 5, "{open} were open");
 }
 
 #[test]
@@ -189,7 +226,7 @@ fn states_and_runs_count_what_lies_inside() {
             }
             let length = span.intersection(area.span).duration().0;
             let word = trace.states.states[id as usize].word();
-            let entry = states.entry(word.to_owned()).or_default();
+            let entry = states.entry(format!("{word} ")).or_default();
             entry.lengths.push(length);
             entry.own += i128::from(length);
         }
@@ -212,7 +249,7 @@ fn states_and_runs_count_what_lies_inside() {
         let thread = ThreadId(dice.below(trace.threads.len() as i64) as u32);
         let one = Area {
             lanes: Lanes::Of(vec![Lane::States(thread)]),
-            span: area.span,
+            ..Area::of(area.span)
         };
         let found = groups(trace, &one, What::States, GroupBy::Thread, &Job::default()).unwrap();
         assert!(found.iter().all(|group| group.key.thread == Some(thread)));
@@ -252,9 +289,15 @@ fn a_drag_is_followed_to_the_same_sums() {
             let exact = groups(trace, &Area::of(span), what, by, &Job::default()).unwrap();
             let about = live.groups();
             let sums = |list: &[Group]| {
-                let sums = list
-                    .iter()
-                    .map(|it| (it.key.label(trace), it.count, it.sum_ns, it.own_ns));
+                let sums = list.iter().map(|it| {
+                    (
+                        label_of(it, trace),
+                        it.count,
+                        it.sum_ns,
+                        it.own_ns,
+                        it.unfinished_ns,
+                    )
+                });
                 let mut sums: Vec<_> = sums.collect();
                 sums.sort();
                 sums
@@ -363,6 +406,7 @@ fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
     for name in ["sched-irq-syscalls.dat", "kprobe-hackbench.dat"] {
         let loaded = sample(name);
         let trace = loaded.trace.as_ref();
+        let kinds = SliceKinds::new(trace);
         let cpus: Vec<CpuId> = (0..trace.cpus.len() as u32).map(CpuId).collect();
         let mut parted = 0;
         for step in 0..8 {
@@ -376,7 +420,7 @@ fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
             };
             let area = Area {
                 lanes: Lanes::Of(chosen.iter().map(|cpu| Lane::OnCpu(*cpu)).collect()),
-                span,
+                ..Area::of(span)
             };
             let times = times_on(trace, &chosen, span);
             let own = own_times(trace, &times);
@@ -385,6 +429,10 @@ fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
             for (&id, &length) in &times {
                 let label = trace.slices.label(SliceId(id));
                 let entry = by_name.entry((label.name, label.category)).or_default();
+                if trace.slices.get(SliceId(id)).end.is_none() {
+                    entry.unfinished.push(length);
+                    continue;
+                }
                 entry.lengths.push(length);
                 entry.own += i128::from(own[&id]);
                 let whole = Item::Slice(SliceId(id)).span(trace).unwrap().duration().0;
@@ -401,6 +449,12 @@ fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
                 let lengths = &plain.lengths;
                 assert_eq!(group.count, lengths.len() as u64);
                 assert_eq!((group.own_ns, group.inside_ns), (plain.own, group.sum_ns));
+                assert_eq!(group.unfinished, plain.unfinished.len() as u64);
+                assert_eq!(one.unfinished().len(), plain.unfinished.len());
+                assert_eq!(one.unfinished_ns(), group.unfinished_ns);
+                if lengths.is_empty() {
+                    continue;
+                }
                 assert_eq!(group.sum_ns, lengths.iter().map(|&it| i128::from(it)).sum());
                 assert_eq!(group.p50_ns, percentile(lengths, 50));
                 assert_eq!(group.p99_ns, percentile(lengths, 99));
@@ -418,11 +472,27 @@ fn a_cpu_counts_slices_of_threads_once_with_the_time_that_they_ran_there() {
             let of_flame: HashMap<String, (u64, i128)> = of_flame
                 .map(|it| (it.name, (it.count, i128::from(it.own))))
                 .collect();
-            assert_eq!(of_flame, expected, "{name} {step}");
+            // A graph contains what was seen of slices that never ended.
+            let all_ended = found.iter().all(|group| group.unfinished == 0);
+            let counts = |it: &HashMap<String, (u64, i128)>| {
+                let mut counts: Vec<_> = it.iter().map(|it| (it.0.clone(), it.1.0)).collect();
+                counts.sort();
+                counts
+            };
+            assert_eq!(counts(&of_flame), counts(&expected), "{name} {step}");
+            if all_ended {
+                assert_eq!(of_flame, expected, "{name} {step}");
+            }
             // Each CPU by itself: a slice that moved counts on both.
             let found = groups(trace, &area, What::Slices, GroupBy::Cpu, &job).unwrap();
             for group in &found {
-                let times = times_on(trace, &[group.key.cpu.unwrap()], span);
+                let mut times = times_on(trace, &[group.key.cpu.unwrap()], span);
+                times.retain(|&id, _| group.key.kind.unwrap().word() == kind_of(trace, &kinds, id));
+                let open = times
+                    .keys()
+                    .filter(|id| trace.slices.get(SliceId(**id)).end.is_none());
+                assert_eq!(group.unfinished, open.count() as u64);
+                times.retain(|id, _| trace.slices.get(SliceId(*id)).end.is_some());
                 assert_eq!(group.count, times.len() as u64);
                 let sum: i64 = times.values().sum();
                 assert_eq!(group.sum_ns, i128::from(sum));
@@ -459,12 +529,14 @@ fn what_is_chosen_whole_does_not_count_once_more_on_a_cpu() {
     for what in [What::Slices, What::Runs] {
         let found = groups(trace, &area, what, GroupBy::Thread, &job).unwrap();
         for group in found {
+            let kind = group.key.kind;
             let thread = group.key.thread.unwrap();
             let both = Area {
                 lanes: Lanes::Both {
                     threads: vec![thread],
                     cpus: vec![CpuId(0)],
                 },
+                kind,
                 ..Area::all()
             };
             let alone = groups(trace, &both, what, GroupBy::Thread, &job).unwrap();

@@ -33,12 +33,22 @@ fn choose(window: &mut Window, keys: Vec<RowKey>) -> TimeSpan {
     range
 }
 
+/// Has the Selection pane add up slices: it begins with runs where a CPU is selected.
+fn add_up_slices(window: &mut Window) {
+    act(window, Action::OpenPane("Selection"));
+    settle(window);
+    let buttons = window.query_all_by_role_and_label(Role::Button, "Slices");
+    let lowest = buttons.max_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
+    lowest.unwrap().click();
+    settle(window);
+}
+
 /// A CPU on which many slices of threads ran.
 fn busy_cpu(trace: &Trace, span: TimeSpan) -> (CpuId, u32) {
     let count = |cpu: &CpuId| -> u64 {
         let area = Area {
             lanes: Lanes::Of(vec![Lane::OnCpu(*cpu)]),
-            span,
+            ..Area::of(span)
         };
         let job = Job::default();
         let found = groups(trace, &area, What::Slices, GroupBy::Cpu, &job).unwrap();
@@ -66,6 +76,7 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
         ruler::grouped(expected[0].count as i64)
     );
     let words = format!(", CPU {number}");
+    add_up_slices(&mut window);
     for pane in ["Selection", "Durations"] {
         act(&mut window, Action::OpenPane(pane));
         let found = table_rows(&window);
@@ -91,8 +102,9 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
 #[test]
 fn a_drag_over_a_cpu_shows_sums_with_the_words_for_what_they_are_of() {
     let mut window = scheduling();
-    act(&mut window, Action::OpenPane("Selection"));
     let (_, number) = busy_cpu(&trace(&window), middle_half(&window));
+    choose(&mut window, vec![RowKey::Cpu(number)]);
+    add_up_slices(&mut window);
     let row = window
         .query_all_by_label_contains(&format!("CPU {number}"))
         .map(|node| node.rect())

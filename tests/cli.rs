@@ -5,31 +5,18 @@
     reason = "a test may panic and print"
 )]
 
+#[path = "support/program.rs"]
+mod program;
+
+use program::{run, stdout};
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 fn sample(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("sample-traces")
         .join(name)
-}
-
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_threadline"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn stdout(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
 }
 
 fn path(name: &str) -> String {

@@ -228,7 +228,7 @@ fn keys_are_for_the_tabs_that_were_pressed_last() {
     assert!(!dock(&window).panes().contains(&"Details"));
     // The key is said where one looks for it.
     key(&mut window, Modifiers::NONE, Key::Questionmark);
-    window.get_by_label("Window").click();
+    window.get_by_label_contains(" · Window").click();
     window.run_steps(3);
     for keys in ["Ctrl+Tab\nCtrl+Page Down", "Ctrl+W", "F6"] {
         assert!(window.query_by_label(keys).is_some(), "{keys}");

@@ -4,7 +4,7 @@
 
 use threadline::base::strings::exact_bytes;
 use threadline::base::{Job, Location};
-use threadline::export::rows::RowFormat;
+use threadline::export::rows::{Formulas, RowFormat};
 use threadline::export::{self, Chosen, Overwrite, Selection, tables};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::process_times::ProcessTimes;
@@ -177,7 +177,7 @@ fn names_that_are_no_text_are_shown_with_escapes_and_exported_exactly() {
         };
         let written = |format| String::from_utf8(write(format)).unwrap();
         assert!(
-            written(RowFormat::Csv).contains("src/\\xe4\\xff.c"),
+            written(RowFormat::Csv(Formulas::Kept)).contains("src/\\xe4\\xff.c"),
             "{table}"
         );
         for format in [RowFormat::Tsv, RowFormat::Json] {

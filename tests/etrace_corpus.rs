@@ -574,8 +574,10 @@ fn runs_are_what_lines_prove() {
             let range = runs.of_cpu[cpu as usize].clone();
             let starts = &runs.starts[range.start as usize..range.end as usize];
             let after = starts.partition_point(|start| *start <= time);
-            let at = range.start as usize + after.saturating_sub(1);
-            runs.starts[at] <= time && time < runs.ends[at] && runs.threads[at] == thread
+            // A run reaches from its first line to its last, which may be at one time with the next one's first.
+            let before = (range.start as usize..range.start as usize + after).rev();
+            let mut meeting = before.take_while(|&at| runs.ends[at] >= time);
+            meeting.any(|at| runs.threads[at] == thread)
         };
         for id in events(&loaded) {
             let event = loaded.trace.events.get(id);

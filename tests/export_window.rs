@@ -121,6 +121,32 @@ fn the_tracks_of_a_selected_area_are_what_is_exported() {
 }
 
 #[test]
+fn a_selected_cpu_beside_a_thread_is_exported_with_all_that_ran_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.fxt");
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let rows = window.state().state().rows.all();
+    let key_of = |title: &str| rows.iter().find(|row| &*row.title == title).unwrap().key;
+    let keys = vec![key_of("CPU 0"), key_of("mix.sh")];
+    let range = middle(&window);
+    act(&mut window, Action::SelectArea(range, keys));
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    name_the_file(&mut window, &path);
+    click(&mut window, "Export");
+    settle(&mut window);
+    assert!(says(&window, "Wrote "));
+    let part = load::open(&path, &Job::default()).unwrap().trace;
+    let count = |trace: &threadline::trace::Trace| {
+        let cpu = trace.cpus.iter().position(|cpu| cpu.number == 0).unwrap();
+        let on_cpu = trace.runs.on(threadline::trace::CpuId(cpu as u32));
+        trace.runs.overlapping(on_cpu, range).len()
+    };
+    assert!(count(&trace) > 20);
+    assert_eq!(count(&part), count(&trace));
+}
+
+#[test]
 fn cpus_of_several_files_are_told_apart() {
     let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
     act(&mut window, Action::Add(vec![hackbench()]));

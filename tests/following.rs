@@ -165,7 +165,7 @@ fn a_stream_is_followed_until_it_ends() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut window = empty_window();
     let ctx = window.ctx.clone();
-    let spool = Spool::of(reader, || ()).unwrap();
+    let spool = Spool::of(reader, Reading::default(), || ()).unwrap();
     window
         .state_mut()
         .follow_stream(&ctx, spool, Reading::default());
@@ -193,7 +193,7 @@ fn a_stream_that_is_no_trace_is_told_at_its_end() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut window = empty_window();
     let ctx = window.ctx.clone();
-    let spool = Spool::of(reader, || ()).unwrap();
+    let spool = Spool::of(reader, Reading::default(), || ()).unwrap();
     window
         .state_mut()
         .follow_stream(&ctx, spool, Reading::default());
@@ -221,7 +221,7 @@ fn a_binary_trace_that_comes_in_a_stream_is_whole_at_its_end() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut window = empty_window();
     let ctx = window.ctx.clone();
-    let spool = Spool::of(reader, || ()).unwrap();
+    let spool = Spool::of(reader, Reading::default(), || ()).unwrap();
     window
         .state_mut()
         .follow_stream(&ctx, spool, Reading::default());
@@ -243,4 +243,25 @@ fn a_binary_trace_that_comes_in_a_stream_is_whole_at_its_end() {
         rows.map(|row| row.code).collect::<Vec<_>>()
     };
     assert_eq!(codes(&shown), codes(&whole.trace));
+}
+
+#[test]
+fn a_file_that_is_cut_short_while_it_is_shown_is_told_and_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.ftrace");
+    std::fs::write(&path, lines(0, 40_000)).unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() > 1 << 20);
+    let mut window = window(&path);
+    assert_eq!(window.state().notice(), None);
+    std::fs::write(&path, lines(0, 100)).unwrap();
+    let told = Instant::now();
+    while window.state().notice().is_none() {
+        assert!(told.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+        window.run_steps(1);
+    }
+    let notice = window.state().notice().unwrap();
+    assert!(notice.starts_with("The file was cut short"), "{notice}");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
+    wait_for(&mut window, 100);
 }

@@ -337,6 +337,22 @@ fn a_call_whose_entry_was_lost_is_as_long_as_its_return_says() {
             "12300 500 1 rw_verify \\N CPU 0",
         ]
     );
+    // What is still open in it when it returns ended at an unknown time.
+    let text = Text::new(
+        "lost-return",
+        "# tracer: function_graph\n#\n\
+         \x200)               |    inner() {\n\
+         \x200)   5.000 us    |  } /* outer */\n\
+         \x200)   1.000 us    |  next();\n",
+    );
+    assert_eq!(
+        slices(&text),
+        [
+            "0 \\N 1 inner \\N CPU 0",
+            "0 5000 0 outer \\N CPU 0",
+            "5000 1000 0 next \\N CPU 0",
+        ]
+    );
     // With times and tasks: from the time of the return back.
     let text = Text::new(
         "lost-entry-times",
@@ -422,22 +438,48 @@ fn a_graph_of_functions_as_text_is_that_of_the_binary_recording() {
     let Some(folder) = corpus() else { return };
     // v7-zstd-fgraph has lost events: where text does not name a return, nobody knows whose it is.
     for name in ["v6-fgraph", "be-v6-fgraph"] {
-        // trace-cmd says how long a function ran; in the binary file its entry and return lie further apart: ends
-        // are not compared. Idle threads are told by their CPU.
-        let rows = |path: &Path| -> Vec<String> {
+        // Both say how long a function ran. When exactly, only the binary file does: the text has the times of the events,
+        // which are written a little later. Idle threads are told by their CPU.
+        let rows = |path: &Path| -> BTreeMap<String, Vec<[String; 4]>> {
             let table = run("table", &["slices"], path);
-            let rows = table.lines().skip(1).map(|line| {
+            let mut tracks: BTreeMap<String, Vec<[String; 4]>> = BTreeMap::new();
+            for line in table.lines().skip(1) {
                 let cells: Vec<&str> = line.split('\t').collect();
-                [9, 0, 3].map(|at| cells[at]).join(" ")
-            });
-            let mut rows: Vec<String> = rows.collect();
-            rows.sort();
-            rows
+                let row = [3, 2, 1, 0].map(|at| cells[at].to_owned());
+                tracks.entry(cells[9].to_owned()).or_default().push(row);
+            }
+            tracks
         };
-        let binary = rows(&folder.join(format!("{name}.dat")));
-        let text = rows(&folder.join(format!("{name}.report.txt.zst")));
-        assert_eq!(binary, text, "{name}");
-        assert!(binary.len() > 1000, "{name}");
+        let mut binary = rows(&folder.join(format!("{name}.dat")));
+        let mut text = rows(&folder.join(format!("{name}.report.txt.zst")));
+        // Before the end of one thread an interrupt came between a return and its event. Only the binary file says that it
+        // came after the call; so what follows lies elsewhere in the text. Names and lengths are the same.
+        if name == "v6-fgraph" {
+            let calls = |tracks: &mut BTreeMap<String, Vec<[String; 4]>>| {
+                let rows = tracks.remove("sleep").unwrap().into_iter();
+                let mut calls: Vec<_> = rows.map(|[name, _, length, _]| (name, length)).collect();
+                calls.sort();
+                calls
+            };
+            assert_eq!(calls(&mut binary), calls(&mut text));
+        }
+        let without_start = |tracks: &BTreeMap<String, Vec<[String; 4]>>| {
+            let rows = tracks.iter().flat_map(|(track, rows)| {
+                let rows = rows.iter();
+                rows.map(move |[name, depth, length, _]| format!("{track} {name} {depth} {length}"))
+            });
+            rows.collect::<Vec<String>>()
+        };
+        assert_eq!(without_start(&binary), without_start(&text), "{name}");
+        let starts = |tracks: &BTreeMap<String, Vec<[String; 4]>>| -> Vec<i64> {
+            let rows = tracks.values().flatten();
+            rows.map(|row| row[3].parse().unwrap()).collect()
+        };
+        let binary = starts(&binary);
+        for (ours, theirs) in binary.iter().zip(starts(&text)) {
+            assert!((ours - theirs).abs() < 20_000, "{name} {ours} {theirs}");
+        }
+        assert!(binary.len() > 500, "{name}");
     }
 }
 

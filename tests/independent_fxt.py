@@ -25,6 +25,7 @@ except ImportError:
     sys.exit(77)
 
 IDLE_WEIGHT = -(2**31)
+LOSS = ("threadline", "lost events")
 AGREES, DIFFERS, UNREADABLE = range(3)
 
 
@@ -74,6 +75,9 @@ def independent_counts(path):
     samples = runs = 0
     for provider in result.records_by_provider.values():
         for record in provider.records:
+            # What only describes a loss is no instant.
+            if isinstance(record, models.InstantEventRecord) and (record.category, record.name) == LOSS:
+                continue
             kinds[type(record)] += 1
             if isinstance(record, models.CounterEventRecord):
                 samples += len(record.args)

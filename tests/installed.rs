@@ -1,8 +1,11 @@
 //! What is installed beside the program: the files in `assets/` say what the program says of itself.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "support/program.rs"]
+mod program;
+
+use program::stdout;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What the program makes, and where the Debian package takes it from.
 const GENERATED: &[(&str, &str)] = &[
@@ -16,25 +19,12 @@ fn assets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets")
 }
 
-fn run(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_threadline"))
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// `UPDATE_ASSETS=1 cargo test --test installed` writes them anew. Without the window there are fewer commands.
 #[test]
 #[cfg(feature = "gui")]
 fn completions_and_manual_page_are_those_of_the_table_of_commands() {
     for (name, file) in GENERATED {
-        let made = run(&["install", "--print", name]);
+        let made = stdout(&["install", "--print", name]);
         let path = assets().join(file);
         if std::env::var_os("UPDATE_ASSETS").is_some() {
             std::fs::write(&path, &made).unwrap();
@@ -51,7 +41,7 @@ fn completions_and_manual_page_are_those_of_the_table_of_commands() {
 fn every_file_is_put_under_the_prefix_and_taken_away_again() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().to_string_lossy().into_owned();
-    let wrote = run(&["install", "--prefix", &prefix]);
+    let wrote = stdout(&["install", "--prefix", &prefix]);
     let files: Vec<&str> = wrote
         .lines()
         .map(|line| line.strip_prefix("wrote ").unwrap())
@@ -82,7 +72,7 @@ fn every_file_is_put_under_the_prefix_and_taken_away_again() {
             "{name}"
         );
     }
-    run(&["install", "--prefix", &prefix, "--remove"]);
+    stdout(&["install", "--prefix", &prefix, "--remove"]);
     assert!(files.iter().all(|file| !Path::new(file).exists()));
 }
 

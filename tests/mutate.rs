@@ -14,6 +14,9 @@ use threadline::formats::{EventRef, FORMATS, Format, Input, Sniff};
 /// How long all mutations of all files may take together; what is left then is skipped.
 const TIME: Duration = Duration::from_secs(20);
 
+/// Longer than this for one small file is a find.
+const HANG: Duration = Duration::from_secs(20);
+
 fn files(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -112,6 +115,12 @@ fn format_of(bytes: &[u8]) -> Option<&'static Format> {
 struct Random(u64);
 
 impl Random {
+    /// What the mutation of this number draws from.
+    fn of(number: u64) -> Random {
+        let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Random(mixed ^ (mixed >> 29) ^ 0x5eed_0001_2357_1113)
+    }
+
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -183,25 +192,87 @@ fn broken_files_end_in_an_error_or_a_diagnostic() {
     }
 }
 
+/// The files that are mutated, small ones first.
+fn originals() -> Vec<(PathBuf, Vec<u8>)> {
+    let folders = ["golden", "broken", "cases"];
+    let paths = folders.iter().flat_map(|folder| files(folder));
+    let paths = paths.filter(|path| path.extension().is_none_or(|ending| ending != "zst"));
+    let mut all: Vec<(PathBuf, Vec<u8>)> = paths
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    all.sort_by_key(|(_, bytes)| bytes.len());
+    all
+}
+
 #[test]
 fn mutated_files_do_no_harm() {
     let start = Instant::now();
-    let mut random = Random(0x5eed_0001_2357_1113);
-    let all: Vec<(PathBuf, Vec<u8>)> = files("golden")
-        .into_iter()
-        .chain(files("broken"))
-        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
-        .collect();
-    for round in 0..12 {
-        for (path, bytes) in &all {
-            if start.elapsed() > TIME {
-                eprintln!("stopped in round {round} after {TIME:?}");
+    let all = originals();
+    for number in 0..12 * all.len() {
+        if start.elapsed() > TIME {
+            eprintln!("stopped after {number} mutations, {TIME:?}");
+            return;
+        }
+        let (path, bytes) = &all[number % all.len()];
+        let mutated = Random::of(number as u64).mutate(bytes);
+        let name = format!("{} mutation {number}", path.display());
+        for format in FORMATS {
+            exercise(format, &mutated, &name);
+        }
+    }
+}
+
+/// Up to which size files are taken in this round: the large ones in few of them.
+fn reach_of(round: u64) -> usize {
+    match round {
+        round if round % 1024 == 1023 => usize::MAX,
+        round if round % 64 == 63 => 64 << 10,
+        round if round % 8 == 7 => 16 << 10,
+        _ => 4 << 10,
+    }
+}
+
+/// `THREADLINE_MUTATIONS=1000000`: so many; `5000+100`: 100 from number 5000 on. See `fuzz/README.md`.
+#[test]
+fn as_many_mutated_files_as_are_asked_for_do_no_harm() {
+    let Ok(asked) = std::env::var("THREADLINE_MUTATIONS") else {
+        return;
+    };
+    let (first, count) = asked.split_once('+').unwrap_or(("0", &asked));
+    let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutated");
+    let (start, all) = (Instant::now(), originals());
+    let (mut number, mut found, mut slowest) = (0, 0, Duration::ZERO);
+    for round in 0.. {
+        for (path, bytes) in all.iter().filter(|it| it.1.len() <= reach_of(round)) {
+            if number >= first + count {
+                let seconds = start.elapsed().as_secs();
+                eprintln!("{count} mutations, {seconds} s, slowest {slowest:?}, found {found}");
+                assert_eq!(found, 0, "see {}", kept.display());
                 return;
             }
-            let mutated = random.mutate(bytes);
-            let name = format!("{} round {round}", path.display());
-            for format in FORMATS {
-                exercise(format, &mutated, &name);
+            number += 1;
+            if number <= first {
+                continue;
+            }
+            let mutated = Random::of(number).mutate(bytes);
+            let name = format!("{} mutation {number}", path.display());
+            let begin = Instant::now();
+            let ended = std::panic::catch_unwind(|| {
+                for format in FORMATS {
+                    exercise(format, &mutated, &name);
+                }
+            });
+            slowest = slowest.max(begin.elapsed());
+            if ended.is_err() || begin.elapsed() > HANG {
+                found += 1;
+                eprintln!("FOUND {name}: {:?}", begin.elapsed());
+                std::fs::create_dir_all(&kept).unwrap();
+                std::fs::write(kept.join(number.to_string()), &mutated).unwrap();
+            }
+            if number % 10_000 == 0 {
+                let seconds = start.elapsed().as_secs();
+                eprintln!("{number} done, {seconds} s, slowest {slowest:?}, found {found}");
             }
         }
     }

@@ -65,7 +65,7 @@ fn exercise(bytes: &[u8]) {
     };
     let file = Arc::new(file);
     let decoder = Arc::new(decoder_of(&file));
-    let report = TraceReport { file, decoder };
+    let report = TraceReport::new(file, decoder);
     for (is_plain, is_raw) in [(false, false), (true, false), (false, true)] {
         let options = ReportOptions {
             is_plain,

@@ -162,8 +162,30 @@ fn every_strace_file_has_the_lines_that_are_listed_for_it() {
             .filter(|d| d.text.contains("resumed> <unfinished ...>"))
             .count();
         let begun = unfinished + detached - killed;
-        assert_eq!(opened.marks(MarkOp::Begin), begun, "{name}");
-        assert_eq!(opened.marks(MarkOp::End), resumed, "{name}");
+        let calls = || details.iter().filter(|d| d.category == "syscalls");
+        let is_exit = |text: &str| {
+            text.contains(" exit_group") || text.contains(" exit(") || text.starts_with("exit")
+        };
+        // Those that never return are points.
+        let open_exits = calls()
+            .filter(|d| is_exit(&d.text) && d.text.ends_with("<unfinished ...>"))
+            .count();
+        // Those that their threads did not outlive have no end.
+        let is_whole =
+            |text: &str| !text.contains("resumed>") && !text.ends_with("...>") && !is_exit(text);
+        let is_unknown = |text: &str| text.ends_with(" = ?");
+        let unknown = calls()
+            .filter(|d| is_whole(&d.text) && is_unknown(&d.text))
+            .count();
+        let unreturned = calls()
+            .filter(|d| d.text.contains("resumed>") && d.text.ends_with(" = ?"))
+            .count();
+        assert_eq!(
+            opened.marks(MarkOp::Begin),
+            begun - open_exits + unknown,
+            "{name}"
+        );
+        assert_eq!(opened.marks(MarkOp::End), resumed - unreturned, "{name}");
         assert_eq!(of("signal"), signals, "{name}");
         let ends = opened
             .lives()
@@ -459,6 +481,7 @@ fn every_ftrace_text_is_known_by_its_content_and_every_line_is_an_event() {
                 || line.starts_with('#')
                 || line.starts_with("=>")
                 || line.starts_with("cpus=")
+                || (line.starts_with("start ") && line.contains(") end "))
                 || (line.starts_with("CPU:") && line.ends_with(']'))
         });
         // What goes on behind the end of a line inside a string.
@@ -605,7 +628,9 @@ fn a_recording_as_text_gives_the_picture_of_the_binary_one() {
         let mut slices = (slices_of(&binary), slices_of(&text));
         // The binary file has no format for the records of blk.
         if stem.ends_with("blk-tracer") {
-            slices.1.remove("async block requests");
+            slices
+                .1
+                .retain(|track, _| !track.starts_with("async block "));
         }
         counts[2] += assert_same(&slices.0, &slices.1, &format!("slices, {stem}"));
     }
@@ -633,6 +658,11 @@ fn reports_without_plugins_and_raw_give_the_picture_of_the_recording() {
         }
         // Not the names: a probe's function is a bare number there.
         let count = |loaded: &LoadedTrace| loaded.trace.slices.len();
+        // Which numbers never return depends on the machine, which this text does not say.
+        let is_unsaid = text.trace.diagnostics.count_of("unsaid_machine") > 0;
+        if is_unsaid && (stem.starts_with("be-") || stem.starts_with("i386-")) {
+            continue;
+        }
         assert_eq!(count(&binary), count(&text), "slices, {name}");
         counts[2] += count(&text);
     }

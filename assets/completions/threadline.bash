@@ -125,7 +125,7 @@ _threadline() {
 
     case "${cmd}" in
         threadline)
-            opts="-h -V --do --follow --date --read-as --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
+            opts="-h -V --do --follow --date --read-as --memory --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -143,6 +143,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -151,7 +155,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__blob)
-            opts="-o -f -h --output --force --offset --date --read-as --help"
+            opts="-o -f -h --output --force --offset --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -177,6 +181,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -185,7 +193,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__chain)
-            opts="-h --thread --at --format --date --read-as --help"
+            opts="-h --thread --at --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -211,6 +219,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -219,7 +231,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__compare)
-            opts="-h --from --until --of --sort --format --date --read-as --help"
+            opts="-h --from --until --of --sort --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -253,6 +265,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -261,7 +277,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__export)
-            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --date --read-as --help"
+            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -308,7 +324,7 @@ _threadline() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -316,6 +332,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -327,7 +347,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__file)
-            opts="-h --went-into --made-from --offset --format --date --read-as --help"
+            opts="-h --went-into --made-from --offset --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -349,6 +369,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -357,7 +381,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__flame)
-            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --date --read-as --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -411,6 +435,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -419,7 +447,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__formats)
-            opts="-h --date --read-as --help"
+            opts="-h --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -430,6 +458,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -693,7 +725,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__info)
-            opts="-h --offset --json --date --read-as --help"
+            opts="-h --offset --json --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -711,6 +743,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -719,7 +755,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__install)
-            opts="-h --prefix --remove --print --date --read-as --help"
+            opts="-h --prefix --remove --print --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -741,6 +777,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -749,7 +789,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__latency)
-            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --date --read-as --help"
+            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -811,6 +851,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -819,7 +863,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__probes)
-            opts="-h --definitions --profile --script --event --force --format --date --read-as --help"
+            opts="-h --definitions --profile --script --event --force --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -853,6 +897,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -861,7 +909,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__render)
-            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --help"
+            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -919,6 +967,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -927,7 +979,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__report)
-            opts="-t -N -R -h --from --until --no-flags --cpu --filter --date --read-as --help"
+            opts="-t -N -R -l -w -O -F -v -i -h --from --until --no-flags --ts-diff --cpu --filter --stat --events --offset --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -941,11 +993,27 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -957,6 +1025,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -965,7 +1037,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__search)
-            opts="-h --from --until --offset --in --limit --count --format --date --read-as --help"
+            opts="-h --from --until --offset --in --limit --count --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -984,7 +1056,7 @@ _threadline() {
                     return 0
                     ;;
                 --in)
-                    COMPREPLY=($(compgen -W "processes threads tracks slices events instants flows logs states runs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "processes threads tracks slices events instants flows logs states runs gaps" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
@@ -1003,6 +1075,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1011,7 +1087,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__stats)
-            opts="-h --from --until --offset --process --thread --track --cpu --of --by --format --date --read-as --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1046,11 +1122,15 @@ _threadline() {
                     return 0
                     ;;
                 --of)
-                    COMPREPLY=($(compgen -W "slices runs states events counters" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices runs states events counters calls" -- "${cur}"))
                     return 0
                     ;;
                 --by)
                     COMPREPLY=($(compgen -W "name thread thread-name process cpu" -- "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "durations functions probes system calls processes open files interrupts timers work items event pairs block requests asynchronous" -- "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -1065,6 +1145,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1073,7 +1157,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-h --from --until --offset --format --date --read-as --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism"
+            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1100,6 +1184,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

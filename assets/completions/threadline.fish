@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_threadline_global_optspecs
-    string join \n do= follow date= read-as= h/help V/version
+    string join \n do= follow date= read-as= memory= h/help V/version
 end
 
 function __fish_threadline_needs_command
@@ -27,6 +27,7 @@ end
 complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
@@ -38,7 +39,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find
 complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
 complete -c threadline -n "__fish_threadline_needs_command" -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
 complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
+complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the time that they lasted at least (columns unfinished, at_least)'
 complete -c threadline -n "__fish_threadline_needs_command" -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_needs_command" -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
@@ -50,18 +51,29 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print 
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only this CPU (may be given several times)' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l filter -d 'Only events that this text, /regex/ or expression means (see search); lines of a trace.dat then have no latency-flags column' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'How functions are shown: parent, offset, indent=0, tailprint, depth (trace.dat)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this text, /regex/ or expression means (see search), or these events: sched, sched_switch, irq/.*; may be given several times' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s l -d 'The columns of the latency format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-flags -d 'Leave out the latency-flags column, as trace-cmd before 3.2 did'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'How long after the line before each line came (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s w -d 'How long threads waited from wakeup to switch (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out what the filters after this one mean'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l stat -d 'Only what the kernel counted per CPU (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l events -d 'Only the descriptions of events in the file (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
@@ -71,11 +83,14 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it is there'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -90,45 +105,63 @@ instants\t''
 flows\t''
 logs\t''
 states\t''
-runs\t''"
+runs\t''
+gaps\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l limit -d 'Print only the first N' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N: a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole, runs and states with what lies in the range, events by their number' -r -f -a "slices\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole (those that never ended only as unfinished, with the time that they lasted at least), runs and states with what lies in the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
 runs\t''
 states\t''
 events\t''
-counters\t''"
+counters\t''
+calls\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What makes a group (of states, name is the state; thread-name: all threads of a name)' -r -f -a "name\t''
 thread\t''
 thread-name\t''
 process\t''
 cpu\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l kind -d 'Only slices of this kind; without it each kind has rows of its own' -r -f -a "durations\t''
+functions\t''
+probes\t''
+system calls\t''
+processes\t''
+open files\t''
+interrupts\t''
+timers\t''
+work items\t''
+event pairs\t''
+block requests\t''
+asynchronous\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it' -r -f -a "tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The events where it begins: a name, or an expression as in search; without, wakeups of threads' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The events where it ends' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end' -r
@@ -138,6 +171,8 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before' -r
@@ -146,14 +181,16 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N: a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: callers before what they call; bottom-up: turned over; names: one row a name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
 bottom-up\t''
 names\t''
@@ -164,8 +201,10 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l until -d 'Only what happens before T' -r
@@ -173,7 +212,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l of -d 
 events\t''
 threads\t''
 states\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Whose change comes first [default: sum, of events count]' -r -f -a "sum\t''
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Whose change comes first [default: sum, of events count]; unfinished slices count with what is certain of them' -r -f -a "sum\t''
 count\t''
 mean\t''
 p95\t''"
@@ -182,6 +221,8 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it' -r -f -a "tsv\t''
@@ -189,8 +230,10 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
@@ -206,16 +249,17 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l select 
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending, else fxt]' -r -f -a "fxt\t''
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''
 chrome-json\t''
 csv\t''
 json\t''
@@ -241,10 +285,13 @@ file_dependencies\t''
 programs\t''
 critical_chain\t''
 failed\t''
-parallelism\t''"
+parallelism\t''
+syscalls\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it is there'
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l definitions -d 'kprobe_events, uprobe_events or dynamic_events, or a kernel command line' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l profile -d 'kprobe_profile or uprobe_profile' -r -F
@@ -255,10 +302,13 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
@@ -267,6 +317,7 @@ zsh\t''
 fish\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
@@ -277,7 +328,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fi
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the time that they lasted at least (columns unfinished, at_least)'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'

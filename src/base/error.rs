@@ -74,6 +74,13 @@ pub enum Problem {
         /// Its version or name, as the file has it.
         version: String,
     },
+    /// More memory than may be used.
+    NoMemory {
+        /// Bytes that the item takes.
+        needed_bytes: u64,
+        /// Bytes that may still be allocated.
+        left_bytes: u64,
+    },
     /// A compressed block could not be unpacked; the codec's words.
     Compression(String),
     /// The operating system said no; its words.
@@ -140,6 +147,15 @@ impl fmt::Display for Problem {
             Problem::Unsupported { what, version } => {
                 write!(f, "{what} {version} cannot be read by this version")
             }
+            Problem::NoMemory {
+                needed_bytes,
+                left_bytes,
+            } => write!(
+                f,
+                "needs {} MB of memory, {} MB are left of what may be used (--memory, the cgroup, ulimit or the machine)",
+                needed_bytes.div_ceil(1 << 20),
+                left_bytes >> 20
+            ),
             Problem::Compression(words) => write!(f, "cannot be unpacked ({words})"),
             Problem::Io(words) | Problem::Other(words) => f.write_str(words),
             Problem::Cancelled => f.write_str("stopped"),

@@ -46,6 +46,25 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
     })
 }
 
+/// What is looked at of the line that begins at `place` of `text`, and of the lines behind it: at most `most_bytes`.
+/// `None` if no line begins there any more: a file that was cut short while it is open has zeros there. The line in which
+/// it was cut ends before them.
+#[must_use]
+pub fn text_at(text: &[u8], place: u64, most_bytes: usize) -> Option<&[u8]> {
+    let rest = text.get(usize::try_from(place).ok()?..)?;
+    let near = rest.get(..most_bytes).unwrap_or(rest);
+    if near.first().is_none_or(|byte| *byte == 0) {
+        return None;
+    }
+    match near.last() {
+        Some(0) if memchr::memchr(b'\n', near).is_none() => {
+            let end = near.iter().rposition(|byte| *byte != 0);
+            near.get(..=end?)
+        }
+        _ => Some(near),
+    }
+}
+
 /// Cuts `text` into at most `parts` ranges of about equal size, each ending after a line end.
 #[must_use]
 pub fn cut_at_line_ends(text: &[u8], parts: usize) -> Vec<std::ops::Range<usize>> {
@@ -93,6 +112,15 @@ mod tests {
         assert_eq!(first(b"\0\0\na", 0), Some((2, &b""[..])));
         assert_eq!(first(b"\0a", 4), Some((4, &b"\0a"[..])));
         assert_eq!(first(b"\0\0", 0), None);
+    }
+
+    #[test]
+    fn no_line_begins_where_zeros_took_its_place() {
+        assert_eq!(text_at(b"ab\ncd\n", 3, 2), Some(&b"cd"[..]));
+        assert_eq!(text_at(b"ab\nc\0d\0\0", 3, 9), Some(&b"c\0d"[..]));
+        assert_eq!(text_at(b"ab\n\0\0\0", 3, 2), None);
+        assert_eq!(text_at(b"ab\n", 3, 2), None);
+        assert_eq!(text_at(b"ab\n", u64::MAX, 2), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Paths as bytes: joined, and said the shortest way. What `.` and `..` say is taken as text: nothing is asked of a disk.
 
 /// Paths are not made longer than this.
-const MOST_PATH_BYTES: usize = 1 << 16;
+const MOST_PATH_BYTES: usize = 1 << 12;
 
 /// Whether these bytes are a whole path that could be said shorter.
 pub fn is_uneven(path: &[u8]) -> bool {

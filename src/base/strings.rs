@@ -234,35 +234,6 @@ impl Strings {
     }
 }
 
-/// Text for a terminal or a table: control characters but tabs and line ends as `\x1b`, so that a file's bytes do
-/// nothing there.
-#[must_use]
-pub fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_active = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    if !text.contains(is_active) {
-        return text.into();
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match is_active(c) {
-            true => shown.push_str(&format!("\\x{:02x}", u32::from(c))),
-            false => shown.push(c),
-        }
-    }
-    shown.into()
-}
-
-/// The same on one line: line ends are `\n` and `\r`.
-#[must_use]
-pub fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => harmless(&text.replace('\n', "\\n").replace('\r', "\\r"))
-            .into_owned()
-            .into(),
-        false => harmless(text),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,11 @@
 //! Slices of a track around times that come in order: a walk along all rows at once, for many times one after
 //! the other. Answers what [`Trace::innermost_slice`] answers.
+//!
+//! Of few rows each is looked at for every time. Of many (deep nesting) the rows wait in a queue for the start of their
+//! next slice, and slices that have begun in another, innermost first, so that a time costs only what began before it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
@@ -9,6 +15,55 @@ use crate::trace::{SliceId, Slices, ThreadId, Trace, TrackKind};
 pub struct Around<'a> {
     slices: &'a Slices,
     rows: Vec<Row>,
+    /// Where there are many rows.
+    queues: Option<Queues>,
+}
+
+/// So many rows are looked at one by one.
+const MOST_ROWS: usize = 64;
+
+/// What is to come, and what has begun.
+struct Queues {
+    /// When the next slice of each row begins, which that is, and the end of its row.
+    next: BinaryHeap<Reverse<(i64, u32, u32)>>,
+    /// Slices that have begun: start and number.
+    begun: BinaryHeap<(i64, u32)>,
+}
+
+impl Queues {
+    fn new(slices: &Slices, rows: &[Row]) -> Queues {
+        let first = |row: &Row| {
+            let is_there = row.next < row.until;
+            is_there.then(|| Reverse((slices.starts.at(row.next as usize), row.next, row.until)))
+        };
+        Queues {
+            next: rows.iter().filter_map(first).collect(),
+            begun: BinaryHeap::new(),
+        }
+    }
+
+    fn innermost(&mut self, slices: &Slices, time: i64) -> Option<SliceId> {
+        while let Some(&Reverse((start, slice, until))) = self.next.peek()
+            && start <= time
+        {
+            self.next.pop();
+            if slices.end(slice as usize) > time {
+                self.begun.push((start, slice));
+            }
+            if slice + 1 < until {
+                let start = slices.starts.at(slice as usize + 1);
+                self.next.push(Reverse((start, slice + 1, until)));
+            }
+        }
+        while let Some(&(_, slice)) = self.begun.peek() {
+            if slices.end(slice as usize) > time {
+                return Some(SliceId(slice));
+            }
+            // It is over for all later times, too.
+            self.begun.pop();
+        }
+        None
+    }
 }
 
 /// A row, and how far it was walked.
@@ -38,14 +93,20 @@ impl<'a> Around<'a> {
             next: row.slices.start,
             until: row.slices.end,
         };
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        let is_deep = rows.len() > MOST_ROWS;
         Around {
             slices: &trace.slices,
-            rows: rows.iter().map(row).collect(),
+            queues: is_deep.then(|| Queues::new(&trace.slices, &rows)),
+            rows,
         }
     }
 
     /// The innermost slice around `time`, which is not before the one that was asked last.
     pub fn innermost(&mut self, time: i64) -> Option<SliceId> {
+        if let Some(queues) = &mut self.queues {
+            return queues.innermost(self.slices, time);
+        }
         let mut best: Option<(i64, u32)> = None;
         for row in &mut self.rows {
             if row.next_start <= time {

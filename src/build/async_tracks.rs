@@ -16,6 +16,7 @@ use super::identities::ProcessOfKey;
 use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested};
 use super::open_asyncs::{Open, OpenAsyncs};
+use super::requests::build_requests;
 use super::slice_table::AsyncTrack;
 use crate::base::{Severity, StringId};
 use crate::event::{AsyncMark, AsyncOp, AsyncScope};
@@ -41,6 +42,9 @@ struct Row {
     group: StringId,
     op: AsyncOp,
 }
+
+/// Keeps the ids of requests apart from others.
+const OF_REQUESTS: u64 = 0x626c_6f63_6b00_0000 << 8;
 
 /// No mark.
 const NONE: u32 = u32::MAX;
@@ -201,7 +205,7 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
                     category: row.category,
                 });
             }
-            AsyncOp::End => {
+            AsyncOp::End | AsyncOp::Over => {
                 if let Some(closed) = open.close(row.category, row.name) {
                     let begin = closed.mark as usize;
                     of_id[begin].partner = of_id[at].mark;
@@ -220,7 +224,7 @@ fn labels(rows: &[Row], merged: &mut Merged) -> Vec<u32> {
             merged.labels.push(SliceLabel {
                 name: row.name,
                 category: row.category,
-                family: crate::event::pairs::DURATIONS,
+                family: crate::event::pairs::ASYNC,
             });
             merged.labels.len() as u32 - 1
         }),
@@ -240,12 +244,14 @@ fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) ->
         match row.op {
             AsyncOp::Begin => {
                 let finish = rows.get(found.partner as usize);
+                let seen = finish.filter(|finish| finish.op == AsyncOp::End);
                 let draft = Draft {
                     start: row.time,
                     end: finish.map_or(i64::MAX, |finish| finish.time.max(row.time)),
+                    is_unended: seen.is_none(),
                     label: labels[mark as usize],
                     begin: row.event,
-                    finish: finish.map_or(u32::MAX, |finish| finish.event),
+                    finish: seen.map_or(u32::MAX, |finish| finish.event),
                 };
                 group.unfinished += u64::from(finish.is_none());
                 let parent = match found.parent {
@@ -261,6 +267,7 @@ fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) ->
                 begins.push(mark);
             }
             AsyncOp::End if found.partner != NONE => {}
+            AsyncOp::Over => {}
             AsyncOp::End => {
                 group.unmatched_ends += 1;
                 group.instants.push(row.event);
@@ -296,6 +303,7 @@ pub fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
 fn collect(merged: &mut Merged, processes: &ProcessOfKey, trace: &Trace) -> Vec<Row> {
     let taken = |part: &mut MergedPart| std::mem::take(&mut part.rows.asyncs);
     let marks: Vec<Vec<AsyncMark>> = merged.parts.iter_mut().map(taken).collect();
+    let requests = build_requests(merged);
     let merged: &Merged = merged;
     let of_part = |(marks, part): (Vec<AsyncMark>, &MergedPart)| {
         let columns = &merged.events.segments()[part.segment as usize].columns;
@@ -325,6 +333,16 @@ fn collect(merged: &mut Merged, processes: &ProcessOfKey, trace: &Trace) -> Vec<
     let parts: Vec<Vec<Row>> = parts.collect();
     let mut rows = parts.concat();
     drop(parts);
+    rows.extend(requests.into_iter().map(|mark| Row {
+        time: mark.time,
+        id: mark.id ^ OF_REQUESTS,
+        event: mark.event,
+        process: None,
+        name: mark.name,
+        category: mark.category,
+        group: mark.group,
+        op: mark.op,
+    }));
     if !rows.is_sorted_by_key(|row| row.time) {
         rows.par_sort_by_key(|row| row.time);
     }
@@ -340,6 +358,7 @@ mod tests {
         let draft = |start, end| Draft {
             start,
             end,
+            is_unended: false,
             label: 0,
             begin: 0,
             finish: 0,

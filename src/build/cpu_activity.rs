@@ -2,12 +2,13 @@
 //!
 //! A line proves that its task ran on its CPU at that time, and nothing more. A run here is a stretch of
 //! lines of one task on one CPU, each at most 1 ms after the one before, without anybody else's on that CPU
-//! and without lines of the task elsewhere. It reaches from the first line to the last: what the task did
-//! before, after, and in longer silences is not known and stays empty. States of threads are not derived.
+//! and without lines of the task elsewhere. It reaches from the first line to the last, so that the run of a lone
+//! line lasts 0 ns: what the task did before, after, and in longer silences is not known and stays empty. States of
+//! threads are not derived.
 
 use super::merge::Merged;
 use super::scheduling::sort_by_thread;
-use crate::event::{EndState, ThreadKey};
+use crate::event::{EndState, EventColumns, ThreadKey};
 use crate::trace::{Runs, ThreadId};
 
 /// Lines that are further apart are not of one run.
@@ -32,7 +33,7 @@ pub fn build_cpu_activity(merged: &Merged, cpu_count: usize, thread_count: usize
         let columns = &merged.events.segments()[part.segment as usize].columns;
         for (index, &cpu) in columns.cpus().iter().enumerate() {
             let key = columns.thread(index as u32);
-            if key == ThreadKey::IDLE {
+            if key == ThreadKey::IDLE || cpu == EventColumns::NO_CPU {
                 continue;
             }
             let time = columns.time(index as u32);
@@ -47,8 +48,8 @@ pub fn build_cpu_activity(merged: &Merged, cpu_count: usize, thread_count: usize
             };
             let is_here = std::mem::replace(last_cpu, cpu) == cpu;
             if let Some(run) = open {
-                if is_here && run.thread == thread && time.0 - run.end < MOST_SILENCE_NS {
-                    run.end = run.end.max(time.0.saturating_add(1));
+                if is_here && run.thread == thread && time.0 - run.end <= MOST_SILENCE_NS {
+                    run.end = run.end.max(time.0);
                     continue;
                 }
                 done.push(*run);
@@ -56,7 +57,7 @@ pub fn build_cpu_activity(merged: &Merged, cpu_count: usize, thread_count: usize
             let start = open.map_or(time.0, |before| time.0.max(before.end));
             *open = Some(Open {
                 start,
-                end: start.saturating_add(1),
+                end: start,
                 thread,
                 event: part.event(index as u32).0,
             });

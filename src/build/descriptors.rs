@@ -10,10 +10,14 @@
 //! or error, or kept it to its exit; a reader has no writing end, and the pipe as standard input, or is the
 //! writer's parent. (A pool of tokens that all hold both ends of is no stream of data.)
 
+use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::async_tracks::pack;
+use super::fd_table::{Copies, FdTable, OnExec};
 use super::identities::{Act, Born};
 use super::merge::Merged;
 use super::nesting::{Draft, Nested};
@@ -22,16 +26,13 @@ use super::slice_table::AsyncTrack;
 use super::track_number;
 use crate::base::{Diagnostics, Severity, StringId, Timestamp};
 use crate::event::FileOp;
-use crate::event::pairs::DURATIONS;
+use crate::event::pairs::ASYNC;
 use crate::trace::{
     EventId, FileUse, LabelId, Process, ProcessId, SliceLabel, ThreadId, Trace, TrackKind,
 };
 
-const CLOSE_ON_EXEC: u32 = 0o2_000_000;
 /// Descriptors from here on are not followed.
-const MOST_DESCRIPTORS: usize = 1 << 16;
-/// How many descriptors forks may copy in all.
-const MOST_COPIES: usize = 1 << 25;
+const MOST_DESCRIPTORS: i32 = 1 << 16;
 const MOST_HOLDERS: usize = 64;
 const MOST_READERS: usize = 8;
 
@@ -76,18 +77,6 @@ enum What {
     Writer,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Descriptor {
-    /// Index of its description, or `NONE`.
-    description: u32,
-    closes_on_exec: bool,
-}
-
-const FREE: Descriptor = Descriptor {
-    description: u32::MAX,
-    closes_on_exec: false,
-};
-
 /// When and by which event something happens.
 #[derive(Clone, Copy)]
 struct Now {
@@ -109,15 +98,18 @@ struct Replay<'a> {
     names: Names,
     /// The number of the first label here.
     first_label: u32,
-    tables: Vec<Vec<Descriptor>>,
+    /// The descriptions of the descriptors of each process.
+    tables: Vec<FdTable<u32>>,
     descriptions: Vec<Description>,
+    /// The descriptors of each process that are this end of a pipe.
+    ends: FxHashMap<(ProcessId, u32), BTreeSet<i32>>,
     /// For pipes: who ever had an end of it, by the description of its reading end.
     holders: FxHashMap<u32, Vec<ProcessId>>,
     /// The files of each process, by the time of their opens.
     drafts: Vec<Vec<Draft>>,
     /// The label of each path, by string; `u32::MAX`: none yet.
     labels: Vec<u32>,
-    copies: usize,
+    copies: Copies,
     /// The latest action of each process.
     latest: Vec<Option<EventId>>,
     /// Arrows that wait for the next action of a process.
@@ -145,12 +137,13 @@ pub fn build_descriptors(
         trace,
         names,
         first_label: first_label as u32,
-        tables: vec![Vec::new(); trace.processes.len()],
+        tables: vec![FdTable::default(); trace.processes.len()],
         descriptions: Vec::new(),
+        ends: FxHashMap::default(),
         holders: FxHashMap::default(),
         drafts: drafts_of(trace),
         labels: Vec::new(),
-        copies: 0,
+        copies: Copies::new(births.len(), trace.files.rows.len()),
         latest: vec![None; trace.processes.len()],
         waiting: FxHashMap::default(),
         out: Descriptors::default(),
@@ -169,7 +162,7 @@ pub fn build_descriptors(
         ..
     } = replay;
     out.tracks = tracks(drafts, names.category);
-    out.is_cut = copies >= MOST_COPIES;
+    out.is_cut = copies.is_cut();
     out
 }
 
@@ -200,6 +193,7 @@ fn tracks(drafts: Vec<Vec<Draft>>, name: StringId) -> Vec<AsyncTrack> {
             slices: own,
             rows,
             row_counts,
+            measured: Vec::new(),
         };
         AsyncTrack {
             process: Some(ProcessId(process)),
@@ -269,37 +263,51 @@ impl Replay<'_> {
         if parent == child {
             return;
         }
-        let table = self.tables[parent.0 as usize].clone();
-        self.copies += table.len();
-        if self.copies >= MOST_COPIES {
+        let count = self.tables[parent.0 as usize].len();
+        if !self.copies.allow(count) {
             return;
         }
-        for descriptor in &table {
-            self.count_in(*descriptor, child);
+        let table = self.tables[parent.0 as usize].clone();
+        let old = std::mem::replace(&mut self.tables[child.0 as usize], table.clone());
+        for (fd, description) in old.iter() {
+            self.count_out(description, child, fd);
         }
-        let old = std::mem::replace(&mut self.tables[child.0 as usize], table);
-        for descriptor in old {
-            if let Some(description) = self.descriptions.get_mut(descriptor.description as usize) {
-                description.count = description.count.saturating_sub(1);
-            }
+        for (fd, description) in table.iter() {
+            self.count_in(description, child, fd);
         }
     }
 
-    /// One more descriptor of a description, of `process`.
-    fn count_in(&mut self, descriptor: Descriptor, process: ProcessId) {
-        let Some(description) = self.descriptions.get_mut(descriptor.description as usize) else {
+    /// One more descriptor of a description: `fd` of `process`.
+    fn count_in(&mut self, number: u32, process: ProcessId, fd: i32) {
+        let Some(description) = self.descriptions.get_mut(number as usize) else {
             return;
         };
         description.count += 1;
         let reader = match description.what {
             What::File(..) => return,
-            What::Reader => descriptor.description,
-            What::Writer => descriptor.description - 1,
+            What::Reader => number,
+            What::Writer => number - 1,
         };
+        self.ends.entry((process, number)).or_default().insert(fd);
         let holders = self.holders.entry(reader).or_default();
         if holders.len() < MOST_HOLDERS && holders.last() != Some(&process) {
             holders.push(process);
         }
+    }
+
+    /// One fewer: what it is of, and how many are left.
+    fn count_out(&mut self, number: u32, process: ProcessId, fd: i32) -> Option<(What, u32)> {
+        let description = self.descriptions.get_mut(number as usize)?;
+        description.count = description.count.saturating_sub(1);
+        if let What::Reader | What::Writer = description.what
+            && let Entry::Occupied(mut fds) = self.ends.entry((process, number))
+        {
+            fds.get_mut().remove(&fd);
+            if fds.get().is_empty() {
+                fds.remove();
+            }
+        }
+        Some((description.what, description.count))
     }
 
     fn act(&mut self, act: &Act) {
@@ -319,13 +327,13 @@ impl Replay<'_> {
             time: act.time,
             event: act.event,
         };
-        for fd in 0..self.tables[process.0 as usize].len() {
-            if is_exit || self.tables[process.0 as usize][fd].closes_on_exec {
-                self.release(process, fd, now, cause);
-            }
-        }
-        if is_exit {
-            self.tables[process.0 as usize] = Vec::new();
+        let table = &self.tables[process.0 as usize];
+        let over = match is_exit {
+            true => table.iter().map(|(fd, _)| fd).collect(),
+            false => table.closing(),
+        };
+        for fd in over {
+            self.release(process, fd, now, cause);
         }
     }
 
@@ -338,21 +346,14 @@ impl Replay<'_> {
             time: row.time,
             event: row.event,
         };
-        let closes_on_exec = row.flags & CLOSE_ON_EXEC != 0;
+        let on_exec = OnExec::of_flags(row.flags);
         let is_shown = match row.op {
             FileOp::Open => self.open(process, row, now),
-            FileOp::Close => {
-                usize::try_from(row.fd).is_ok_and(|fd| self.release(process, fd, now, Cause::Close))
-            }
+            FileOp::Close => self.release(process, row.fd, now, Cause::Close),
             FileOp::Dup => {
-                let old = usize::try_from(row.fd).unwrap_or(usize::MAX);
-                let table = &self.tables[process.0 as usize];
-                if let Some(&descriptor) = table.get(old).filter(|_| row.fd != row.result) {
-                    let copy = Descriptor {
-                        closes_on_exec,
-                        ..descriptor
-                    };
-                    self.put(process, row.result, copy, now);
+                let copied = self.tables[process.0 as usize].get(row.fd);
+                if let Some(description) = copied.filter(|_| row.fd != row.result) {
+                    self.put(process, row.result, (description, on_exec), now);
                 }
                 true
             }
@@ -362,11 +363,7 @@ impl Replay<'_> {
                     self.descriptions.push(Description { count: 0, what });
                 }
                 for (fd, description) in [(row.fd, reader), (row.result, reader + 1)] {
-                    let end = Descriptor {
-                        description,
-                        closes_on_exec,
-                    };
-                    self.put(process, fd, end, now);
+                    self.put(process, fd, (description, on_exec), now);
                 }
                 true
             }
@@ -379,13 +376,14 @@ impl Replay<'_> {
     }
 
     fn open(&mut self, process: ProcessId, row: &FileUse, now: Now) -> bool {
-        if usize::try_from(row.fd).is_ok_and(|fd| fd < MOST_DESCRIPTORS) {
+        if (0..MOST_DESCRIPTORS).contains(&row.fd) {
             let label = self.label(row.path);
             let own = &mut self.drafts[process.0 as usize];
             let draft = own.len() as u32;
             own.push(Draft {
                 start: now.time.0,
                 end: i64::MAX,
+                is_unended: false,
                 label,
                 begin: now.event.0,
                 finish: u32::MAX,
@@ -394,11 +392,9 @@ impl Replay<'_> {
                 count: 0,
                 what: What::File(process, draft),
             });
-            let descriptor = Descriptor {
-                description: self.descriptions.len() as u32 - 1,
-                closes_on_exec: row.flags & CLOSE_ON_EXEC != 0,
-            };
-            self.put(process, row.fd, descriptor, now);
+            let description = self.descriptions.len() as u32 - 1;
+            let on_exec = OnExec::of_flags(row.flags);
+            self.put(process, row.fd, (description, on_exec), now);
             return true;
         }
         false
@@ -416,38 +412,37 @@ impl Replay<'_> {
         self.out.labels.push(SliceLabel {
             name: path,
             category: self.names.category,
-            family: DURATIONS,
+            family: ASYNC,
         });
         self.labels[at] = label;
         label
     }
 
     /// Descriptor `fd` of `process` is this from now on; what it was is closed.
-    fn put(&mut self, process: ProcessId, fd: i32, descriptor: Descriptor, now: Now) {
-        let Some(fd) = usize::try_from(fd).ok().filter(|&fd| fd < MOST_DESCRIPTORS) else {
+    fn put(
+        &mut self,
+        process: ProcessId,
+        fd: i32,
+        (description, on_exec): (u32, OnExec),
+        now: Now,
+    ) {
+        if !(0..MOST_DESCRIPTORS).contains(&fd) {
             return;
-        };
-        self.count_in(descriptor, process);
-        self.release(process, fd, now, Cause::Close);
-        let table = &mut self.tables[process.0 as usize];
-        if table.len() <= fd {
-            table.resize(fd + 1, FREE);
         }
-        table[fd] = descriptor;
+        self.release(process, fd, now, Cause::Close);
+        self.count_in(description, process, fd);
+        self.tables[process.0 as usize].insert(fd, description, on_exec);
     }
 
     /// Descriptor `fd` of `process` is closed. Whether it was open.
-    fn release(&mut self, process: ProcessId, fd: usize, now: Now, cause: Cause) -> bool {
-        let Some(entry) = self.tables[process.0 as usize].get_mut(fd) else {
+    fn release(&mut self, process: ProcessId, fd: i32, now: Now, cause: Cause) -> bool {
+        let description = self.tables[process.0 as usize].remove(fd);
+        let left = description.and_then(|it| Some((it, self.count_out(it, process, fd)?)));
+        let Some((description, (what, count))) = left else {
             return false;
         };
-        let descriptor = std::mem::replace(entry, FREE);
-        let Some(description) = self.descriptions.get_mut(descriptor.description as usize) else {
-            return false;
-        };
-        description.count = description.count.saturating_sub(1);
-        match description.what {
-            What::File(opener, draft) if description.count == 0 => {
+        match what {
+            What::File(opener, draft) if count == 0 => {
                 let own = self.drafts.get_mut(opener.0 as usize);
                 if let Some(draft) = own.and_then(|own| own.get_mut(draft as usize)) {
                     draft.end = now.time.0.max(draft.start);
@@ -455,21 +450,19 @@ impl Replay<'_> {
                 }
             }
             What::Writer if cause == Cause::Exit || fd == 1 || fd == 2 => {
-                self.wrote(process, descriptor.description, now);
+                self.wrote(process, description, now);
             }
             What::Reader if cause == Cause::Exit || fd == 0 => {
-                self.has_read(process, descriptor.description, now);
+                self.has_read(process, description, now);
             }
             _ => {}
         }
         true
     }
 
-    fn has(&self, process: ProcessId, description: u32) -> Option<usize> {
-        let table = self.tables.get(process.0 as usize)?;
-        table
-            .iter()
-            .position(|descriptor| descriptor.description == description)
+    /// The lowest descriptor of a process that is this end of a pipe.
+    fn has(&self, process: ProcessId, end: u32) -> Option<i32> {
+        self.ends.get(&(process, end))?.first().copied()
     }
 
     /// `process` has let go of a descriptor of a pipe's writing end.

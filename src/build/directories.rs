@@ -9,22 +9,23 @@
 //! ```
 //!
 //! A process's directory is that of its parent at the fork, then what it changed to. As long as it is not known, paths
-//! stay relative, to that unknown directory: those of its children mean the same files. What `.` and `..` say is taken
+//! stay relative, to that unknown directory: those of its children mean the same files. A line that shows where a process
+//! is (`-y`) also shows where it was before, back to its last change. What `.` and `..` say is taken
 //! as text: links among the folders are not known. The target of a symbolic link counts from the link's folder.
 //! What descriptors stand for is followed only where a path counts from one; one that is not known stays as it is.
 
 use rustc_hash::FxHashMap;
 
+use super::fd_table::{Copies, FdTable, OnExec};
 use super::identities::{Born, sorted_lives};
 use super::merge::Merged;
 use crate::base::paths::{is_uneven, joined};
 use crate::base::{StringId, Strings, Timestamp};
-use crate::event::{FileOp, Life};
-use crate::trace::{EventId, FileUse, ProcessId, Thread, Trace};
+use crate::event::{DirectorySort, FileOp, Life};
+use crate::trace::{EventId, FileUse, ProcessId, Thread, ThreadId, Trace};
 
-/// How many descriptors forks may copy in all.
-const MOST_COPIES: usize = 1 << 23;
-const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+/// Paths from a first directory that is not known yet are followed up to this length, in bytes.
+const MOST_BELOW: usize = 1 << 10;
 /// Where the kernel has the descriptors of a process as files.
 const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
 
@@ -65,16 +66,18 @@ struct Step {
 
 enum What {
     Change(StringId),
+    /// It turned out to be there.
+    Found(StringId),
     /// An exec, with the directory that the file says.
     Exec(StringId),
 }
 
 /// See the module's text. Rows of files and people are there.
 pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, paths: Paths) {
-    if paths == Paths::Whole {
+    if paths == Paths::Whole && !says_directories(merged) {
         return;
     }
-    if paths == Paths::SomeUneven {
+    if paths == Paths::SomeUneven && !says_directories(merged) {
         let mut places = Places::new(&mut merged.strings);
         for row in &mut trace.files.rows {
             places.resolve(StringId::EMPTY, ProcessId(u32::MAX), row);
@@ -84,14 +87,15 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, pa
     let steps = steps(merged, &trace.threads);
     let uses_descriptor = |step: &Step| match step.what {
         What::Change(to) => merged.strings.bytes(to).starts_with(DESCRIPTORS),
-        What::Exec(_) => false,
+        What::Found(_) | What::Exec(_) => false,
     };
     let follows = paths == Paths::SomeOfDescriptors || steps.iter().any(uses_descriptor);
+    let mut here = first_directories(&mut merged.strings, births, &steps, trace);
     let mut places = Places::new(&mut merged.strings);
     if follows {
-        places.tables = vec![FxHashMap::default(); trace.processes.len()];
+        places.tables = vec![FdTable::default(); trace.processes.len()];
+        places.copies = Copies::new(births.len(), trace.files.rows.len());
     }
-    let mut here = vec![StringId::EMPTY; trace.processes.len()];
     let mut births = births.iter().peekable();
     let mut steps = steps.into_iter().peekable();
     let process_of =
@@ -125,6 +129,7 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, pa
                                 false => to,
                             };
                         }
+                        What::Found(at) => *place = places.shortest(at),
                         What::Exec(said) => {
                             places.exec(step.process);
                             match said {
@@ -149,12 +154,95 @@ pub fn resolve_paths(merged: &mut Merged, births: &[Born], trace: &mut Trace, pa
     for (process, start, place) in images {
         let is_whole = merged.strings.bytes(place).starts_with(b"/");
         let images = &mut trace.processes[process.0 as usize].images;
-        if let Some(image) = images.iter_mut().find(|image| image.start == start)
+        // Programs of a process are in order of time.
+        let at = images.partition_point(|image| image.start < start);
+        if let Some(image) = images.get_mut(at).filter(|image| image.start == start)
             && is_whole
         {
             image.directory = place;
         }
     }
+}
+
+/// Whether the file says where processes are, beside what it says of each program.
+fn says_directories(merged: &Merged) -> bool {
+    let mut lives = merged.parts.iter().flat_map(|part| &part.rows.lives);
+    lives.any(|row| matches!(row.life, Life::Directory { .. }))
+}
+
+/// The directory that each process was in when the trace (or, without a known parent, its own life) began; empty where
+/// nothing shows it. A later line can show it: who is found in a directory, and has not changed it since, has always
+/// been there, and so was the parent when it made him.
+///
+/// ```text
+/// 7 fork() = 8    8 chdir("sub")    8 openat(AT_FDCWD</proj/sub>, ...)        7 and 8 began in /proj
+/// ```
+fn first_directories(
+    strings: &mut Strings,
+    births: &[Born],
+    steps: &[Step],
+    trace: &Trace,
+) -> Vec<StringId> {
+    let count = trace.processes.len();
+    let mut firsts = vec![StringId::EMPTY; count];
+    let finds = |step: &Step| matches!(step.what, What::Found(_));
+    if !steps.iter().any(finds) {
+        return firsts;
+    }
+    // Whose first directory a process's own counts from, if any, and the path from there.
+    let mut bases: Vec<Option<u32>> = (0..count as u32).map(Some).collect();
+    let mut below = vec![StringId::EMPTY; count];
+    let process_of = |thread: ThreadId| trace.threads.get(thread.0 as usize)?.process;
+    let mut births = births.iter().peekable();
+    for step in steps {
+        while let Some(birth) = births.next_if(|birth| (birth.time, birth.event) <= step.at) {
+            let (parent, child) = (process_of(birth.parent), process_of(birth.child));
+            if let (Some(parent), Some(child)) = (parent, child)
+                && parent != child
+            {
+                bases[child.0 as usize] = bases[parent.0 as usize];
+                below[child.0 as usize] = below[parent.0 as usize];
+            }
+        }
+        let at = step.process.0 as usize;
+        match step.what {
+            What::Found(path) => {
+                let found = strings.bytes(path);
+                let first = match strings.bytes(below[at]) {
+                    [] => Some(found),
+                    below => found
+                        .strip_suffix(below)
+                        .and_then(|path| path.strip_suffix(b"/"))
+                        .map(|path| if path.is_empty() { &b"/"[..] } else { path }),
+                };
+                let first = first.map(<[u8]>::to_vec);
+                let base = bases[at].and_then(|base| firsts.get_mut(base as usize));
+                if let (Some(first), Some(base)) = (first, base)
+                    && *base == StringId::EMPTY
+                {
+                    *base = strings.intern(&first);
+                }
+                bases[at] = None;
+            }
+            What::Change(to) => {
+                let (from, path) = (strings.bytes(below[at]), strings.bytes(to));
+                let is_odd = |part: &[u8]| matches!(part, b"" | b"." | b"..");
+                let is_followed = from.len() + path.len() < MOST_BELOW
+                    && !path.split(|&byte| byte == b'/').any(is_odd);
+                if !is_followed {
+                    bases[at] = None;
+                } else if from.is_empty() {
+                    below[at] = to;
+                } else {
+                    let longer = [from, b"/", path].concat();
+                    below[at] = strings.intern(&longer);
+                }
+            }
+            What::Exec(said) if said != StringId::EMPTY => bases[at] = None,
+            What::Exec(_) => {}
+        }
+    }
+    firsts
 }
 
 /// Changes of directory and execs, by time.
@@ -163,8 +251,16 @@ fn steps(merged: &Merged, threads: &[Thread]) -> Vec<Step> {
         .iter()
         .filter_map(|told| {
             let (thread, what) = match told.life {
-                Life::Directory { thread, directory } => {
-                    (thread, What::Change(told.part.string(*directory)))
+                Life::Directory {
+                    thread,
+                    directory,
+                    sort,
+                } => {
+                    let directory = told.part.string(*directory);
+                    match sort {
+                        DirectorySort::Changed => (thread, What::Change(directory)),
+                        DirectorySort::Found => (thread, What::Found(directory)),
+                    }
                 }
                 Life::Exec {
                     thread, directory, ..
@@ -194,16 +290,8 @@ struct Places<'a> {
     /// Each path that is whole the shortest way, by string, as far as it was asked for. Those made here are so.
     shortest: Vec<Option<StringId>>,
     /// The paths of each process's descriptors; empty if nothing counts from one.
-    tables: Vec<FxHashMap<i32, Opened>>,
-    /// How many descriptors forks have copied.
-    copies: usize,
-}
-
-/// What a descriptor stands for.
-#[derive(Clone, Copy)]
-struct Opened {
-    path: StringId,
-    closes_on_exec: bool,
+    tables: Vec<FdTable<StringId>>,
+    copies: Copies,
 }
 
 impl Places<'_> {
@@ -212,7 +300,7 @@ impl Places<'_> {
             known: FxHashMap::default(),
             shortest: vec![None; strings.len()],
             tables: Vec::new(),
-            copies: 0,
+            copies: Copies::new(0, 0),
             strings,
         }
     }
@@ -272,13 +360,13 @@ impl Places<'_> {
         let number = std::str::from_utf8(number)
             .ok()
             .and_then(|it| it.parse().ok());
-        let Some(opened) = number.and_then(|number: i32| table.get(&number)) else {
+        let Some(opened) = number.and_then(|number: i32| table.get(number)) else {
             return path;
         };
         if below.len() <= 1 {
-            return opened.path;
+            return opened;
         }
-        match joined(self.strings.bytes(opened.path), &below[1..]) {
+        match joined(self.strings.bytes(opened), &below[1..]) {
             Some(whole) => self.strings.intern(&whole),
             None => path,
         }
@@ -293,36 +381,21 @@ impl Places<'_> {
         let Some(table) = self.tables.get_mut(process.0 as usize) else {
             return;
         };
-        let closes_on_exec = row.flags & CLOSE_ON_EXEC != 0;
+        let on_exec = OnExec::of_flags(row.flags);
         match row.op {
-            FileOp::Open if row.fd >= 0 => {
-                let path = row.path;
-                table.insert(
-                    row.fd,
-                    Opened {
-                        path,
-                        closes_on_exec,
-                    },
-                );
-            }
+            FileOp::Open if row.fd >= 0 => table.insert(row.fd, row.path, on_exec),
             FileOp::Close => {
-                table.remove(&row.fd);
+                table.remove(row.fd);
             }
-            FileOp::Dup if row.result >= 0 && row.result != row.fd => {
-                match table.get(&row.fd).copied() {
-                    Some(opened) => table.insert(
-                        row.result,
-                        Opened {
-                            closes_on_exec,
-                            ..opened
-                        },
-                    ),
-                    None => table.remove(&row.result),
-                };
-            }
+            FileOp::Dup if row.result >= 0 && row.result != row.fd => match table.get(row.fd) {
+                Some(opened) => table.insert(row.result, opened, on_exec),
+                None => {
+                    table.remove(row.result);
+                }
+            },
             FileOp::Pipe => {
-                table.remove(&row.fd);
-                table.remove(&row.result);
+                table.remove(row.fd);
+                table.remove(row.result);
             }
             _ => {}
         }
@@ -336,8 +409,7 @@ impl Places<'_> {
         else {
             return;
         };
-        self.copies += table.len();
-        if self.copies < MOST_COPIES {
+        if self.copies.allow(table.len()) {
             let table = table.clone();
             self.tables[child.0 as usize] = table;
         }
@@ -345,7 +417,9 @@ impl Places<'_> {
 
     fn exec(&mut self, process: ProcessId) {
         if let Some(table) = self.tables.get_mut(process.0 as usize) {
-            table.retain(|_, opened| !opened.closes_on_exec);
+            for fd in table.closing() {
+                table.remove(fd);
+            }
         }
     }
 

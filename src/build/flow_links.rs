@@ -83,7 +83,7 @@ fn flow_of_link(link: &Link, trace: &Trace) -> Flow {
 /// For each mark, the innermost slice around it: thread by thread, in order of time.
 fn slices_around(marks: &[FlowPointMark], trace: &Trace) -> Vec<Option<SliceId>> {
     let mut of_threads = Groups::with_capacity(marks.len());
-    let bound = |mark: &FlowPointMark| mark.bound == FlowBound::Around;
+    let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
         of_threads.push(mark.thread.0, number);
     }
@@ -95,7 +95,15 @@ fn slices_around(marks: &[FlowPointMark], trace: &Trace) -> Vec<Option<SliceId>>
             let numbers = numbers.into_iter().flatten();
             numbers
                 .filter_map(|&number| {
-                    let slice = around.innermost(marks[number as usize].time.0)?;
+                    let mark = &marks[number as usize];
+                    let slice = match mark.bound {
+                        // `Around` walks forward only, and other marks may lie at the end itself.
+                        FlowBound::AtEnd => {
+                            let before = mark.time.saturating_add(Nanos(-1));
+                            trace.innermost_slice(mark.thread, before)?
+                        }
+                        _ => around.innermost(mark.time.0)?,
+                    };
                     Some((number, slice))
                 })
                 .collect()

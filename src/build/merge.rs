@@ -8,9 +8,13 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::PartColumns;
+use super::measured::MeasuredTable;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 use crate::event::pairs::{ANY_KEY, FAMILIES};
-use crate::event::{Directory, EventKind, Gap, Label, Lane, LaneColumns, MarkOp};
+use crate::event::part::ClockUnit;
+use crate::event::{
+    Directory, EventColumns, EventKind, Gap, Label, Lane, LaneColumns, MarkOp, Seam,
+};
 use crate::trace::{CpuId, EventId, Events, LabelId, Segment, SliceLabel};
 
 /// All parts with common numbers.
@@ -24,6 +28,8 @@ pub struct Merged {
     pub strings: Strings,
     /// The common labels.
     pub labels: Vec<SliceLabel>,
+    /// For each common label, its key.
+    pub label_keys: Vec<u64>,
     /// For each common label, which labels pair with it: equal numbers do.
     pub pair_of_label: Vec<u32>,
     /// For each pair number, whether some part has a begin and an end with it.
@@ -36,12 +42,14 @@ pub struct Merged {
     pub cpus: Vec<u32>,
     /// Gaps of all parts, sorted by time.
     pub gaps: Vec<Gap>,
+    /// Where events of a CPU may have been lost.
+    pub seams: Vec<Seam>,
     /// Diagnostics of all parts.
     pub diagnostics: Diagnostics,
     /// The latest end of a complete slice in each part that has some.
     pub complete_ends: Vec<i64>,
-    /// The earliest begin that an end tells of in each part that has such.
-    pub stated_starts: Vec<i64>,
+    /// Durations that the recorder measured.
+    pub measured: MeasuredTable,
     /// For each string of the directory, the common number.
     pub directory_strings: Vec<StringId>,
 }
@@ -108,8 +116,13 @@ impl Merged {
     }
 }
 
-/// See the module's text.
-pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory) -> Merged {
+/// See the module's text. The events' times are in `unit`.
+pub fn merge(
+    mut parts: Vec<PartColumns>,
+    lanes: &[Lane],
+    directory: &Directory,
+    unit: ClockUnit,
+) -> Merged {
     let mut merged = Merged::default();
     parts
         .par_iter_mut()
@@ -136,6 +149,7 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
             .diagnostics
             .merge(std::mem::take(&mut rows.diagnostics));
         merged.gaps.append(&mut rows.gaps);
+        merged.seams.append(&mut rows.seams);
         if rows.events.is_empty() {
             continue;
         }
@@ -181,6 +195,7 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         part.first_event = merged.events.segments()[part.segment as usize].first;
     }
     merged.labels = labels.labels;
+    merged.label_keys = labels.keys;
     merged.pair_of_label = labels.pairs;
     merged.pair_has = pair_ends(&merged.parts, &merged.pair_of_label, labels.pair_count);
     for ((_, key, _), pair) in &labels.pair_ids {
@@ -193,7 +208,8 @@ pub fn merge(mut parts: Vec<PartColumns>, lanes: &[Lane], directory: &Directory)
         }
     }
     merged.complete_ends = complete_ends(&merged);
-    merged.stated_starts = stated_starts(&merged);
+    merged.measured = MeasuredTable::take(&mut merged, unit);
+    merged.complete_ends.extend(merged.measured.last_end);
     merged
 }
 
@@ -209,7 +225,8 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
             let own = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
             let mut seen = Vec::new();
             let mut last = own;
-            for &cpu in part.columns.events.cpus() {
+            let cpus = part.columns.events.cpus().iter();
+            for &cpu in cpus.filter(|cpu| **cpu != EventColumns::NO_CPU) {
                 if Some(u32::from(cpu)) != last {
                     last = Some(u32::from(cpu));
                     if !seen.contains(&u32::from(cpu)) {
@@ -232,6 +249,7 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
                         _ => None,
                     }),
             );
+            seen.extend(part.columns.gaps.iter().filter_map(|gap| gap.cpu));
             seen.sort_unstable();
             seen.dedup();
             seen
@@ -246,6 +264,7 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
 #[derive(Default)]
 struct LabelTable {
     labels: Vec<SliceLabel>,
+    keys: Vec<u64>,
     pairs: Vec<u32>,
     ids: FxHashMap<(SliceLabel, u32), LabelId>,
     pair_ids: FxHashMap<(u8, u64, StringId), u32>,
@@ -280,6 +299,7 @@ impl LabelTable {
         self.pair_count = self.pair_ids.len();
         *self.ids.entry((shown, pair)).or_insert_with(|| {
             self.labels.push(shown);
+            self.keys.push(label.key);
             self.pairs.push(pair);
             LabelId(self.labels.len() as u32 - 1)
         })
@@ -296,6 +316,8 @@ fn pair_ends(parts: &[MergedPart], pair_of_label: &[u32], pair_count: usize) -> 
                     match mark.op() {
                         MarkOp::Begin => has.begin = true,
                         MarkOp::End => has.end = true,
+                        // It ends nothing by itself.
+                        MarkOp::Over => {}
                     }
                 }
             }
@@ -311,18 +333,6 @@ fn pair_ends(parts: &[MergedPart], pair_of_label: &[u32], pair_count: usize) -> 
         }
     }
     all
-}
-
-fn stated_starts(merged: &Merged) -> Vec<i64> {
-    let parts = merged.parts.iter();
-    let starts = parts.filter_map(|part| {
-        let start = |row: &crate::event::Complete| {
-            let end = merged.time(part, row.event).0;
-            end.saturating_sub(row.duration_ns)
-        };
-        part.rows.stated.iter().map(start).min()
-    });
-    starts.collect()
 }
 
 fn complete_ends(merged: &Merged) -> Vec<i64> {

@@ -5,10 +5,13 @@
 //! identities    keys become threads and processes, reused keys become several
 //! scheduling    switches and wakeups become runs per CPU and states per thread
 //! process_ends  processes end with the last of their threads
+//! calls         marks of system calls: which are the same call, which never return, whose numbers they have
 //! pairing       begins and ends of a track become slices; what finds no partner is counted
+//! measured      slices whose duration the recorder measured are placed, with that duration
 //! nesting       slices of a track get parents, and rows in which nothing overlaps
 //! free_rows     the topmost free row, for `nesting` and `async_tracks`
 //! open_asyncs   which open asynchronous slice an end closes
+//! requests      events of the block layer become asynchronous begins and ends
 //! async_tracks  asynchronous begins and ends become slices on tracks of their groups
 //! points        events that nothing else shows become instants; samples become counter tracks
 //! around        the slices around many times, for `flow_links`
@@ -27,9 +30,11 @@
 
 mod around;
 mod async_tracks;
+mod calls;
 mod cpu_activity;
 mod descriptors;
 mod directories;
+mod fd_table;
 mod file_activity;
 mod file_flows;
 mod flow_links;
@@ -38,6 +43,7 @@ mod group;
 mod identities;
 pub mod join;
 mod lost_forks;
+mod measured;
 mod merge;
 mod nesting;
 mod open_asyncs;
@@ -46,7 +52,9 @@ mod points;
 pub mod preview;
 mod process_ends;
 mod process_life;
+mod requests;
 mod reused_pids;
+mod said_lives;
 mod scheduling;
 mod slice_table;
 
@@ -79,7 +87,7 @@ pub fn build(
     info: TraceInfo,
     job: &Job,
 ) -> Trace {
-    let mut merged = merge::merge(parts, lanes, directory);
+    let mut merged = merge::merge(parts, lanes, directory, info.clock_unit);
     let mut trace = Trace {
         info,
         ..Trace::default()
@@ -101,6 +109,7 @@ pub fn build(
     trace.runs = runs.into();
     trace.states = states.into();
     process_ends::end_lives(&mut trace);
+    said_lives::apply(directory, &merged, &people.process_of_key, &mut trace);
 
     let (files, paths) =
         file_activity::build_files(&mut merged, &mut trace.processes, &trace.threads);
@@ -110,7 +119,7 @@ pub fn build(
     }
     .into();
     directories::resolve_paths(&mut merged, &people.births, &mut trace, paths);
-    let mut paired = pairing::build_slices(&mut merged, &trace);
+    let mut paired = pairing::build_slices(&mut merged, &trace, directory.syscall_abi);
     trace.diagnostics.merge(paired.diagnostics);
     let mut asyncs = async_tracks::build_async(&mut merged, &people.process_of_key, &mut trace);
     let mut leftovers = paired.leftover_instants;
@@ -199,7 +208,7 @@ fn span_of(merged: &merge::Merged, trace: &Trace) -> TimeSpan {
     for complete in &merged.complete_ends {
         include(Timestamp(*complete), Timestamp(*complete));
     }
-    for start in &merged.stated_starts {
+    if let Some(start) = &merged.measured.first_start {
         include(Timestamp(*start), Timestamp(*start));
     }
     for gap in &trace.gaps {

@@ -10,8 +10,10 @@ use super::free_rows::FreeRows;
 pub struct Draft {
     /// First nanosecond.
     pub start: i64,
-    /// First nanosecond after; `i64::MAX`: it never ended.
+    /// First nanosecond after; `i64::MAX`: it was still open at the trace's end.
     pub end: i64,
+    /// The end was not seen: `end` is where the slice is drawn up to.
+    pub is_unended: bool,
     /// Common label.
     pub label: u32,
     /// The event that began it.
@@ -31,6 +33,8 @@ pub struct Nested {
     pub parents: Vec<u32>,
     /// How many slices each row has.
     pub row_counts: Vec<u32>,
+    /// Slices whose measured duration is not the distance from start to end: (index into `slices`, ns).
+    pub measured: Vec<(u32, i64)>,
 }
 
 /// A slice that may hold what comes.
@@ -75,6 +79,7 @@ pub fn nest(drafts: Vec<Draft>) -> Nested {
         rows,
         parents,
         row_counts: free.into_counts(),
+        measured: Vec::new(),
     }
 }
 
@@ -86,6 +91,7 @@ mod tests {
         Draft {
             start,
             end,
+            is_unended: false,
             label: 0,
             begin: start as u32,
             finish: u32::MAX,

@@ -1,9 +1,10 @@
 //! Begins and ends of each track to slices.
 //!
 //! A begin writes its slice at once, in order of start; an end looks for the innermost open begin of its
-//! family that it fits (see [`Matching`]) and closes it. Begins above that one have lost their ends: they
-//! end where the one around them ends, which is the latest that can be true, or become instants where the
-//! family says so. An end that finds no begin is an instant, or where it says how long its slice was, that slice.
+//! family that it fits (see [`Matching`]) and closes it. Begins above that one have lost their ends: they are
+//! drawn up to the end of the one around them, with an unknown duration, or become instants where the
+//! family says so. A begin and an end between which events of their CPU were lost are a slice of unknown duration: the end
+//! may be that of another. An end that finds no begin is an instant, or where it says how long its slice was, that slice.
 //! Only pairs of which both ends occur in the trace take part: a lone kprobe is a point.
 
 use std::mem::take;
@@ -11,14 +12,23 @@ use std::mem::take;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::calls::Calls;
 use super::group::{Groups, Pieces, Sorted, gather, join_in_order, zip_by_number};
+use super::measured::{Axis, MeasuredTable, is_told_by_end, of_lone_ends, place};
 use super::merge::{Merged, MergedPart};
 use super::nesting::{Draft, Nested, nest};
+use super::scheduling::losses::{Losses, recorded_times};
 use super::{track_kind, track_number};
-use crate::base::{Diagnostics, Severity};
-use crate::event::pairs::{FAMILIES, FUNCTIONS, Family, Matching, OpenBegin, Place};
-use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties};
-use crate::trace::{ThreadId, Trace, TrackKind};
+use crate::base::{Diagnostics, Severity, StringId};
+use crate::event::pairs::{
+    FAMILIES, FUNCTIONS, Family, Matching, NUMBER_ZERO, OpenBegin, Place, RAW_SYSCALLS, SYSCALLS,
+};
+use crate::event::part::ClockUnit;
+use crate::event::syscalls::{self, Abi};
+use crate::event::{
+    Complete, LoneBegins, Mark, MarkOp, Measured, NAMELESS_CALL, ThreadKey, Ties, UNSEEN_END,
+};
+use crate::trace::{CpuId, EventId, Events, SliceLabel, ThreadId, Trace, TrackKind};
 
 /// What pairing gives.
 pub struct Paired {
@@ -32,18 +42,27 @@ pub struct Paired {
 
 /// A begin or end on its track, 16 bytes.
 #[derive(Clone, Copy)]
-struct Row {
-    time: i64,
-    event: u32,
-    /// Common label, and [`END`] if it is an end.
-    packed: u32,
+pub(super) struct Row {
+    pub time: i64,
+    pub event: u32,
+    /// Common label, with [`END`] or [`OVER`] if it is no begin, and [`COMPAT`].
+    pub packed: u32,
 }
 
-const END: u32 = 1 << 31;
+/// It is an end.
+pub(super) const END: u32 = 1 << 31;
+/// The innermost that is open of the family is over: its end was lost.
+pub(super) const OVER: u32 = 1 << 30;
+/// A system call by the numbers of 32-bit programs: it has another name than its label.
+pub(super) const COMPAT: u32 = 1 << 29;
 
 impl Row {
-    fn label(self) -> u32 {
-        self.packed & !END
+    pub fn label(self) -> u32 {
+        self.packed & !(END | OVER | COMPAT)
+    }
+
+    pub fn is_end(self) -> bool {
+        self.packed & END != 0
     }
 }
 
@@ -53,14 +72,20 @@ struct Whole {
     start: i64,
     duration: i64,
     event: u32,
+    /// Common label, and [`UNSEEN_END`].
     label: u32,
 }
 
 /// See the module's text. Takes the marks out of the parts.
-pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
+pub fn build_slices(merged: &mut Merged, trace: &Trace, abi: Option<Abi>) -> Paired {
     let cpu_count = trace.cpus.len();
     let rules = rules(merged);
-    let stated = stated(merged);
+    let measured = take(&mut merged.measured);
+    let axis = match trace.info.clock_unit {
+        ClockUnit::Nanoseconds => Axis::Nanos(trace.span),
+        _ => Axis::OtherUnit,
+    };
+    let losses = Losses::new(merged, trace, &recorded_times(merged, trace));
     let ties = ties(merged);
     let take = |part: &mut MergedPart| {
         let rows = &mut part.rows;
@@ -78,18 +103,56 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         .collect();
     let marks = gather(parts.iter().map(|part| &part.0));
     let wholes = gather(parts.iter().map(|part| &part.1));
-    let results: Vec<(u32, Nested, Leftovers)> = zip_by_number(marks, wholes)
+    let rows_of = |marks: &Pieces<'_, Row>, rows: &mut Vec<Row>| {
+        join_in_order(marks, |row| row.time, rows);
+    };
+    let lost = Lost {
+        losses: &losses,
+        events: &shared.events,
+    };
+    let calls = Calls::new(shared, abi, &marks, |(_, marks), rows| rows_of(marks, rows));
+    let mut results: Vec<(u32, Nested, Leftovers)> = zip_by_number(marks, wholes)
         .into_par_iter()
         .map_init(Vec::new, |rows, (track, marks, wholes)| {
-            join_in_order(&marks, |row| row.time, rows);
-            let (mut drafts, leftovers) = pair(rows, &rules, &stated, death_of(track, trace));
+            rows_of(&marks, rows);
+            let resolved = calls.resolve(rows);
+            let (mut drafts, mut leftovers) =
+                pair(rows, &rules, (&measured, lost), death_of(track, trace));
+            leftovers.instants.extend(resolved.points);
+            leftovers.undecided = resolved.undecided;
+            leftovers.has_compat = resolved.has_compat;
+            let mut odd = FxHashMap::default();
+            if !measured.is_empty() {
+                let is_call = |label: u32| {
+                    let label = shared.labels.get(label as usize);
+                    label.is_some_and(|label| label.family == FUNCTIONS)
+                };
+                odd = place(&mut drafts, &measured, axis, is_call);
+                if axis == Axis::OtherUnit {
+                    of_lone_ends(&drafts, &measured, &mut odd);
+                }
+                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+            }
             if !wholes.is_empty() {
                 add_wholes(&mut drafts, &wholes, ties);
+                add_drawn_otherwise(&wholes, &measured, &mut odd);
             }
-            (track, nest(drafts), leftovers)
+            let mut nested = nest(drafts);
+            if !odd.is_empty() {
+                let slices = nested.slices.iter().zip(0_u32..);
+                let known = slices.filter_map(|(draft, at)| Some((at, *odd.get(&draft.begin)?)));
+                nested.measured = known.collect();
+            }
+            (track, nested, leftovers)
         })
         .collect();
     drop(parts);
+    name_compat_calls(merged, abi.unwrap_or_default(), &mut results);
+    for label in &mut merged.labels {
+        if label.family == RAW_SYSCALLS {
+            label.family = SYSCALLS;
+        }
+    }
 
     let mut paired = Paired {
         tracks: Vec::new(),
@@ -109,12 +172,24 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
             (
                 "unmatched_begin",
                 leftovers.unmatched_begins,
-                "beginnings whose end was lost",
+                "slices whose end is not recorded: how long they lasted is not known",
             ),
             (
                 "unfinished",
                 leftovers.unfinished,
                 "slices that were still open at the trace's end",
+            ),
+            (
+                "slices_over_losses",
+                leftovers.over_losses,
+                "slices during which events of their CPU were lost: what ends there may have begun later, so that \
+                 their durations are not known",
+            ),
+            (
+                "undecided_syscall_names",
+                leftovers.undecided,
+                "system calls named by the machine's own table: nothing else was recorded that tells those of \
+                 32-bit programs, which have other numbers",
             ),
         ];
         for (code, count, message) in unmatched {
@@ -127,6 +202,37 @@ pub fn build_slices(merged: &mut Merged, trace: &Trace) -> Paired {
         paired.tracks.push((track, nested));
     }
     paired
+}
+
+/// Gives calls of 32-bit programs labels with the names of their numbers.
+fn name_compat_calls(merged: &mut Merged, native: Abi, tracks: &mut [(u32, Nested, Leftovers)]) {
+    let Some(compat) = native.compat() else {
+        return;
+    };
+    let mut labels: FxHashMap<u32, u32> = FxHashMap::default();
+    let with_compat = tracks.iter_mut().filter(|track| track.2.has_compat);
+    for slice in with_compat.flat_map(|track| &mut track.1.slices) {
+        if slice.label & COMPAT == 0 {
+            continue;
+        }
+        let raw = slice.label & !COMPAT;
+        slice.label = *labels.entry(raw).or_insert_with(|| {
+            let number = match merged.label_keys[raw as usize] {
+                NUMBER_ZERO => 0,
+                number => number,
+            };
+            let name = match syscalls::name(compat, number) {
+                Some(name) => merged.strings.intern_text(name),
+                None => merged.strings.intern_text(&format!("syscall {number}")),
+            };
+            let label = SliceLabel {
+                name,
+                ..merged.labels[raw as usize]
+            };
+            merged.labels.push(label);
+            merged.labels.len() as u32 - 1
+        });
+    }
 }
 
 /// The marks and whole slices of a part by track. The groups are room to work in.
@@ -171,6 +277,7 @@ fn sort_out(
         let end = match mark.op() {
             MarkOp::Begin => 0,
             MarkOp::End => END,
+            MarkOp::Over => OVER,
         };
         let row = Row {
             time: columns.time(mark.event).0,
@@ -181,7 +288,7 @@ fn sort_out(
     }
     wholes.reserve(completes.len());
     for row in &completes {
-        let index = row.label as usize;
+        let index = (row.label & !UNSEEN_END) as usize;
         let (Some(label), Some(&place)) = (part.label_map.get(index), places.get(index)) else {
             continue;
         };
@@ -189,28 +296,11 @@ fn sort_out(
             start: columns.time(row.event).0,
             duration: row.duration_ns.max(0),
             event: part.event(row.event).0,
-            label: label.0,
+            label: label.0 | row.label & UNSEEN_END,
         };
         wholes.push(track_of(row.event, place), whole);
     }
     (marks.sorted(), wholes.sorted())
-}
-
-/// What ends say of their slices, by event: label and length.
-type Stated = FxHashMap<u32, (u32, i64)>;
-
-/// Takes it out of the parts.
-fn stated(merged: &mut Merged) -> Stated {
-    let mut all = Stated::default();
-    for part in &mut merged.parts {
-        for row in take(&mut part.rows.stated) {
-            if let Some(label) = part.label_map.get(row.label as usize) {
-                let length = row.duration_ns.max(0);
-                all.insert(part.event(row.event).0, (label.0, length));
-            }
-        }
-    }
-    all
 }
 
 fn family_of(number: u8) -> (usize, Family) {
@@ -225,13 +315,34 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
     drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
         start: whole.start,
         end: whole.start.saturating_add(whole.duration),
-        label: whole.label,
+        is_unended: whole.label & UNSEEN_END != 0,
+        label: whole.label & !UNSEEN_END,
         begin: whole.event,
         finish: u32::MAX,
     }));
     match ties {
         Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
         Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+    }
+}
+
+/// Adds the measured durations of whole slices that are drawn otherwise, by event.
+fn add_drawn_otherwise(
+    wholes: &Pieces<'_, Whole>,
+    measured: &MeasuredTable,
+    odd: &mut FxHashMap<u32, i64>,
+) {
+    if measured.is_empty() {
+        return;
+    }
+    let mut hint = 0;
+    for whole in wholes.iter().copied().flatten() {
+        if let Some(found) = measured.find(whole.event, &mut hint)
+            && found.late == Measured::COMPLETE
+            && found.duration_ns != whole.duration
+        {
+            odd.insert(whole.event, found.duration_ns);
+        }
     }
 }
 
@@ -258,30 +369,86 @@ struct Rule {
     can_begin: bool,
     /// Whether its ends close whatever is open.
     is_any: bool,
+    /// Of calls of a function: the only label that a begin has; else `u32::MAX`.
+    call_label: u32,
+    /// Of calls of a function: its name, where it is known.
+    call_name: Option<StringId>,
 }
 
 /// By common label.
 fn rules(merged: &Merged) -> Vec<Rule> {
+    let mut parts = merged.parts.iter();
+    let are_open = parts.any(|part| part.rows.lone_begins == LoneBegins::Open);
+    let call_labels = call_labels(merged);
+    let nameless = merged.strings.find(NAMELESS_CALL.as_bytes());
     let rule = |(label, &pair): (&crate::trace::SliceLabel, &u32)| {
         let (number, family) = family_of(label.family);
+        // A thread is in one call, however that was recorded.
+        let is_call = matches!(label.family, SYSCALLS | RAW_SYSCALLS);
+        let has_end = |family: u8| merged.family_has_end[usize::from(family)];
         let has = merged.pair_has[pair as usize];
         Rule {
             pair,
-            family: number as u8,
+            family: if is_call { SYSCALLS } else { number as u8 },
             can_end: match (family.matching, family.open) {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
                 // The file itself calls it a duration: without an end it is one that did not end.
                 (Matching::Innermost, OpenBegin::Unfinished) => true,
                 // The graph of functions as well.
                 _ if label.family == FUNCTIONS => true,
-                _ => merged.family_has_end[number],
+                _ if is_call => are_open || has_end(SYSCALLS) || has_end(RAW_SYSCALLS),
+                _ => are_open || merged.family_has_end[number],
             },
             can_begin: has.begin,
             is_any: has.is_any,
+            call_name: (label.family == FUNCTIONS)
+                .then_some(label.name)
+                .filter(|&name| name != StringId::EMPTY && Some(name) != nameless),
+            call_label: match label.family {
+                FUNCTIONS => call_labels.get(&pair).copied().unwrap_or(u32::MAX),
+                _ => u32::MAX,
+            },
         }
     };
     let labels = merged.labels.iter().zip(&merged.pair_of_label);
     labels.map(rule).collect()
+}
+
+/// What calls are called whose ends have a pair number, where that is always the same.
+fn call_labels(merged: &Merged) -> FxHashMap<u32, u32> {
+    let mut labels: FxHashMap<u32, u32> = FxHashMap::default();
+    let all = merged.labels.iter().zip(&merged.pair_of_label).zip(0..);
+    for ((label, &pair), number) in all {
+        if label.family == FUNCTIONS && label.name != StringId::EMPTY {
+            let known = labels.entry(pair).or_insert(number);
+            if *known != number {
+                *known = u32::MAX;
+            }
+        }
+    }
+    labels
+}
+
+/// Where events were lost.
+#[derive(Clone, Copy)]
+struct Lost<'a> {
+    losses: &'a Losses,
+    events: &'a Events,
+}
+
+impl Lost<'_> {
+    /// From when on events were lost between two that are to be a pair, on the CPU of either of them; `None`: never.
+    fn first_between(&self, begin: (u32, i64), end: (u32, i64)) -> Option<i64> {
+        if !self.losses.are_anywhere(begin.1, end.1) {
+            return None;
+        }
+        let on_cpu_of = |event: u32| {
+            let cpu = self.events.get(EventId(event)).cpu?;
+            self.losses.first_on(CpuId(cpu), begin.1, end.1)
+        };
+        let (first, second) = (on_cpu_of(begin.0), on_cpu_of(end.0));
+        first.into_iter().chain(second).min()
+    }
 }
 
 #[derive(Default)]
@@ -290,6 +457,11 @@ struct Leftovers {
     unmatched_ends: u64,
     unmatched_begins: u64,
     unfinished: u64,
+    /// Pairs that were not seen to be one.
+    over_losses: u64,
+    /// See [`super::calls::Resolved`].
+    undecided: u64,
+    has_compat: bool,
     /// Some drafts are to be dropped.
     has_dropped: bool,
 }
@@ -349,7 +521,10 @@ impl Stack {
 /// The begins and ends of a track on their way to slices.
 struct Pairer<'a> {
     rules: &'a [Rule],
-    stated: &'a Stated,
+    measured: &'a MeasuredTable,
+    /// Where the last measured duration was found.
+    hint: usize,
+    lost: Lost<'a>,
     drafts: Vec<Draft>,
     /// Whether some drafts are not in order of start.
     is_unsorted: bool,
@@ -373,23 +548,28 @@ fn death_of(track: u32, trace: &Trace) -> Option<i64> {
 fn pair(
     rows: &[Row],
     rules: &[Rule],
-    stated: &Stated,
+    (measured, lost): (&MeasuredTable, Lost<'_>),
     death: Option<i64>,
 ) -> (Vec<Draft>, Leftovers) {
-    let begins = rows.iter().filter(|row| row.packed & END == 0).count();
+    let begins = rows
+        .iter()
+        .filter(|row| row.packed & (END | OVER) == 0)
+        .count();
     let mut pairer = Pairer {
         rules,
-        stated,
+        measured,
+        lost,
+        hint: 0,
         is_unsorted: false,
         drafts: Vec::with_capacity(begins),
         stacks: Vec::new(),
         leftovers: Leftovers::default(),
     };
     for row in rows {
-        if row.packed & END == 0 {
-            pairer.begin(row);
-        } else {
-            pairer.end(row);
+        match row.packed & (END | OVER) {
+            0 => pairer.begin(row),
+            OVER => pairer.over(row),
+            _ => pairer.end(row),
         }
     }
     pairer.close_all(death);
@@ -403,7 +583,11 @@ fn pair(
         drafts.retain(|draft| draft.end != DROPPED);
     }
     if is_unsorted {
-        drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+        // Slices that only their ends tell of come first, the longest before the others; begins keep their order.
+        drafts.sort_by_key(|draft| {
+            let told_by_end = is_told_by_end(draft).then_some(draft.end);
+            (draft.start, std::cmp::Reverse(told_by_end))
+        });
     }
     (drafts, leftovers)
 }
@@ -431,6 +615,14 @@ impl Pairer<'_> {
         {
             self.lose_end(&open, row.time, family);
         }
+        if family.matching == Matching::Once && self.stack(rule.family).holds(rule.pair) {
+            while let Some(open) = self.stack(rule.family).pop() {
+                self.lose_end(&open, row.time, family);
+                if open.pair == rule.pair {
+                    break;
+                }
+            }
+        }
         let open = Open {
             draft: self.drafts.len() as u32,
             pair: rule.pair,
@@ -439,10 +631,19 @@ impl Pairer<'_> {
         self.drafts.push(Draft {
             start: row.time,
             end: i64::MAX,
-            label: row.label(),
+            is_unended: false,
+            label: row.label() | row.packed & COMPAT,
             begin: row.event,
             finish: u32::MAX,
         });
+    }
+
+    fn over(&mut self, row: &Row) {
+        let family = self.rules[row.label() as usize].family;
+        // Innermost first, as ends are: our own exporter writes one for each.
+        if let Some(open) = self.stack(family).pop() {
+            self.lose_end(&open, row.time, &FAMILIES[usize::from(family)]);
+        }
     }
 
     fn end(&mut self, row: &Row) {
@@ -456,44 +657,99 @@ impl Pairer<'_> {
                 .open
                 .last()
                 .is_some_and(|open| open.pair == pair || rule.is_any),
-            Matching::ByKey => stack.holds(pair),
+            Matching::ByKey | Matching::Once => stack.holds(pair),
         };
-        if !is_open {
-            if let Some(&(label, length)) = self.stated.get(&row.event) {
+        if !is_open || self.is_of_another(row, &rule) {
+            let stated = self.measured.label(row.event);
+            let stated = stated.or(Some(rule.call_label).filter(|&label| label != u32::MAX));
+            if let Some(label) = stated
+                && let Some(found) = self.measured.find(row.event, &mut self.hint)
+            {
+                let late = self.measured.lateness(&found).unwrap_or(0);
+                let end = row.time.saturating_sub(late.into());
+                let drawn = match self.measured.is_in_nanos {
+                    true => found.duration_ns,
+                    false => 0,
+                };
                 self.is_unsorted = true;
                 self.drafts.push(Draft {
-                    start: row.time.saturating_sub(length),
-                    end: row.time,
+                    start: end.saturating_sub(drawn),
+                    end,
+                    is_unended: false,
                     label,
                     begin: row.event,
                     finish: u32::MAX,
                 });
                 return;
             }
-            if rule.can_begin || family.matching != Matching::ByKey {
+            let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
+            if rule.can_begin || !is_keyed {
                 self.leftovers.unmatched_ends += 1;
             }
             self.leftovers.instants.push(row.event);
             return;
         }
         while let Some(open) = self.stack(rule.family).pop() {
-            if family.matching == Matching::ByKey && open.pair != pair {
+            let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
+            if is_keyed && open.pair != pair {
                 self.lose_end(&open, row.time, family);
                 continue;
             }
+            let is_measured = !self.lost.losses.is_empty()
+                && (self.measured.find(row.event, &mut self.hint)).is_some();
             let draft = &mut self.drafts[open.draft as usize];
             draft.end = row.time.max(draft.start);
             draft.finish = row.event;
+            // It may be the end of another one, of which the begin is lost.
+            let ends = ((draft.begin, draft.start), (row.event, row.time));
+            if !is_measured && self.lost.first_between(ends.0, ends.1).is_some() {
+                draft.is_unended = true;
+                self.leftovers.over_losses += 1;
+            }
             return;
         }
     }
 
-    /// An end around `open` came at `time`: its own was lost.
+    /// Whether the return of a call may be that of another one than of the call that is open: events were lost, and its own
+    /// call has another name, or began when they were.
+    fn is_of_another(&mut self, row: &Row, rule: &Rule) -> bool {
+        if self.lost.losses.is_empty() || rule.family != FUNCTIONS {
+            return false;
+        }
+        let open = self.stack(rule.family).open.iter().rev();
+        let mut drafts = open
+            .filter(|open| open.pair == rule.pair)
+            .map(|open| open.draft);
+        let Some(draft) = drafts.next() else {
+            return false;
+        };
+        let draft = self.drafts[draft as usize];
+        let lost = self
+            .lost
+            .first_between((draft.begin, draft.start), (row.event, row.time));
+        let Some(lost_from) = lost else {
+            return false;
+        };
+        let stated = self.measured.label(row.event);
+        let stated = stated.and_then(|label| self.rules.get(label as usize)?.call_name);
+        let own = self.rules.get(draft.label as usize);
+        let own = own.and_then(|rule| rule.call_name);
+        if stated.is_some_and(|name| own.is_some_and(|own| own != name)) {
+            return true;
+        }
+        let measured = self.measured.find(row.event, &mut self.hint);
+        measured.is_some_and(|found| self.measured.latest_begin(&found, row.time) > lost_from)
+    }
+
+    /// Something at `time` proves that `open` is over: its end was lost.
     fn lose_end(&mut self, open: &Open, time: i64, family: &Family) {
         self.leftovers.unmatched_begins += 1;
         let draft = &mut self.drafts[open.draft as usize];
         match family.open {
-            OpenBegin::Unfinished => draft.end = time.max(draft.start),
+            OpenBegin::Unfinished => {
+                draft.end = time.max(draft.start);
+                draft.is_unended = true;
+            }
             OpenBegin::Instant => {
                 self.leftovers.instants.push(draft.begin);
                 self.leftovers.has_dropped = true;
@@ -514,6 +770,7 @@ impl Pairer<'_> {
                         Some(death) => {
                             let draft = &mut self.drafts[open.draft as usize];
                             draft.end = death.max(draft.start);
+                            draft.is_unended = true;
                         }
                         None => self.leftovers.unfinished += 1,
                     },

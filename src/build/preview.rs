@@ -59,6 +59,7 @@ impl Preview {
                 prev_priority: switch.prev_priority,
                 next_priority: switch.next_priority,
                 prev_state: switch.prev_state,
+                tells: switch.tells,
             });
         }
     }
@@ -129,7 +130,7 @@ impl Preview {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EndState, KindId, LaneColumns, Switch};
+    use crate::event::{EndState, KindId, LaneColumns, Switch, SwitchTells};
     use crate::trace::ThreadId;
 
     #[test]
@@ -146,6 +147,7 @@ mod tests {
                 prev_priority: 0,
                 next_priority: 0,
                 prev_state,
+                tells: SwitchTells::RunsAndStates,
             });
         }
         let lanes: Vec<Lane> = (0..2)

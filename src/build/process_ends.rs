@@ -69,6 +69,24 @@ pub fn end_lives(trace: &mut Trace) {
             process.exit_signal = None;
         }
     }
+    end_the_silent(trace);
+}
+
+/// Threads of a process that has ended have ended by then, also those that nothing says it of (`exit_group` ends all).
+fn end_the_silent(trace: &mut Trace) {
+    for id in 1..trace.threads.len() as u32 {
+        let is_cut = is_cut(&trace.threads, id);
+        let Some(thread) = trace.threads.get_mut(id as usize) else {
+            continue;
+        };
+        let process = thread
+            .process
+            .and_then(|of| trace.processes.get(of.0 as usize));
+        let end = process.and_then(|process| process.end);
+        if thread.end.is_none() && !is_cut && end.is_some_and(|end| thread.seen.1 <= end) {
+            thread.end = end;
+        }
+    }
 }
 
 /// Whether what a thread was seen doing last is not known: its key, which stands behind it, is another's from then on.

@@ -132,6 +132,7 @@ impl Writer<'_> {
             Draft {
                 start: open.start.0,
                 end: time.0.max(open.start.0),
+                is_unended: false,
                 label: open.label,
                 begin: open.begin.0,
                 finish: event,
@@ -229,8 +230,10 @@ pub fn build_programs(
             Part::Fork
         };
         writer.begin(birth.child, birth.time, birth.event, part);
-        if let Some(Some((_, first))) = firsts.get(birth.child.0 as usize)
+        let forked_at = writer.merged.events.time(birth.event);
+        if let Some(Some((time, first))) = firsts.get(birth.child.0 as usize)
             && *first != birth.event
+            && forked_at <= *time
         {
             links.push(Link {
                 name: fork,
@@ -268,14 +271,20 @@ impl Writer<'_> {
         let mut unfinished = 0;
         for (thread, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
-                // Of a thread whose pid somebody else has later the end is known without an event.
-                let end = trace.threads.get(thread).and_then(|thread| thread.end);
+                // Of a thread whose pid somebody else has later it is known by when it ended; of one that ended with
+                // its process, when.
+                let thread_row = trace.threads.get(thread);
+                let end = thread_row.and_then(|thread| thread.end);
+                let process = thread_row.and_then(|thread| thread.process);
+                let process = process.and_then(|of| trace.processes.get(of.0 as usize));
+                let is_told = process.is_some_and(|of| of.exit_event.is_some() && of.end == end);
                 unfinished += u64::from(end.is_none());
                 self.drafts.push((
                     thread as u32,
                     Draft {
                         start: open.start.0,
                         end: end.map_or(i64::MAX, |end| end.0.max(open.start.0)),
+                        is_unended: !(is_told && end.is_some()),
                         label: open.label,
                         begin: open.begin.0,
                         finish: u32::MAX,
@@ -348,8 +357,9 @@ pub fn join_tracks(all: &mut Vec<(u32, Nested)>, more: Vec<(u32, Nested)>) {
                 return (number, other);
             }
             if !other.slices.is_empty() {
-                let mut drafts = std::mem::take(&mut own.slices);
-                drafts.extend(other.slices);
+                // A program lies around a call that begins and ends with it: of equal spans the first is the outer one.
+                let mut drafts = other.slices;
+                drafts.append(&mut own.slices);
                 drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
                 own = nest(drafts);
             }

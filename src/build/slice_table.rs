@@ -102,24 +102,31 @@ pub fn assemble(
         let stretch = columns.cut((first_slice - first_of_job) as usize);
         jobs.push((cut(&mut rest, count), first_of_job, stretch));
     }
-    let exceptions: Vec<EndExceptions> = jobs
+    let exceptions: Vec<(EndExceptions, Vec<(u32, i64)>)> = jobs
         .into_par_iter()
         .map(|(drafts, mut first, mut columns)| {
-            let mut exceptions = EndExceptions::default();
+            let (mut exceptions, mut measured) = (EndExceptions::default(), Vec::new());
             for draft in drafts {
                 let nested = std::mem::take(&mut draft.nested);
                 let count = nested.slices.len();
-                columns.cut(count).fill(nested, first, &mut exceptions);
+                let stretch = columns.cut(count);
+                stretch.fill(nested, first, &mut exceptions, &mut measured);
                 first += count as u32;
             }
-            exceptions
+            (exceptions, measured)
         })
         .collect();
-    let (mut long, mut far) = (Vec::new(), Vec::new());
-    for mut of_job in exceptions {
+    let (mut long, mut far, mut measured) = (Vec::new(), Vec::new(), Vec::new());
+    for (mut of_job, mut measured_of_job) in exceptions {
         long.append(&mut of_job.long);
         far.append(&mut of_job.far);
+        measured.append(&mut measured_of_job);
+        table.unended.append(&mut of_job.unended);
     }
+    table.unended.par_sort_unstable();
+    table.unended.shrink_to_fit();
+    measured.par_sort_unstable();
+    table.measured = measured;
     long.par_sort_unstable();
     far.par_sort_unstable();
     table.label_ids = packed(label_ids);
@@ -199,7 +206,13 @@ impl<'a> SliceColumns<'a> {
     }
 
     /// Puts a track's slices where they belong: sorted by row, then start. Its first is slice `first`.
-    fn fill(self, nested: Nested, first: u32, exceptions: &mut EndExceptions) {
+    fn fill(
+        self,
+        nested: Nested,
+        first: u32,
+        exceptions: &mut EndExceptions,
+        measured: &mut Vec<(u32, i64)>,
+    ) {
         let mut ends = EndColumns {
             lengths: self.lengths,
             steps: self.steps,
@@ -224,11 +237,19 @@ impl<'a> SliceColumns<'a> {
                 (draft.begin, draft.finish),
                 exceptions,
             );
+            if draft.is_unended && draft.end != i64::MAX {
+                exceptions.unended.push(first + place as u32);
+            }
             self.label_ids[place] = draft.label;
             self.begins[place] = draft.begin;
             let parent = places.get(nested.parents[index] as usize);
             self.parents[place] = parent.map_or(u32::MAX, |parent| first + parent);
         }
+        let rows = nested.measured.iter().filter_map(|&(index, ns)| {
+            let place = places.get(index as usize)?;
+            Some((first + place, ns))
+        });
+        measured.extend(rows);
     }
 }
 

@@ -1,12 +1,13 @@
 //! `threadline blob`: saves what a trace carries for other tools.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{CliError, Command, files_arguments, load};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
-use crate::export::{ExportError, atomic_file};
+use crate::base::visible::Visible;
+use crate::export::{ExportError, atomic_file, check_input};
 use crate::query::blobs::{blobs, payload};
 
 /// This command's row.
@@ -42,11 +43,18 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     })?;
     let path = path_of(matches);
     if is_stdout(path) {
-        std::io::stdout().lock().write_all(&bytes)?;
-        return Ok(());
+        let mut stdout = std::io::stdout().lock();
+        if stdout.is_terminal() {
+            let mut out = Visible::text(stdout);
+            out.write_all(&bytes)?;
+            return Ok(out.finish()?);
+        }
+        stdout.write_all(&bytes)?;
+        return Ok(stdout.flush()?);
     }
     let written = atomic_file::write_whole(path, overwrite_of(matches), |out| {
-        out.write_all(&bytes).map_err(ExportError::from)
+        out.write_all(&bytes)?;
+        check_input(&loaded)
     });
     written.map_err(|error| match error {
         ExportError::Exists(_) => refusal(ExportError::Exists(path.to_path_buf())),

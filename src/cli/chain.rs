@@ -1,10 +1,12 @@
 //! `threadline chain`: why a thread waited, hop by hop.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, file_argument, format_argument, load, row_format};
+use super::command::{
+    CliError, Command, answer, file_argument, format_arguments, load, row_format,
+};
 use crate::base::time::TimeArg;
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::wakeup_chain::{Chain, ChainEnd, chain_at};
@@ -34,7 +36,7 @@ pub const COMMAND: Command = Command {
                     .value_parser(|text: &str| text.parse::<TimeArg>()),
             )
             .arg(file_argument())
-            .arg(format_argument())
+            .args(format_arguments())
     },
     run,
 };
@@ -45,7 +47,7 @@ const COLUMNS: &[&str] = &[
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
-    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+    let trace = loaded.trace.as_ref();
     let tid = matches.get_one::<u64>("thread").copied().unwrap_or(0);
     let time = matches
         .get_one::<TimeArg>("at")
@@ -57,9 +59,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         return Err(CliError::Usage(words));
     }
     // Of several lives of a number, the one that waited last before then.
-    let found = lives
-        .iter()
-        .filter_map(|id| chain_at(trace, reader, *id, time));
+    let found = lives.iter().filter_map(|id| chain_at(trace, *id, time));
     let Some(chain) = found.max_by_key(|chain| chain.wait.start) else {
         let words = format!(
             "thread {tid} did not wait then or before (or its states are not in this trace)"
@@ -67,7 +67,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         return Err(CliError::Input(words));
     };
     say(&chain);
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
     for (at, hop) in chain.hops.iter().enumerate() {
         let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
@@ -76,7 +76,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             hop.span.start.0.into(),
             hop.span.duration().0.into(),
             Cell::Float(share),
-            hop.kind.word().into(),
+            hop.what().into(),
             hop.who(trace).into(),
             trace.thread(hop.thread).tid.into(),
             cpu.map(|cpu| cpu.number).into(),

@@ -1,21 +1,23 @@
 //! What a command is, and what commands share: the file argument, times, loading with progress, exit codes.
 
 use std::fmt;
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::base::time::{TimeArg, parse_duration};
-use crate::base::{Job, Nanos, TimeSpan};
-use crate::export::rows::RowFormat;
-use crate::load::LoadedTrace;
+use crate::base::visible::harmless;
+use crate::base::{Job, Nanos, TimeSpan, budget};
+use crate::export::rows::{Formulas, RowFormat};
 use crate::load::reading::{Reading, format_named, midnight_of};
 use crate::load::together::open_as;
+use crate::load::{LoadedTrace, OpenedFile};
 use crate::trace::Trace;
 
 /// A row in `COMMANDS`.
@@ -54,8 +56,72 @@ impl From<std::io::Error> for CliError {
     }
 }
 
+/// The files that this process reads its answer from: a verb is all that a process does.
+static READ_FROM: Mutex<Vec<Arc<OpenedFile>>> = Mutex::new(Vec::new());
+
+/// Has [`finish`] look at what became of these files.
+pub fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
+    let mut all = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
+    all.extend(files.into_iter().cloned());
+}
+
+/// What happened to a file that was read, if that makes what was written from it wrong.
+fn damage() -> Option<CliError> {
+    let files = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
+    files.iter().find_map(|file| {
+        let change = file.damage()?;
+        let path = file.path().display();
+        let words = format!("{change}: what was written from it may be wrong: {path}");
+        Some(CliError::Input(words))
+    })
+}
+
+/// Passes an answer on as long as the files that it is made from are whole: of one that is cut short, each line may be as
+/// long as the rest of the file.
+pub struct Watched<W>(W);
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if damage().is_some() {
+            // The words are those of `finish`.
+            return Err(std::io::Error::other("a file that is read was damaged"));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Standard output for a verb's answer, which it flushes at its end.
+pub fn answer() -> BufWriter<Watched<StdoutLock<'static>>> {
+    BufWriter::with_capacity(1 << 18, Watched(std::io::stdout().lock()))
+}
+
+/// Notes on stderr what became of the files that were read. `Err` if one was cut short or written over: then what was
+/// written to standard output may be wrong, and cannot be taken back.
+fn look_at_files() -> Result<(), CliError> {
+    if let Some(damage) = damage() {
+        return Err(damage);
+    }
+    let files = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
+    for file in files.iter() {
+        if let Some(growth) = file.change() {
+            warn(&format!("{growth}: {}", file.path().display()));
+        }
+    }
+    Ok(())
+}
+
 /// Says what went wrong on stderr and turns it into an exit code.
 pub fn finish(result: Result<(), CliError>) -> ExitCode {
+    let result = result.and_then(|()| Ok(std::io::stdout().flush()?));
+    let result = match result {
+        Err(CliError::Usage(words)) => Err(CliError::Usage(words)),
+        // Whatever came of it, of a damaged file it may be wrong.
+        other => look_at_files().and(other),
+    };
     let (code, words) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
@@ -65,8 +131,13 @@ pub fn finish(result: Result<(), CliError>) -> ExitCode {
         Err(CliError::Input(words)) => (1, words),
         Err(CliError::Usage(words)) => (2, words),
     };
-    let _unwritable = writeln!(std::io::stderr(), "threadline: {words}");
+    warn(&words);
     ExitCode::from(code)
+}
+
+/// Prints a line on stderr. What stands in it may be a file's words: nothing of it acts on a terminal.
+pub fn warn(words: &str) {
+    let _unwritable = writeln!(std::io::stderr(), "threadline: {}", harmless(words));
 }
 
 /// The FILE argument.
@@ -86,17 +157,20 @@ pub fn files_arguments(command: clap::Command) -> clap::Command {
                 .help("The trace; - for standard input; several share one time axis")
                 .num_args(1..),
         )
-        .arg(
-            Arg::new("offset")
-                .long("offset")
-                .value_name("N=T")
-                .help("Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say")
-                .action(ArgAction::Append)
-                .value_parser(parse_offset),
-        )
+        .arg(offset_argument())
 }
 
-/// `--date` and `--read-as`, for all commands that read files.
+/// `--offset`.
+pub fn offset_argument() -> Arg {
+    Arg::new("offset")
+        .long("offset")
+        .value_name("N=T")
+        .help("Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say")
+        .action(ArgAction::Append)
+        .value_parser(parse_offset)
+}
+
+/// `--date`, `--read-as` and `--memory`, for all commands that read files.
 pub fn reading_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -122,6 +196,21 @@ pub fn reading_arguments(command: clap::Command) -> clap::Command {
                     })
                 }),
         )
+        .arg(
+            Arg::new("memory")
+                .long("memory")
+                .value_name("SIZE")
+                .help("Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]")
+                .global(true)
+                .value_parser(budget::parse_size),
+        )
+}
+
+/// Holds allocations against `--memory`.
+pub fn set_memory_limit(matches: &ArgMatches) {
+    if let Some(&bytes) = matches.get_one::<u64>("memory") {
+        budget::set_limit(bytes);
+    }
 }
 
 /// What `--date` and `--read-as` say.
@@ -161,20 +250,37 @@ pub fn time_arguments(command: clap::Command) -> clap::Command {
         .arg(time("until", "Only what happens before T"))
 }
 
-/// `--format`, for commands that print a table.
-pub fn format_argument() -> Arg {
-    Arg::new("format")
+/// `--format` and `--quote-formulas`, for commands that print a table.
+pub fn format_arguments() -> [Arg; 2] {
+    let format = Arg::new("format")
         .long("format")
         .value_name("FORMAT")
         .help("How to write it")
         .default_value("tsv")
-        .value_parser(["tsv", "csv", "json"])
+        .value_parser(["tsv", "csv", "json"]);
+    [format, formulas_argument()]
+}
+
+/// `--quote-formulas`, for whatever writes CSV.
+pub fn formulas_argument() -> Arg {
+    Arg::new("quote-formulas")
+        .long("quote-formulas")
+        .help("In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)")
+        .action(ArgAction::SetTrue)
+}
+
+/// What `--quote-formulas` says.
+pub fn formulas(matches: &ArgMatches) -> Formulas {
+    match matches.get_flag("quote-formulas") {
+        true => Formulas::Quoted,
+        false => Formulas::Kept,
+    }
 }
 
 /// What `--format` says.
 pub fn row_format(matches: &ArgMatches) -> RowFormat {
     match matches.get_one::<String>("format").map(String::as_str) {
-        Some("csv") => RowFormat::Csv,
+        Some("csv") => RowFormat::Csv(formulas(matches)),
         Some("json") => RowFormat::Json,
         _ => RowFormat::Tsv,
     }
@@ -235,20 +341,19 @@ pub fn load_files(
         open_as(paths, reading, &[], &fixed, &job, None)
     })
     .map_err(|error| CliError::Input(error.to_string()))?;
+    watch(loaded.opened_files());
     if let Some(error) = loaded.left_out.first() {
         return Err(CliError::Input(error.to_string()));
     }
     warn_of_losses(&loaded);
     if matches.contains_id("date") && !loaded.has_given_day() {
-        let words = "--date changes nothing: no file here has times of day without a date";
-        let _unwritable = writeln!(std::io::stderr(), "threadline: {words}");
+        warn("--date changes nothing: no file here has times of day without a date");
     }
     Ok(loaded)
 }
 
 /// Prints diagnostics that mean something is missing, one line each.
 pub fn warn_of_losses(loaded: &LoadedTrace) {
-    let mut stderr = std::io::stderr().lock();
     for row in loaded.trace.diagnostics.rows() {
         if row.severity == crate::base::Severity::Info {
             continue;
@@ -263,7 +368,7 @@ pub fn warn_of_losses(loaded: &LoadedTrace) {
         } else {
             String::new()
         };
-        let _unwritable = writeln!(stderr, "threadline: {}{place}{times}", row.message);
+        warn(&format!("{}{place}{times}", row.message));
     }
 }
 

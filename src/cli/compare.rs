@@ -1,19 +1,20 @@
 //! `threadline compare`: two traces side by side, name by name, the largest change first.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, asked_span, format_argument, row_format, time_arguments, warn_of_losses,
-    with_progress,
+    CliError, Command, answer, asked_span, format_arguments, row_format, time_arguments,
+    warn_of_losses, with_progress,
 };
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
 use crate::load::{LoadedTrace, open};
 use crate::query::area::Area;
 use crate::query::compare::{CompareWhat, Compared, Side, SortBy, compare, sort};
+use crate::trace::SliceKind;
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -42,17 +43,35 @@ pub const COMMAND: Command = Command {
                 Arg::new("sort")
                     .long("sort")
                     .value_name("BY")
-                    .help("Whose change comes first [default: sum, of events count]")
+                    .help("Whose change comes first [default: sum, of events count]; unfinished slices count with what is certain of them")
                     .value_parser(["sum", "count", "mean", "p95"]),
             )
-            .arg(format_argument())
+            .args(format_arguments())
     },
     run,
 };
 
 const COLUMNS: &[&str] = &[
-    "name", "category", "change", "count_a", "count_b", "sum_a", "sum_b", "mean_a", "mean_b",
-    "p50_a", "p50_b", "p95_a", "p95_b", "max_a", "max_b",
+    "name",
+    "category",
+    "change",
+    "count_a",
+    "count_b",
+    "sum_a",
+    "sum_b",
+    "mean_a",
+    "mean_b",
+    "p50_a",
+    "p50_b",
+    "p95_a",
+    "p95_b",
+    "max_a",
+    "max_b",
+    "kind",
+    "unfinished_a",
+    "unfinished_b",
+    "at_least_a",
+    "at_least_b",
 ];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
@@ -79,7 +98,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     });
     let mut rows = compare(sides[0], sides[1], what, &Job::default()).unwrap_or_default();
     sort(&mut rows, by);
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     let mut table = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
     for row in &rows {
         let mut cells: Vec<Cell> = vec![
@@ -94,10 +113,19 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         cells.extend(both(&|side| side.count.into()));
         let time = |value: Cell| if has_times { value } else { Cell::None };
         cells.extend(both(&|side| time(Cell::Int(side.sum_ns))));
-        cells.extend(both(&|side| time(side.mean_ns().into())));
+        // Of nothing there is no mean, not even 0.
+        let mean = |side: &Side| Cell::from((side.count > 0).then(|| side.mean_ns()));
+        cells.extend(both(&|side| time(mean(side))));
         cells.extend(both(&|side| side.p50_ns.into()));
         cells.extend(both(&|side| side.p95_ns.into()));
         cells.extend(both(&|side| side.max_ns.into()));
+        cells.push(row.kind.map(SliceKind::word).into());
+        let open = |value: Cell| match what {
+            CompareWhat::Slices => value,
+            _ => Cell::None,
+        };
+        cells.extend(both(&|side| open(side.unfinished.into())));
+        cells.extend(both(&|side| open(Cell::Int(side.unfinished_ns))));
         table.row(&cells)?;
     }
     table.finish()?;

@@ -5,10 +5,14 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches};
 
-use super::command::{CliError, Command, files_arguments, load, time_arguments, with_progress};
+use super::command::{
+    CliError, Command, answer, files_arguments, formulas, formulas_argument, load, time_arguments,
+    warn, with_progress,
+};
 use super::narrow::{narrowing_arguments, selection_of};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::Job;
+use crate::export::rows::Formulas;
 use crate::export::tables::{self, TABLES};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
 use crate::load::LoadedTrace;
@@ -29,7 +33,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         Arg::new("to")
             .long("to")
             .value_name("FORMAT")
-            .help("What to write [default: by OUT's ending, else fxt]")
+            .help("What to write [default: by OUT's ending (.json: chrome-json), else fxt]")
             .value_parser(
                 EXPORTERS
                     .iter()
@@ -44,6 +48,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             .help("Which table csv and json write [default: slices]")
             .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
     )
+    .arg(formulas_argument())
 }
 
 fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
@@ -60,13 +65,12 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
         write(&exporter, &loaded, &selection, path, overwrite, &job)
     });
     let summary = done.map_err(refusal)?;
-    let mut stderr = std::io::stderr().lock();
-    let _unwritable = writeln!(stderr, "threadline: wrote {summary}");
+    warn(&format!("wrote {summary}"));
     if summary.counts.is_empty() {
-        let _unwritable = writeln!(stderr, "threadline: nothing happened in this range");
+        warn("nothing happened in this range");
     }
     for note in &summary.notes {
-        let _unwritable = writeln!(stderr, "threadline: {note}");
+        warn(note);
     }
     Ok(())
 }
@@ -75,10 +79,12 @@ fn exporter_for(matches: &ArgMatches, path: &Path) -> Result<Exporter, CliError>
     let asked = matches
         .get_one::<String>("to")
         .and_then(|name| export::find(name));
+    let table = matches.get_one::<String>("table");
     let mut exporter = *asked
+        .or_else(|| table.and_then(|_| export::for_table(path)))
         .or_else(|| export::for_path(path))
         .unwrap_or(&EXPORTERS[0]);
-    if let Some(name) = matches.get_one::<String>("table") {
+    if let Some(name) = table {
         if exporter.table.is_none() {
             return Err(CliError::Usage(format!(
                 "{} has no tables to choose from",
@@ -86,6 +92,13 @@ fn exporter_for(matches: &ArgMatches, path: &Path) -> Result<Exporter, CliError>
             )));
         }
         exporter.table = tables::find(name);
+    }
+    if formulas(matches) == Formulas::Quoted {
+        if exporter.name != tables::CSV.name {
+            let words = format!("--quote-formulas is for csv, not for {}", exporter.name);
+            return Err(CliError::Usage(words));
+        }
+        exporter.write = tables::QUOTED_CSV;
     }
     Ok(exporter)
 }
@@ -99,7 +112,7 @@ fn write(
     job: &Job,
 ) -> Result<Summary, ExportError> {
     if is_stdout(path) {
-        let mut out = std::io::BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+        let mut out = answer();
         let summary = exporter.write_to(loaded, selection, &mut out, job)?;
         out.flush()?;
         return Ok(summary);

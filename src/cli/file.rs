@@ -1,12 +1,14 @@
 //! `threadline file`: what was done to one file of a traced build, what went into it, what was made from it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use rustc_hash::FxHashMap;
 
-use super::command::{CliError, Command, files_arguments, format_argument, load, row_format};
+use super::command::{
+    CliError, Command, answer, files_arguments, format_arguments, load, row_format,
+};
 use crate::base::strings::{exact_bytes, text_of};
 use crate::export::rows::{Cell, RowWriter};
 use crate::query::files::{FileList, Kinship, More, Relative};
@@ -41,7 +43,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             flag("made-from", "List what was made from it, step by step")
                 .conflicts_with("went-into"),
         );
-    files_arguments(command).arg(format_argument())
+    files_arguments(command).args(format_arguments())
 }
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
@@ -65,7 +67,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     } else {
         matches.get_flag("made-from").then_some(Kinship::MadeFrom)
     };
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     match kinship {
         None => {
             let columns = ["ts", "use", "pid", "process", "path", "other_path"];

@@ -1,11 +1,11 @@
 //! `threadline flame`: nested slices or recorded stacks merged by their paths, as a table or folded.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
+    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
 };
 use super::narrow::{area_of, narrowing_arguments, slices_on_cpu};
 use crate::base::Job;
@@ -15,7 +15,8 @@ use crate::query::flame::{Flame, Node, Roots, of_slices, of_stacks};
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "flame",
-    about: "Merge nested slices, or recorded stacks, into a call tree with totals",
+    about: "Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the \
+            time that they lasted at least (columns unfinished, at_least)",
     arguments: |command| {
         slices_on_cpu(narrowing_arguments(files_arguments(time_arguments(command))))
             .arg(
@@ -48,13 +49,24 @@ pub const COMMAND: Command = Command {
                     .help("Print only the first N rows")
                     .value_parser(value_parser!(usize)),
             )
-            .arg(format_argument())
+            .args(format_arguments())
     },
     run,
 };
 
-const TREE: &[&str] = &["depth", "name", "total", "self", "count", "share"];
-const NAMES: &[&str] = &["name", "total", "self", "count"];
+/// A total contains what unfinished slices certainly lasted: `unfinished` and `at_least` say how many they are, and how
+/// much of the total.
+const TREE: &[&str] = &[
+    "depth",
+    "name",
+    "total",
+    "self",
+    "count",
+    "share",
+    "unfinished",
+    "at_least",
+];
+const NAMES: &[&str] = &["name", "total", "self", "count", "unfinished", "at_least"];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
@@ -83,7 +95,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         .get_one::<usize>("limit")
         .copied()
         .unwrap_or(usize::MAX);
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     let format = row_format(matches);
     match matches.get_one::<String>("as").map(String::as_str) {
         Some("folded") => {
@@ -99,6 +111,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
                     row.total.into(),
                     row.own.into(),
                     row.count.into(),
+                    row.unfinished.into(),
+                    row.unfinished_ns.into(),
                 ])?;
             }
             rows.finish()?;
@@ -135,7 +149,7 @@ fn in_depth(flame: &Flame) -> Vec<u32> {
     order
 }
 
-fn cells(flame: &Flame, id: u32, size: impl Fn(&Node) -> i64) -> [Cell; 6] {
+fn cells(flame: &Flame, id: u32, size: impl Fn(&Node) -> i64) -> [Cell; 8] {
     let node = &flame.nodes[id as usize];
     let share = size(node) as f64 / flame.nodes[0].total.max(1) as f64;
     [
@@ -145,5 +159,7 @@ fn cells(flame: &Flame, id: u32, size: impl Fn(&Node) -> i64) -> [Cell; 6] {
         node.own.into(),
         node.count.into(),
         Cell::Float((share * 10_000.0).round() / 10_000.0),
+        node.unfinished.into(),
+        node.unfinished_ns.into(),
     ]
 }

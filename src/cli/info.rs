@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
 use super::command::{CliError, Command, files_arguments, load};
-use crate::base::strings::harmless;
+use crate::base::visible::{Visible, harmless};
 use crate::base::{Nanos, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::load::LoadedTrace;
@@ -33,7 +33,9 @@ fn info(matches: &ArgMatches) -> Result<(), CliError> {
     if matches.get_flag("json") {
         let text = serde_json::to_string_pretty(&as_json(&loaded))
             .map_err(|error| CliError::Output(error.into()))?;
+        let mut out = Visible::json(out);
         writeln!(out, "{text}")?;
+        out.finish()?;
     } else {
         write_text(&loaded, &mut out)?;
     }
@@ -87,6 +89,7 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
         "end_ns": trace.span.end.0,
         "events": trace.events.len(),
         "lost_events": trace.lost_events(),
+        "lost_events_is_lower_bound": trace.are_more_lost(),
         "cpus": trace.cpus.len(),
         "processes": trace.processes.len(),
         "threads": trace.threads.len().saturating_sub(1),
@@ -156,7 +159,14 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     for (name, count) in counts {
         row(name, count.to_string())?;
     }
-    row("lost events", trace.lost_events().to_string())?;
+    let lost = trace.lost_events();
+    row(
+        "lost events",
+        match trace.are_more_lost() {
+            true => format!("at least {lost}"),
+            false => lost.to_string(),
+        },
+    )?;
     let full = Nanos(i64::try_from(loaded.timings.full.as_nanos()).unwrap_or(i64::MAX));
     row("loaded in", full.to_string())?;
     row("memory", ruler::size_text(loaded.memory_bytes()))?;

@@ -127,7 +127,9 @@ fn manual() -> Result<Vec<u8>, CliError> {
 fn install(matches: &ArgMatches) -> Result<(), CliError> {
     if let Some(name) = matches.get_one::<String>("print") {
         if let Some(row) = GENERATED.iter().find(|row| row.name == name) {
-            std::io::stdout().write_all(&(row.make)()?)?;
+            let mut out = std::io::stdout().lock();
+            out.write_all(&(row.make)()?)?;
+            out.flush()?;
         }
         return Ok(());
     }
@@ -165,21 +167,46 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
 /// The desktop entry with the path of this very program, which need not be where the desktop looks.
 fn desktop_entry() -> Result<Vec<u8>, CliError> {
     let program = std::env::current_exe()?;
-    let program = program.display().to_string();
-    let quoted = if program.contains([' ', '"', '\\', '$', '`']) {
-        let mut quoted = String::from("\"");
-        for c in program.chars() {
-            if matches!(c, '"' | '\\' | '$' | '`') {
-                quoted.push('\\');
-            }
-            quoted.push(c);
-        }
-        quoted + "\""
-    } else {
-        program
-    };
-    let exec = format!("Exec={quoted} %F");
+    let program = program
+        .to_str()
+        .ok_or_else(|| no_entry(&program, "is not UTF-8"))?;
+    let exec = exec_value(program)
+        .ok_or_else(|| no_entry(Path::new(program), "contains an equals sign"))?;
+    let exec = format!("Exec={exec} %F");
     Ok(DESKTOP.1.replace("Exec=threadline %F", &exec).into_bytes())
+}
+
+fn no_entry(program: &Path, why: &str) -> CliError {
+    CliError::Input(format!(
+        "the path of this program {why}, which a desktop entry cannot name; move the program ({})",
+        program.display()
+    ))
+}
+
+/// A program's path as an `Exec` key has it; `None`: it cannot have it.
+///
+/// The Desktop Entry Specification reads such a value three times: first the escapes of all strings, then the quotes of
+/// arguments, then field codes such as `%F`. Here it is the other way round.
+fn exec_value(program: &str) -> Option<String> {
+    if program.contains('=') {
+        return None;
+    }
+    let is_reserved =
+        |c: char| c.is_whitespace() || c.is_control() || "\"'\\><~|&;$*?#()`".contains(c);
+    let mut argument = String::new();
+    for c in program.chars() {
+        match c {
+            '%' => argument.push_str("%%"),
+            '"' | '`' | '$' | '\\' => argument.extend(['\\', c]),
+            _ => argument.push(c),
+        }
+    }
+    if program.contains(is_reserved) {
+        argument = format!("\"{argument}\"");
+    }
+    let escaped = argument.replace('\\', "\\\\");
+    let escaped = escaped.replace('\n', "\\n").replace('\t', "\\t");
+    Some(escaped.replace('\r', "\\r"))
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
@@ -211,5 +238,28 @@ fn tell_the_desktop(share: &Path) {
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .status();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exec_value;
+
+    #[test]
+    fn paths_are_quoted_as_the_specification_of_desktop_entries_says() {
+        for (path, exec) in [
+            ("/usr/bin/threadline", "/usr/bin/threadline"),
+            ("/opt/my tools/threadline", "\"/opt/my tools/threadline\""),
+            ("/opt/100%/threadline", "/opt/100%%/threadline"),
+            ("/o'/t", "\"/o'/t\""),
+            ("/a$b`c/t", "\"/a\\\\$b\\\\`c/t\""),
+            ("/a\\b/t", "\"/a\\\\\\\\b/t\""),
+            ("/a\"b/t", "\"/a\\\\\"b/t\""),
+            ("/a\nb/t", "\"/a\\nb/t\""),
+            ("/a;(b)/t", "\"/a;(b)/t\""),
+        ] {
+            assert_eq!(exec_value(path).as_deref(), Some(exec), "{path}");
+        }
+        assert_eq!(exec_value("/a=b/t"), None);
     }
 }

@@ -1,11 +1,11 @@
 //! `threadline latency`: from wakeup to run by thread, or between any two events.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
+    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
     with_progress,
 };
 use super::narrow::{narrowing_arguments, selection_of, threads_of};
@@ -56,7 +56,7 @@ pub const COMMAND: Command = Command {
                     .help("Print the N longest one by one instead of the sums")
                     .value_parser(value_parser!(usize)),
             )
-            .arg(format_argument())
+            .args(format_arguments())
     },
     run,
 };
@@ -75,6 +75,8 @@ const SUMS: &[&str] = &[
     "p999",
     "max",
     "unmatched",
+    "unfinished",
+    "at_least",
 ];
 const WORST: &[&str] = &["ts", "dur", "from", "to", "cpu", "tid", "thread"];
 
@@ -102,7 +104,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let worst = matches.get_one::<usize>("worst").copied();
     let format = row_format(matches);
     let job = Job::default();
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     if let Some((from, to)) = expressions {
         let query = PairQuery {
             from,
@@ -132,12 +134,16 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             Some(_) => write_worst(&loaded, &pairs.worst, format, &mut out)?,
             None => {
                 let mut rows = RowWriter::new(&mut out, format, SUMS)?;
-                let unmatched = pairs.unmatched_from + pairs.unmatched_to;
+                let unmatched = Unmatched {
+                    all: pairs.unmatched_from + pairs.unmatched_to,
+                    unfinished: pairs.unfinished,
+                    unfinished_ns: pairs.unfinished_ns,
+                };
                 rows.row(&sums(
                     format!("{begin} → {end}"),
                     None,
                     &pairs.lengths,
-                    unmatched,
+                    &unmatched,
                 ))?;
                 rows.finish()?;
             }
@@ -157,7 +163,12 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         for row in &found {
             let tid = trace.thread(row.thread).tid;
             let name = trace.thread_name(row.thread);
-            rows.row(&sums(name, Some(tid), &row.lengths, row.unmatched))?;
+            let unmatched = Unmatched {
+                all: row.unmatched,
+                unfinished: row.unfinished,
+                unfinished_ns: row.unfinished_ns,
+            };
+            rows.row(&sums(name, Some(tid), &row.lengths, &unmatched))?;
         }
         rows.finish()?;
     }
@@ -165,7 +176,19 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(())
 }
 
-fn sums(name: String, tid: Option<u64>, lengths: &Distribution, unmatched: u64) -> [Cell; 13] {
+/// What has no end: how many, how many of these were still open at the end, and how long those lasted at least.
+struct Unmatched {
+    all: u64,
+    unfinished: u64,
+    unfinished_ns: i128,
+}
+
+fn sums(
+    name: String,
+    tid: Option<u64>,
+    lengths: &Distribution,
+    unmatched: &Unmatched,
+) -> [Cell; 15] {
     // Of nothing there is no length, not even 0.
     let length = |ns: i64| Cell::from((lengths.count() > 0).then_some(ns));
     [
@@ -181,7 +204,9 @@ fn sums(name: String, tid: Option<u64>, lengths: &Distribution, unmatched: u64) 
         length(lengths.per_mille(990)),
         length(lengths.per_mille(999)),
         length(lengths.max_ns()),
-        unmatched.into(),
+        unmatched.all.into(),
+        unmatched.unfinished.into(),
+        Cell::Int(unmatched.unfinished_ns),
     ]
 }
 

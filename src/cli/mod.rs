@@ -25,11 +25,15 @@ mod search;
 mod startup;
 mod stats;
 mod table;
+mod version;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use crate::base::visible::{harmless, is_active};
 
 pub use command::{CliError, Command};
 
@@ -59,6 +63,7 @@ pub const COMMANDS: &[Command] = &[
 pub fn command_line() -> clap::Command {
     let mut all = clap::Command::new("threadline")
         .version(env!("CARGO_PKG_VERSION"))
+        .long_version(version::FULL.as_str())
         .about("Shows traces: trace.dat (trace-cmd), Fuchsia FXT, etrace, ftrace text, strace, MINIX trace")
         .long_about(
             "Shows traces. Without a command, opens a window; with one, works without a window.\n\n\
@@ -93,14 +98,22 @@ pub fn run() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => {
             // Help and version are answers, all else is wrong usage; clap knows which stream to use.
-            let _unwritable = error.print();
-            return if error.use_stderr() {
-                ExitCode::from(2)
-            } else {
-                ExitCode::SUCCESS
-            };
+            if error.use_stderr() {
+                let words = error.render().to_string();
+                let _unwritable = match words.contains(is_active) {
+                    true => write!(std::io::stderr(), "{}", harmless(&words)),
+                    false => error.print(),
+                };
+                return ExitCode::from(2);
+            }
+            return command::finish(error.print().map_err(CliError::from));
         }
     };
+    command::set_memory_limit(
+        matches
+            .subcommand()
+            .map_or(&matches, |(_, arguments)| arguments),
+    );
     let result = match matches.subcommand() {
         Some((name, arguments)) => match COMMANDS.iter().find(|command| command.name == name) {
             Some(command) => (command.run)(arguments),

@@ -3,6 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{CliError, asked_span};
+use crate::base::CpuList;
 use crate::export::{self, Selection};
 use crate::query::area::{Area, Lane, Lanes};
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
@@ -18,11 +19,14 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
             .value_parser(value_parser!(u64))
     };
     command
-        .arg(numbers(
-            "cpu",
-            "N",
-            "Only what happened on CPU N; may be given again",
-        ))
+        .arg(
+            numbers(
+                "cpu",
+                "N",
+                "Only what happened on CPU N, or on several (0,2-4); may be given again",
+            )
+            .value_parser(value_parser!(CpuList)),
+        )
         .arg(numbers(
             "process",
             "PID",
@@ -37,7 +41,10 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
             Arg::new("track")
                 .long("track")
                 .value_name("NAME")
-                .help("Only tracks and counters of this name, or with it in theirs; may be given again")
+                .help(
+                    "Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside \
+                     others what that CPU's track shows; may be given again",
+                )
                 .action(ArgAction::Append),
         )
 }
@@ -46,7 +53,7 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
 pub fn slices_on_cpu(command: clap::Command) -> clap::Command {
     command.mut_arg("cpu", |arg| {
         arg.help(
-            "Only what happened on CPU N: a thread's slice counts once if the thread ran there during it, with the \
+            "Only what happened on CPU N, or on several (0,2-4): a thread's slice counts once if the thread ran there during it, with the \
              time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. \
              With --thread or --process only what these did there. May be given again",
         )
@@ -61,14 +68,18 @@ pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, Cl
         return Err(CliError::Usage(words.to_owned()));
     }
     let mut selection = Selection::range(span);
-    for number in numbers(matches, "cpu") {
-        let cpu = trace
-            .cpus
-            .iter()
-            .position(|cpu| u64::from(cpu.number) == number);
-        let cpu = cpu.ok_or_else(|| absent("CPU", number))?;
-        selection.cpus.push(CpuId(cpu as u32));
+    let lists = matches.get_many::<CpuList>("cpu").unwrap_or_default();
+    for range in lists.flat_map(|list| &list.ranges) {
+        let cpus = (0..).zip(&trace.cpus);
+        let found = cpus.filter(|(_, cpu)| range.contains(&cpu.number));
+        let before = selection.cpus.len();
+        selection.cpus.extend(found.map(|(index, _)| CpuId(index)));
+        if selection.cpus.len() == before {
+            return Err(absent("CPU", (*range.start()).into()));
+        }
     }
+    selection.cpus.sort_unstable();
+    selection.cpus.dedup();
     for number in numbers(matches, "process") {
         let before = selection.processes.len();
         let processes = trace.processes.iter().enumerate();
@@ -92,14 +103,16 @@ pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, Cl
         }
     }
     for name in matches.get_many::<String>("track").unwrap_or_default() {
-        let (tracks, counters) = export::choices::tracks_named(trace, name);
-        if tracks.is_empty() && counters.is_empty() {
+        let named = export::choices::tracks_named(trace, name);
+        if named.is_empty() {
             let words = format!("there is no track with '{name}' in its name in this trace");
             return Err(CliError::Usage(words));
         }
-        selection.tracks.extend(tracks);
-        selection.counters.extend(counters);
+        selection.tracks.extend(named.tracks);
+        selection.counters.extend(named.counters);
+        selection.cpu_tracks.extend(named.cpus);
     }
+    selection.take_cpus_alone();
     Ok(selection)
 }
 
@@ -121,7 +134,9 @@ pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
     let mut area = Area::of(selection.span);
     let threads = threads_of(&selection, trace);
     let names_threads = !(selection.threads.is_empty() && selection.processes.is_empty());
-    let names_tracks = !(selection.tracks.is_empty() && selection.counters.is_empty());
+    let names_tracks = !(selection.tracks.is_empty()
+        && selection.counters.is_empty()
+        && selection.cpu_tracks.is_empty());
     if names_threads && !selection.cpus.is_empty() {
         if names_tracks {
             let words = "--track cannot be given with both --cpu and --thread or --process";
@@ -141,6 +156,9 @@ pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
     }
     for &track in &selection.tracks {
         area.add(Lane::Track(track));
+    }
+    for &cpu in &selection.cpu_tracks {
+        area.add_cpu_track(trace, cpu);
     }
     for &counter in &selection.counters {
         area.add(Lane::Counter(counter));

@@ -1,13 +1,14 @@
 //! `threadline probes`: definitions of kprobes and uprobes with their errors, what the kernel counted, what the
 //! trace has of them; and the script that records them.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, format_argument, load, row_format};
+use super::command::{CliError, Command, answer, format_arguments, load, row_format};
+use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::{Cell, RowWriter};
 use crate::load::definitions::{attach, has_form, take_out};
@@ -65,7 +66,7 @@ pub const COMMAND: Command = Command {
                     .help("Replace OUT if it exists")
                     .action(ArgAction::SetTrue),
             )
-            .arg(format_argument())
+            .args(format_arguments())
     },
     run: probes,
 };
@@ -181,7 +182,7 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
 }
 
 fn write_rows(all: &ProbeTable, matches: &ArgMatches) -> Result<(), CliError> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = answer();
     let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
     for row in &all.rows {
         let pair = row.pair.and_then(|pair| all.pairs.get(pair));
@@ -246,12 +247,12 @@ fn say_errors(set: &ProbeSet) -> usize {
         let _unwritable = writeln!(
             stderr,
             "{source}{error}\n    {}\n    {}^",
-            line.text,
+            harmless(&line.text),
             " ".repeat(error.column.saturating_sub(1) as usize)
         );
     }
     for words in definitions.unchecked() {
-        let _unwritable = writeln!(stderr, "{words}");
+        let _unwritable = writeln!(stderr, "{}", harmless(&words));
     }
     definitions.errors().count()
 }

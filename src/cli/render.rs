@@ -11,7 +11,8 @@ use super::command::{
 use super::startup;
 use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
-use crate::export::atomic_file::{FileError, Overwrite, write_whole};
+use crate::export::atomic_file::{Overwrite, write_whole};
+use crate::export::{ExportError, check_input};
 use crate::gui::{PictureFormat, RenderOptions, render as draw};
 use crate::load::Reading;
 use crate::view::session::ENDING;
@@ -153,11 +154,12 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
         std::io::stdout().lock().write_all(&picture)?;
         return Ok(());
     }
-    write_whole(&out, Overwrite::Replace, |file| {
-        file.write_all(&picture).map_err(FileError::from)
-    })
-    .map_err(|error| match error {
-        FileError::Io(error) => CliError::Output(error),
-        FileError::Exists => CliError::Input(format!("{} is there already", out.display())),
+    let written = write_whole(&out, Overwrite::Replace, |file| {
+        file.write_all(&picture)?;
+        check_input(&loaded)
+    });
+    written.map_err(|error| match error {
+        ExportError::Io(error) => CliError::Output(error),
+        other => CliError::Input(other.to_string()),
     })
 }

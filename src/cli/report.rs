@@ -1,146 +1,589 @@
 //! `threadline report`: the trace as text, as its reference tool prints it (trace.dat: `trace-cmd report`).
+//!
+//! One trace.dat is printed by all threads at once; with steps, waits or other files in one order its lines come one by
+//! one. What is no trace.dat, or is printed on a terminal, has its control characters made visible.
 
-use std::io::{BufWriter, Write};
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, asked_span, file_argument, reading, time_arguments, warn_of_losses,
-    with_progress,
+    CliError, Command, answer, asked_span, file_argument, load_files, offset_argument, reading,
+    time_arguments, warn, warn_of_losses, watch, with_progress,
 };
 use super::search::{parse, usage};
-use crate::base::strings::one_line;
 use crate::base::time::TimeArg;
-use crate::base::{Job, TimeSpan, Timestamp};
+use crate::base::visible::{Visible, one_line};
+use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::formats::ReportOptions;
-use crate::formats::format::Wrote;
+use crate::formats::format::{
+    BoxedReader, FileLabel, FunctionOptions, Reader, Report, ReportLines, Wrote,
+};
 use crate::load::together::open_as;
-use crate::load::{LoadedTrace, open_reader_only};
+use crate::load::{LoadedTrace, OpenedReader, open_reader_only};
 use crate::query::Item;
 use crate::query::details::describe;
-use crate::query::expression::Matcher;
+use crate::query::expression::{Expression, Matcher, Probe, unknown_event};
 use crate::query::item::event_ref;
-use crate::trace::ThreadId;
+use crate::trace::{EventId, ThreadId, Trace};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "report",
     about: "Print all events as text, byte for byte as the format's own tool does",
-    arguments: |command| {
-        let flag = |name: &'static str, short: Option<char>, help: &'static str| {
-            let arg = Arg::new(name).help(help).action(ArgAction::SetTrue);
-            match short {
-                Some(short) => arg.short(short),
-                None => arg.long(name),
-            }
-        };
-        time_arguments(command)
-            .arg(flag(
-                "full-times",
-                Some('t'),
-                "Full time stamps instead of microseconds",
-            ))
-            .arg(flag(
-                "plain",
-                Some('N'),
-                "No plugins: only each event's own print format",
-            ))
-            .arg(flag("raw", Some('R'), "Raw field values"))
-            .arg(flag(
-                "no-flags",
-                None,
-                "Leave out the latency-flags column, as trace-cmd before 3.2 did",
-            ))
-            .arg(
-                Arg::new("cpu")
-                    .long("cpu")
-                    .value_name("N")
-                    .help("Only this CPU (may be given several times)")
-                    .action(ArgAction::Append)
-                    .value_parser(value_parser!(u32)),
-            )
-            .arg(
-                Arg::new("filter")
-                    .long("filter")
-                    .value_name("EXPR")
-                    .help(
-                        "Only events that this text, /regex/ or expression means (see search); \
-                         lines of a trace.dat then have no latency-flags column",
-                    )
-                    .allow_hyphen_values(true),
-            )
-            .arg(file_argument())
-    },
+    arguments,
     run: report,
 };
 
-fn report(matches: &ArgMatches) -> Result<(), CliError> {
-    let path = matches
-        .get_one::<PathBuf>("file")
-        .cloned()
-        .unwrap_or_default();
-    let job = Job::default();
-    let fail = |error: crate::load::LoadError| CliError::Input(error.to_string());
-    let mut options = ReportOptions {
+fn arguments(command: clap::Command) -> clap::Command {
+    let flag = |name: &'static str, short: Option<char>, help: &'static str| {
+        let arg = Arg::new(name).help(help).action(ArgAction::SetTrue);
+        match short {
+            Some(short) => arg.short(short),
+            None => arg.long(name),
+        }
+    };
+    let list = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name)
+            .value_name(value)
+            .help(help)
+            .action(ArgAction::Append)
+    };
+    time_arguments(command)
+        .arg(flag(
+            "full-times",
+            Some('t'),
+            "Full time stamps instead of microseconds",
+        ))
+        .arg(flag(
+            "plain",
+            Some('N'),
+            "No plugins: only each event's own print format",
+        ))
+        .arg(flag("raw", Some('R'), "Raw field values"))
+        .arg(flag(
+            "latency",
+            Some('l'),
+            "The columns of the latency format",
+        ))
+        .arg(flag(
+            "no-flags",
+            None,
+            "Leave out the latency-flags column, as trace-cmd before 3.2 did",
+        ))
+        .arg(flag(
+            "ts-diff",
+            None,
+            "How long after the line before each line came (trace.dat)",
+        ))
+        .arg(flag(
+            "wakeups",
+            Some('w'),
+            "How long threads waited from wakeup to switch (trace.dat)",
+        ))
+        .arg(
+            list(
+                "function-option",
+                "OPTION",
+                "How functions are shown: parent, offset, indent=0, tailprint, depth (trace.dat)",
+            )
+            .short('O')
+            .value_parser(|option: &str| {
+                match FunctionOptions::default().set(option) {
+                    true => Ok(option.to_owned()),
+                    false => Err(format!(
+                        "no such option; there are {}",
+                        FunctionOptions::NAMES.join(", ")
+                    )),
+                }
+            }),
+        )
+        .arg(
+            list(
+                "cpu",
+                "N",
+                "Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times",
+            )
+            .long("cpu")
+            .value_parser(value_parser!(CpuList)),
+        )
+        .arg(
+            list(
+                "filter",
+                "EXPR",
+                "Only events that this text, /regex/ or expression means (see search), or these events: \
+                 sched, sched_switch, irq/.*; may be given several times",
+            )
+            .short('F')
+            .long("filter")
+            .allow_hyphen_values(true),
+        )
+        .arg(flag(
+            "leave-out",
+            Some('v'),
+            "Leave out what the filters after this one mean",
+        ))
+        .arg(
+            flag("stat", None, "Only what the kernel counted per CPU (trace.dat)")
+                .conflicts_with("events"),
+        )
+        .arg(flag(
+            "events",
+            None,
+            "Only the descriptions of events in the file (trace.dat)",
+        ))
+        .arg(
+            list("input", "FILE", "A trace, as trace-cmd takes it")
+                .short('i')
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(offset_argument())
+        .arg(
+            file_argument()
+                .help("The trace; - for standard input; several are printed in one order")
+                .num_args(1..)
+                .required(false)
+                .required_unless_present("input"),
+        )
+}
+
+/// What to print of every file.
+fn options_of(matches: &ArgMatches) -> ReportOptions {
+    let mut functions = FunctionOptions::default();
+    let asked = matches.get_many::<String>("function-option");
+    for option in asked.unwrap_or_default() {
+        functions.set(option);
+    }
+    let lists = matches.get_many::<CpuList>("cpu").unwrap_or_default();
+    let ranges = lists.flat_map(|list| list.ranges.iter().cloned());
+    ReportOptions {
         has_full_times: matches.get_flag("full-times"),
         is_plain: matches.get_flag("plain"),
         is_raw: matches.get_flag("raw"),
         has_no_flags: matches.get_flag("no-flags"),
-        cpus: matches
-            .get_many::<u32>("cpu")
-            .unwrap_or_default()
-            .copied()
-            .collect(),
-        from: None,
-        until: None,
-    };
-    let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
-    let filter = matches.get_one::<String>("filter");
-    let filter = filter.map(|text| parse(text)).transpose()?;
-    let (reader, stopped) = open_reader_only(&path, reading(matches), &job).map_err(fail)?;
-    if let Some(tool) = reader.report().filter(|_| filter.is_none()) {
-        if let Some(words) = stopped {
-            eprintln!("threadline: {words}");
-        }
-        // Times since the start need the first event's time: the coarse picture knows it.
-        let start = reader.coarse().span.start;
-        let time = |name: &str| {
-            matches
-                .get_one::<TimeArg>(name)
-                .map(|time| time.resolve(start))
-        };
-        options.from = time("from");
-        options.until = time("until");
-        with_progress("printing", &job, || tool.write(&options, &mut out, &job))?;
-        out.flush()?;
-        return Ok(());
+        has_latency_columns: matches.get_flag("latency"),
+        shows_steps: matches.get_flag("ts-diff"),
+        shows_wakeups: matches.get_flag("wakeups"),
+        functions,
+        cpus: CpuList {
+            ranges: ranges.collect(),
+        },
+        ..ReportOptions::default()
     }
-    drop(reader);
+}
+
+fn report(matches: &ArgMatches) -> Result<(), CliError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for name in ["input", "file"] {
+        paths.extend(
+            matches
+                .get_many::<PathBuf>(name)
+                .unwrap_or_default()
+                .cloned(),
+        );
+    }
+    let options = options_of(matches);
+    if paths.len() > 1 && options.shows_wakeups {
+        return Err(CliError::Usage(
+            "-w looks at one file: threads of several may have the same number".to_owned(),
+        ));
+    }
+    let filters = Filters::of(matches)?;
+    let mut files = Vec::new();
+    for path in &paths {
+        files.push(open(matches, path, &filters)?);
+    }
+    if matches.get_flag("stat") {
+        return print_texts(&files, "stat", |report| report.statistics());
+    }
+    if matches.get_flag("events") {
+        return print_texts(&files, "events", |report| report.event_formats());
+    }
+    let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
+    // A latency tracer's text has no records to choose from.
+    let plain = ReportOptions::default();
+    let can_choose = |report: &&dyn Report| filters.is_empty() || report.lines(&plain).is_some();
+    let exact = reports.filter(|all| {
+        let mut all = all.iter();
+        all.all(|report| report.is_exact() && can_choose(report))
+    });
+    let job = Job::default();
+    match (exact, files.as_slice()) {
+        (Some(reports), _) => print_exact(matches, &files, &reports, options, &job),
+        _ if options.shows_steps || options.shows_wakeups => Err(only_trace_dat()),
+        (None, [file]) if filters.is_empty() && file.report().is_some() => {
+            let options = within(matches, &options, file.start());
+            with_out(Bytes::Visible, |out| match file.report() {
+                Some(tool) => with_progress("printing", &job, || tool.write(&options, out, &job)),
+                None => Ok(()),
+            })
+        }
+        _ => print_events(matches, &paths, files, &options, &filters),
+    }
+}
+
+fn only_trace_dat() -> CliError {
+    CliError::Usage("--ts-diff and -w are for files of trace-cmd (trace.dat)".to_owned())
+}
+
+/// Whether bytes pass as they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bytes {
+    /// Into a file or pipe; on a terminal they are made visible.
+    Exact,
+    /// Never.
+    Visible,
+}
+
+/// Hands standard output to `print`, and flushes it.
+fn with_out(
+    bytes: Bytes,
+    print: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), CliError> {
+    let is_exact = bytes == Bytes::Exact && !std::io::stdout().is_terminal();
+    let mut out = answer();
+    if is_exact {
+        print(&mut out)?;
+    } else {
+        let mut visible = Visible::text(&mut out);
+        print(&mut visible)?;
+        visible.finish()?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The options with the span that was asked for, of a trace that begins at `start`.
+fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> ReportOptions {
+    let time = |name: &str| {
+        let time = matches.get_one::<TimeArg>(name);
+        time.map(|time| time.resolve(start))
+    };
+    ReportOptions {
+        from: time("from"),
+        until: time("until"),
+        ..options.clone()
+    }
+}
+
+/// An opened file: its events only where something is asked of them.
+enum File {
+    Reader(BoxedReader),
+    Loaded(Box<LoadedTrace>, Vec<EventId>),
+}
+
+impl File {
+    fn report(&self) -> Option<&dyn Report> {
+        match self {
+            File::Reader(reader) => reader.report(),
+            File::Loaded(loaded, _) => loaded.reader.report(),
+        }
+    }
+
+    fn start(&self) -> Timestamp {
+        match self {
+            // Times since the start need the first event's time: the coarse picture knows it.
+            File::Reader(reader) => reader.coarse().span.start,
+            File::Loaded(loaded, _) => loaded.trace.span.start,
+        }
+    }
+
+    /// The events that filters leave, where there are filters.
+    fn only(&self) -> Option<Arc<Vec<(u32, u64)>>> {
+        let File::Loaded(loaded, wanted) = self else {
+            return None;
+        };
+        let place = |id: &EventId| {
+            let event = event_ref(&loaded.trace, *id);
+            (event.part, event.place)
+        };
+        let mut only: Vec<(u32, u64)> = wanted.iter().map(place).collect();
+        only.sort_unstable();
+        Some(Arc::new(only))
+    }
+}
+
+fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File, CliError> {
+    let job = Job::default();
+    let fail = |error: crate::load::LoadError| CliError::Input(error.to_string());
+    if filters.is_empty() {
+        let OpenedReader {
+            reader,
+            stopped,
+            opened,
+        } = open_reader_only(path, reading(matches), &job).map_err(fail)?;
+        watch(&opened);
+        if let (Some(words), true) = (stopped, reader.report().is_some()) {
+            warn(&words);
+        }
+        return Ok(File::Reader(reader));
+    }
+    let paths = std::slice::from_ref(path);
     let loaded = with_progress("reading", &job, || {
-        open_as(
-            std::slice::from_ref(&path),
-            reading(matches),
-            &[],
-            &[],
-            &job,
-            None,
-        )
+        open_as(paths, reading(matches), &[], &[], &job, None)
     })
     .map_err(fail)?;
+    watch(loaded.opened_files());
     warn_of_losses(&loaded);
-    let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
-    let matcher = filter
-        .as_ref()
-        .map(|filter| {
-            Matcher::new(filter, trace, reader).map_err(|error| usage(filter.text(), &error))
+    let wanted = filters.wanted(&loaded)?;
+    Ok(File::Loaded(Box::new(loaded), wanted))
+}
+
+fn print_texts(
+    files: &[File],
+    option: &str,
+    read: impl Fn(&dyn Report) -> Option<Vec<u8>>,
+) -> Result<(), CliError> {
+    let texts = files.iter().map(|file| file.report().and_then(&read));
+    let texts: Option<Vec<Vec<u8>>> = texts.collect();
+    let texts = texts.ok_or_else(|| {
+        CliError::Usage(format!("--{option} is for files of trace-cmd (trace.dat)"))
+    })?;
+    with_out(Bytes::Exact, |out| {
+        texts.iter().try_for_each(|text| out.write_all(text))
+    })
+}
+
+/// Prints files of trace-cmd: one as it is, several by the times of their lines.
+fn print_exact(
+    matches: &ArgMatches,
+    files: &[File],
+    reports: &[&dyn Report],
+    options: ReportOptions,
+    job: &Job,
+) -> Result<(), CliError> {
+    let offsets = offsets(matches, files.len())?;
+    let starts = files.iter().zip(&offsets);
+    let starts = starts.map(|(file, offset)| file.start().saturating_add(*offset));
+    let start = starts.min().unwrap_or(Timestamp(0));
+    let options = within(matches, &options, start);
+    let labels = labels(matches, reports);
+    let own: Vec<ReportOptions> = files
+        .iter()
+        .zip(labels)
+        .zip(&offsets)
+        .map(|((file, label), offset)| ReportOptions {
+            only: file.only(),
+            label,
+            offset: offset.0,
+            ..options.clone()
         })
-        .transpose()?;
-    let span = asked_span(matches, trace);
-    write_events(&loaded, span, &options, matcher.as_ref(), &mut out)?;
-    out.flush()?;
+        .collect();
+    if let ([report], [options]) = (reports, own.as_slice())
+        && !options.shows_steps
+        && !options.shows_wakeups
+    {
+        return with_out(Bytes::Exact, |out| {
+            with_progress("printing", job, || report.write(options, out, job))
+        });
+    }
+    let lines = reports.iter().zip(&own);
+    let lines: Option<Vec<_>> = lines.map(|(report, own)| report.lines(own)).collect();
+    let mut lines = lines.ok_or_else(|| {
+        CliError::Input(
+            "a latency tracer's text has no lines with times to put in order".to_owned(),
+        )
+    })?;
+    with_out(Bytes::Exact, |out| write_in_order(&mut lines, out))
+}
+
+/// What each of several files' lines begin with.
+fn labels(matches: &ArgMatches, reports: &[&dyn Report]) -> Vec<Option<FileLabel>> {
+    if reports.len() < 2 {
+        return vec![None; reports.len()];
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in ["input", "file"] {
+        let paths = matches.get_many::<PathBuf>(name).unwrap_or_default();
+        names.extend(paths.map(|path| path.display().to_string()));
+    }
+    let of_files = names.iter().map(String::len).max().unwrap_or(0);
+    let longest = |report: &&dyn Report| {
+        let names = report.instances();
+        names.iter().map(String::len).max().unwrap_or(0)
+    };
+    let width = reports.iter().map(longest).max().unwrap_or(0).max(of_files);
+    let mut head_width = of_files;
+    let labels = names.into_iter().zip(reports).map(|(name, report)| {
+        let label = FileLabel {
+            name,
+            width,
+            head_width,
+        };
+        head_width = head_width.max(longest(report));
+        Some(label)
+    });
+    labels.collect()
+}
+
+/// What `--offset` adds to the times of each file.
+fn offsets(matches: &ArgMatches, count: usize) -> Result<Vec<Nanos>, CliError> {
+    let mut offsets = vec![Nanos(0); count];
+    let given = matches.get_many::<(usize, Nanos)>("offset");
+    for &(index, offset) in given.unwrap_or_default() {
+        let place = offsets.get_mut(index).ok_or_else(|| {
+            CliError::Usage(format!("--offset {}: there are {count} files", index + 1))
+        })?;
+        *place = offset;
+    }
+    Ok(offsets)
+}
+
+fn write_in_order(
+    lines: &mut [Box<dyn ReportLines + '_>],
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    for lines in &*lines {
+        out.write_all(&lines.head())?;
+    }
+    let mut text = Vec::new();
+    let mut before = 0;
+    loop {
+        let times = lines.iter().enumerate();
+        let next = times.filter_map(|(index, lines)| Some((lines.time()?, index)));
+        let Some((_, index)) = next.min() else {
+            break;
+        };
+        text.clear();
+        if let Some(lines) = lines.get_mut(index) {
+            lines.push(&mut text, &mut before);
+        }
+        out.write_all(&text)?;
+    }
+    for lines in &*lines {
+        out.write_all(&lines.foot())?;
+    }
     Ok(())
+}
+
+/// What `-F` and `-v` ask for.
+struct Filters {
+    shown: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Filters {
+    fn of(matches: &ArgMatches) -> Result<Filters, CliError> {
+        let texts = matches.get_many::<String>("filter").unwrap_or_default();
+        let places = matches.indices_of("filter").into_iter().flatten();
+        let turned = match matches.get_flag("leave-out") {
+            true => matches.index_of("leave-out"),
+            false => None,
+        };
+        let mut filters = Filters {
+            shown: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for (text, place) in texts.zip(places) {
+            // What is wrong in it is said before a long load.
+            if Expression::event_list(text).is_none() {
+                parse(text)?;
+            }
+            match turned {
+                Some(turned) if place > turned => filters.left_out.push(text.clone()),
+                _ => filters.shown.push(text.clone()),
+            }
+        }
+        if turned.is_some() && filters.left_out.is_empty() {
+            return Err(CliError::Usage(
+                "-v needs a filter (-F) after it".to_owned(),
+            ));
+        }
+        Ok(filters)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.left_out.is_empty()
+    }
+
+    /// The events that are left, in order.
+    fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
+        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+        let all = |texts: &[String]| -> Result<Vec<_>, CliError> {
+            texts
+                .iter()
+                .map(|text| matcher(text, trace, reader))
+                .collect()
+        };
+        let (shown, left_out) = (all(&self.shown)?, all(&self.left_out)?);
+        let mut shown: Vec<_> = shown.iter().map(|it| (it.probe(), false)).collect();
+        let mut left_out: Vec<_> = left_out.iter().map(|it| (it.probe(), false)).collect();
+        // Each is asked until it was met once: one that never is, is told.
+        let is_met = |probes: &mut [(Probe<'_>, bool)], item| {
+            probes.iter_mut().fold(false, |is_met, (probe, was_met)| {
+                let now = (!is_met || !*was_met) && probe.is_match(item);
+                *was_met |= now;
+                is_met || now
+            })
+        };
+        let mut is_wanted = |id: &EventId| {
+            let item = Item::Event(*id);
+            let is_left_out = is_met(&mut left_out, item);
+            (self.shown.is_empty() || is_met(&mut shown, item)) && !is_left_out
+        };
+        let all = trace.events.from_time(Timestamp::MIN);
+        let wanted: Vec<EventId> = all.filter(|id| is_wanted(id)).collect();
+        if wanted.is_empty() && !trace.events.is_empty() {
+            warn("no event of this trace passes the filters");
+        } else if !trace.events.is_empty() {
+            let texts = self.shown.iter().chain(&self.left_out);
+            for (text, _) in texts
+                .zip(shown.iter().chain(&left_out))
+                .filter(|(_, probe)| !probe.1)
+            {
+                warn(&format!(
+                    "no event of this trace is met by the filter '{text}'"
+                ));
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// A filter put to a trace: events by their names or systems where all of them are known, else an expression.
+fn matcher<'a>(
+    text: &str,
+    trace: &'a Trace,
+    reader: &'a dyn Reader,
+) -> Result<Matcher<'a>, CliError> {
+    let wrong = |error| usage(text, &error);
+    let list = Expression::event_list(text);
+    let expression = match list.filter(|list| unknown_event(list, trace).is_none()) {
+        Some(list) => list,
+        None => parse(text)?,
+    };
+    if let Some(error) = unknown_event(&expression, trace) {
+        return Err(wrong(error));
+    }
+    Matcher::new(&expression, trace, reader).map_err(wrong)
+}
+
+/// Prints what is no file of trace-cmd, or not all of it: one line an event.
+fn print_events(
+    matches: &ArgMatches,
+    paths: &[PathBuf],
+    files: Vec<File>,
+    options: &ReportOptions,
+    filters: &Filters,
+) -> Result<(), CliError> {
+    if let [File::Loaded(loaded, wanted)] = files.as_slice() {
+        let span = asked_span(matches, &loaded.trace);
+        return with_out(Bytes::Visible, |out| {
+            write_events(loaded, span, options, wanted, out)
+        });
+    }
+    drop(files);
+    let loaded = load_files(matches, paths, Vec::new(), reading(matches))?;
+    let span = asked_span(matches, &loaded.trace);
+    let wanted = match filters.is_empty() {
+        true => loaded.trace.events.from_time(span.start).collect(),
+        false => filters.wanted(&loaded)?,
+    };
+    with_out(Bytes::Visible, |out| {
+        write_events(&loaded, span, options, &wanted, out)
+    })
 }
 
 /// One line an event, for formats without a reference tool.
@@ -148,26 +591,30 @@ fn write_events(
     loaded: &LoadedTrace,
     span: TimeSpan,
     options: &ReportOptions,
-    filter: Option<&Matcher<'_>>,
+    wanted: &[EventId],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let trace = &loaded.trace;
-    let mut filter = filter.map(Matcher::probe);
-    for id in trace.events.from_time(span.start) {
+    let names = trace.sources.iter().map(|source| source.name.len());
+    let width = names.max().unwrap_or(0);
+    for &id in wanted {
         let time = trace.events.time(id);
-        if time >= span.end && span.end != Timestamp::MAX {
-            break;
-        }
-        if filter
-            .as_mut()
-            .is_some_and(|probe| !probe.is_match(Item::Event(id)))
-        {
+        if time < span.start || (time >= span.end && span.end != Timestamp::MAX) {
             continue;
         }
         let reader = loaded.reader.as_ref();
         let detail = describe(trace, reader, id);
-        if !options.cpus.is_empty() && !detail.cpu.is_some_and(|cpu| options.cpus.contains(&cpu)) {
+        let is_on_it = detail.cpu.is_some_and(|cpu| options.cpus.contains(cpu));
+        if !is_on_it && !options.cpus.is_all() {
             continue;
+        }
+        let part = event_ref(trace, id).part;
+        let source = trace
+            .sources
+            .iter()
+            .find(|source| source.parts.contains(&part));
+        if let Some(source) = source {
+            write!(out, "{:>width$}: ", one_line(&source.name))?;
         }
         if let Some(tool) = reader.report()
             && tool.write_event(event_ref(trace, id), options, out)? == Wrote::Line

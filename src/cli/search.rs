@@ -1,12 +1,12 @@
 //! `threadline search`: what an expression finds in a trace, as a table.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, asked_span, files_arguments, format_argument, load, row_format,
-    time_arguments, with_progress,
+    CliError, Command, answer, asked_span, files_arguments, format_arguments, load, row_format,
+    time_arguments, warn, with_progress,
 };
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
@@ -16,6 +16,7 @@ use crate::query::details::describe;
 use crate::query::expression::{Expression, ExpressionError, FIELDS};
 use crate::query::item::{cpu_number, event_of, title, type_word};
 use crate::query::search::{Hit, Place, Places, Query, search};
+use crate::trace::{Length, Seen};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -58,7 +59,7 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .help("Print only how many there are")
                 .action(ArgAction::SetTrue),
         )
-        .arg(format_argument())
+        .args(format_arguments())
         .after_help(format!(
             "An expression compares fields: name ~ \"sched.*\" && prev_prio < 100 && dur > 1ms\n\
              with == != < <= > >= ~ !~ & and && || ! ( ); sched_switch: next_prio < 100 asks only that event.\n\
@@ -115,15 +116,16 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     .map_err(|error| usage(text, &error))?;
     if let Some(unknown) = &found.unknown {
         let words = unknown.pointed(text);
-        let _unwritable = writeln!(std::io::stderr(), "threadline: nothing was found:\n{words}");
+        warn(&format!("nothing was found:\n{words}"));
     }
-    let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+    let mut out = answer();
     if is_count {
         writeln!(out, "{}", found.total())?;
     } else {
+        let seen = Seen::new(trace);
         let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
         for hit in &found.hits {
-            rows.row(&cells(&loaded, *hit))?;
+            rows.row(&cells(&loaded, &seen, *hit))?;
         }
         rows.finish()?;
     }
@@ -131,7 +133,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(())
 }
 
-fn cells(loaded: &LoadedTrace, hit: Hit) -> [Cell; 9] {
+fn cells(loaded: &LoadedTrace, seen: &Seen, hit: Hit) -> [Cell; 9] {
     let trace = loaded.trace.as_ref();
     let id = match hit.item {
         Item::Slice(id) => id.0,
@@ -145,12 +147,13 @@ fn cells(loaded: &LoadedTrace, hit: Hit) -> [Cell; 9] {
         Item::Process(id) => id.0,
         Item::Cpu(id) => id.0,
         Item::Track(id) => id.0,
+        Item::Gap(id) => id.0,
     };
     let event = event_of(trace, hit.item);
     let detail = event.map(|event| describe(trace, loaded.reader.as_ref(), event));
     let length = match hit.item {
         Item::Event(_) | Item::Instant(_) | Item::Track(_) | Item::Cpu(_) => None,
-        item => item.span(trace).map(|span| span.duration().0),
+        item => item.duration(trace, seen).and_then(Length::known),
     };
     let thread = hit.item.thread(trace);
     [

@@ -1,21 +1,25 @@
 //! `threadline stats`: what slices, runs, states, events or counters add up to, as a table.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, files_arguments, format_argument, load, row_format, time_arguments,
+    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
 };
-use super::narrow::{area_of, narrowing_arguments, slices_on_cpu};
+use super::narrow::{area_of, narrowing_arguments, selection_of, slices_on_cpu};
 use crate::base::Job;
+use crate::export::Chosen;
 use crate::export::rows::{Cell, RowWriter};
+use crate::export::tables;
+use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::{event_counts, per_second};
 use crate::query::area::{Area, GroupBy, What, groups};
 use crate::query::item::title;
-use crate::trace::Trace;
+use crate::trace::{SliceKind, Trace};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -28,11 +32,12 @@ pub const COMMAND: Command = Command {
                     .long("of")
                     .value_name("WHAT")
                     .help(
-                        "What to add up: slices count whole, runs and states with what lies in the range, \
-                         events by their number",
+                        "What to add up: slices count whole (those that never ended only as unfinished, with \
+                         the time that they lasted at least), runs and states with what lies in the range, \
+                         events by their number; calls: system calls with their errors, as strace -c prints them",
                     )
                     .default_value("slices")
-                    .value_parser(["slices", "runs", "states", "events", "counters"]),
+                    .value_parser(["slices", "runs", "states", "events", "counters", "calls"]),
             )
             .arg(
                 Arg::new("by")
@@ -42,13 +47,35 @@ pub const COMMAND: Command = Command {
                     .default_value("name")
                     .value_parser(["name", "thread", "thread-name", "process", "cpu"]),
             )
-            .arg(format_argument())
+            .arg(
+                Arg::new("kind")
+                    .long("kind")
+                    .value_name("KIND")
+                    .help("Only slices of this kind; without it each kind has rows of its own")
+                    .value_parser(PossibleValuesParser::new(
+                        SliceKind::ALL.map(SliceKind::word),
+                    )),
+            )
+            .args(format_arguments())
     },
     run,
 };
 
 const COLUMNS: &[&str] = &[
-    "group", "category", "count", "sum", "self", "mean", "min", "p50", "p95", "p99", "max",
+    "group",
+    "category",
+    "count",
+    "sum",
+    "self",
+    "mean",
+    "min",
+    "p50",
+    "p95",
+    "p99",
+    "max",
+    "kind",
+    "unfinished",
+    "at_least",
 ];
 const EVENT_COLUMNS: &[&str] = &["group", "category", "count", "per_second"];
 const COUNTER_COLUMNS: &[&str] = &["track", "count", "mean", "min", "max", "first", "last"];
@@ -56,8 +83,12 @@ const COUNTER_COLUMNS: &[&str] = &["track", "count", "mean", "min", "max", "firs
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
     let trace = loaded.trace.as_ref();
-    let area = area_of(matches, trace)?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut area = area_of(matches, trace)?;
+    area.kind = matches.get_one::<String>("kind").and_then(|word| {
+        let mut kinds = SliceKind::ALL.into_iter();
+        kinds.find(|kind| kind.word() == word)
+    });
+    let mut out = answer();
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let by = match word("by") {
         "thread" => GroupBy::Thread,
@@ -68,6 +99,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     };
     let what = match word("of") {
         "events" => return events(matches, trace, &area, by, &mut out),
+        "calls" => return calls(matches, &loaded, &mut out),
         "runs" => What::Runs,
         "states" => What::States,
         "counters" => {
@@ -98,21 +130,41 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             .key
             .name
             .map(|(_, category)| Cell::of_string(trace, category));
+        // Of nothing there is no duration, not even 0.
+        let known = |ns: i64| Cell::from(group.known(ns));
+        let open = |value: Cell| match what {
+            What::Slices => value,
+            What::Runs | What::States => Cell::None,
+        };
         rows.row(&[
             group.key.label(trace).into(),
             category.into(),
             group.count.into(),
             Cell::Int(group.sum_ns),
             Cell::Int(group.own_ns),
-            group.mean_ns().into(),
-            group.min_ns.into(),
-            group.p50_ns.into(),
-            group.p95_ns.into(),
-            group.p99_ns.into(),
-            group.max_ns.into(),
+            known(group.mean_ns()),
+            known(group.min_ns),
+            known(group.p50_ns),
+            known(group.p95_ns),
+            known(group.p99_ns),
+            known(group.max_ns),
+            group.key.kind.map(SliceKind::word).into(),
+            open(group.unfinished.into()),
+            open(Cell::Int(group.unfinished_ns)),
         ])?;
     }
     rows.finish()?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The table `syscalls`, narrowed.
+fn calls(matches: &ArgMatches, loaded: &LoadedTrace, out: &mut impl Write) -> Result<(), CliError> {
+    let selection = selection_of(matches, &loaded.trace)?;
+    let chosen = Chosen::new(&loaded.trace, &selection);
+    if let Some(table) = tables::find("syscalls") {
+        table.write(loaded, &chosen, row_format(matches), out)?;
+    }
     out.flush()?;
     Ok(())
 }

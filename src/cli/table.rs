@@ -1,11 +1,11 @@
 //! `threadline table`: one of the trace's tables as TSV, CSV or JSON on standard output.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, asked_span, files_arguments, format_argument, load, row_format,
+    CliError, Command, answer, asked_span, files_arguments, format_arguments, load, row_format,
     time_arguments,
 };
 use crate::export::tables::{self, TABLES};
@@ -23,7 +23,7 @@ pub const COMMAND: Command = Command {
                 .required(true)
                 .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
         );
-        files_arguments(command).arg(format_argument())
+        files_arguments(command).args(format_arguments())
     },
     run: table,
 };
@@ -37,7 +37,7 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     let span = asked_span(matches, &loaded.trace);
     let selection = Selection::range(span);
     let chosen = Chosen::new(&loaded.trace, &selection);
-    let mut out = BufWriter::with_capacity(1 << 18, std::io::stdout().lock());
+    let mut out = answer();
     table.write(&loaded, &chosen, format, &mut out)?;
     out.flush()?;
     Ok(())

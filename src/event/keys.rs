@@ -3,7 +3,9 @@
 //! A key is the file's name for a thing and may be reused by it; `build::identities` turns keys into the
 //! ids of a `Trace`, each of which is one thing only.
 
-use crate::base::{StringId, Strings};
+use super::lane::ForkSort;
+use super::syscalls::Abi;
+use crate::base::{StringId, Strings, Timestamp};
 
 /// A thread as its reader names it: in kernel formats the pid itself, elsewhere a number the reader gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +78,38 @@ pub struct ProcessEntry {
     pub name: Option<StringId>,
 }
 
+/// The life of a process or thread as the file describes it without events: only FXT files of our own exporter do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SaidLife {
+    /// When it began, if the trace saw it.
+    pub start: Option<Timestamp>,
+    /// When it ended, if the trace saw it.
+    pub end: Option<Timestamp>,
+    /// How a process was made, if the trace saw it.
+    pub made: Option<ForkSort>,
+    /// Who made a process.
+    pub parent: Option<ProcessKey>,
+    /// A process's exit code.
+    pub exit_status: Option<i32>,
+    /// The signal that killed a process.
+    pub exit_signal: Option<i32>,
+}
+
+/// A program that a process ran, from an exec to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaidImage {
+    /// When it was loaded.
+    pub start: Timestamp,
+    /// Its path.
+    pub program: StringId,
+    /// Its arguments, the first is the program's own name.
+    pub arguments: Vec<StringId>,
+    /// The working directory, empty if not known.
+    pub directory: StringId,
+    /// The interpreter, empty if not known.
+    pub interpreter: StringId,
+}
+
 /// A key that the file used because it knew no better: what is born under it is one of `candidates`, which
 /// is then born again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +132,12 @@ pub struct Directory {
     pub threads: Vec<ThreadEntry>,
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
+    /// When processes began and ended, and who made them, where the file says it without events.
+    pub process_lives: Vec<(ProcessKey, SaidLife)>,
+    /// When threads began and ended, where the file says it without events.
+    pub thread_lives: Vec<(ThreadKey, SaidLife)>,
+    /// The programs that processes ran, each process's in order, where the file says it without events.
+    pub images: Vec<(ProcessKey, SaidImage)>,
     /// Keys that mean others.
     pub aliases: Vec<Alias>,
     /// What the environment of some was.
@@ -108,6 +148,8 @@ pub struct Directory {
     pub opens: OpenPaths,
     /// What is said of tasks whose birth is not in the file.
     pub unseen: Unseen,
+    /// The machine whose numbers raw system calls have; `None` where the file does not say.
+    pub syscall_abi: Option<Abi>,
     /// The strings that the above refer to.
     pub strings: Strings,
 }

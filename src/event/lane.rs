@@ -5,6 +5,7 @@
 
 use super::columns::EventColumns;
 use super::keys::{ProcessKey, ThreadKey};
+use super::pairs::RequestOp;
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 
@@ -17,19 +18,28 @@ pub struct LaneColumns {
     pub switches: Vec<Switch>,
     /// Wakeups.
     pub wakeups: Vec<Wakeup>,
+    /// What the file itself says of states that begin with them; by event.
+    pub said_states: Vec<SaidState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
     /// What `marks` and `completes` refer to.
     pub labels: Vec<Label>,
     /// Slices that arrive whole.
     pub completes: Vec<Complete>,
-    /// Slices that ends tell of whose begins may be lost: each ends at its event, and began `duration_ns` before. Used
-    /// where no begin is found for the end.
-    pub stated: Vec<Complete>,
+    /// Durations that the recorder measured itself.
+    pub measured: Vec<Measured>,
+    /// Slices of ends whose begins may be lost: used where no begin is found for the end.
+    pub stated: Vec<Stated>,
+    /// Whether the times in `measured` are times of the events' clock.
+    pub measured_clock: MeasuredClock,
     /// Which of `completes` that start together lie around the others.
     pub ties: Ties,
+    /// What begins mean where the recording has no end of their kind.
+    pub lone_begins: LoneBegins,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: Vec<AsyncMark>,
+    /// What happened to bios and requests of the block layer.
+    pub requests: Vec<RequestRow>,
     /// Counter samples.
     pub samples: Vec<Sample>,
     /// What `samples` refer to.
@@ -44,10 +54,22 @@ pub struct LaneColumns {
     pub logs: Vec<LogRow>,
     /// Where events were lost.
     pub gaps: Vec<Gap>,
+    /// Where events may have been lost, of recordings that say how many were but not where.
+    pub seams: Vec<Seam>,
     /// The strings that all rows refer to.
     pub strings: Strings,
     /// What was odd.
     pub diagnostics: Diagnostics,
+}
+
+/// What a begin means in a recording without any end of its family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoneBegins {
+    /// A point: ends were not recorded at all.
+    #[default]
+    Points,
+    /// Something that had not ended yet: the recorder writes a begin only for what lasts (strace's `<unfinished ...>`).
+    Open,
 }
 
 /// Which of several whole slices that start together lies around the others.
@@ -77,6 +99,32 @@ pub struct Switch {
     pub next_priority: i32,
     /// What `prev` does from now on.
     pub prev_state: EndState,
+    /// What follows from it.
+    pub tells: SwitchTells,
+}
+
+/// What the file itself says of the state that a switch or wakeup brings: only FXT files of our own exporter do, where
+/// the records alone would be read differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SaidState {
+    /// The switch that took the thread off, or the wakeup.
+    pub event: u32,
+    /// Whether the thread was seen to wait for a CPU until it ran.
+    pub is_wait: Option<bool>,
+    /// Whether events were lost while the state lasted.
+    pub spans_loss: Option<bool>,
+    /// The name of the recorded interrupt handler that woke the thread.
+    pub woken_by: Option<StringId>,
+}
+
+/// What follows from a context switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SwitchTells {
+    /// Who runs on the CPU, and the states of both threads.
+    #[default]
+    RunsAndStates,
+    /// Only who runs on the CPU: our FXT of a recording whose runs were not seen as switches.
+    Runs,
 }
 
 /// Why a thread stopped running: the state it is in after a switch.
@@ -140,6 +188,84 @@ pub struct Wakeup {
     pub target_cpu: u32,
     /// Which of the kernel's wakeup events.
     pub sort: WakeupSort,
+    /// The interrupt in which it happened, as the event's own flags say: then `waker` is only the thread that was
+    /// interrupted. `None` also if the file has no flags.
+    pub interrupt: Option<Interrupt>,
+}
+
+/// An interrupt that ran in place of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Interrupt {
+    /// A softirq.
+    Soft = 1,
+    /// A hardware interrupt.
+    Hard = 2,
+    /// An interrupt that cannot be masked.
+    Nmi = 3,
+}
+
+impl Interrupt {
+    /// The innermost interrupt in which an event with these `common_flags` happened.
+    #[inline]
+    #[must_use]
+    pub fn of_flags(flags: u64) -> Option<Interrupt> {
+        const HARDIRQ: u64 = 0x08;
+        const SOFTIRQ: u64 = 0x10;
+        const NMI: u64 = 0x40;
+        match flags {
+            flags if flags & NMI != 0 => Some(Interrupt::Nmi),
+            flags if flags & HARDIRQ != 0 => Some(Interrupt::Hard),
+            flags if flags & SOFTIRQ != 0 => Some(Interrupt::Soft),
+            _ => None,
+        }
+    }
+
+    /// The interrupt with a number of [`Interrupt::number`]; `None` for 0 and for other numbers.
+    #[inline]
+    #[must_use]
+    pub fn of_number(number: u32) -> Option<Interrupt> {
+        match number {
+            1 => Some(Interrupt::Soft),
+            2 => Some(Interrupt::Hard),
+            3 => Some(Interrupt::Nmi),
+            _ => None,
+        }
+    }
+
+    /// The interrupt with one of the words of [`Interrupt::word`].
+    #[must_use]
+    pub fn of_word(word: &[u8]) -> Option<Interrupt> {
+        let all = [Interrupt::Soft, Interrupt::Hard, Interrupt::Nmi];
+        all.into_iter().find(|it| it.word().as_bytes() == word)
+    }
+
+    /// 1 to 3.
+    #[inline]
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Interrupt::Soft => "a softirq",
+            Interrupt::Hard => "a hardware interrupt",
+            Interrupt::Nmi => "an NMI",
+        }
+    }
+
+    /// One word for it, for tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Interrupt::Soft => "softirq",
+            Interrupt::Hard => "hardirq",
+            Interrupt::Nmi => "nmi",
+        }
+    }
 }
 
 /// Which of the kernel's wakeup events.
@@ -169,6 +295,8 @@ pub enum MarkOp {
     Begin,
     /// A slice ends.
     End,
+    /// A slice is over by now: its end was not seen.
+    Over,
 }
 
 impl Mark {
@@ -179,6 +307,7 @@ impl Mark {
         let bit = match op {
             MarkOp::Begin => 0,
             MarkOp::End => 1 << 30,
+            MarkOp::Over => 1 << 31,
         };
         Mark {
             event,
@@ -197,10 +326,10 @@ impl Mark {
     #[inline]
     #[must_use]
     pub fn op(self) -> MarkOp {
-        if self.packed & (1 << 30) == 0 {
-            MarkOp::Begin
-        } else {
-            MarkOp::End
+        match self.packed >> 30 {
+            0 => MarkOp::Begin,
+            1 => MarkOp::End,
+            _ => MarkOp::Over,
         }
     }
 }
@@ -224,10 +353,75 @@ pub struct Label {
 pub struct Complete {
     /// The event.
     pub event: u32,
-    /// Index into the part's labels.
+    /// Index into the part's labels, with [`UNSEEN_END`] if `duration_ns` only says how far it is drawn.
     pub label: u32,
     /// How long it is; 0 or more.
     pub duration_ns: i64,
+}
+
+/// Set in [`Complete::label`]: the slice's end was not seen.
+pub const UNSEEN_END: u32 = 1 << 31;
+
+/// How long a slice was, as the recorder measured it itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// The event that ends the slice, or that is all of it.
+    pub event: u32,
+    /// How many ns before its event the slice ended by the clock that measured it; or one of the constants below.
+    pub late: i32,
+    /// How long the slice was, in ns; 0 or more.
+    pub duration_ns: i64,
+}
+
+impl Measured {
+    /// In `late`: the file does not say when the slice ended, but for its end's event.
+    pub const NOT_SAID: i32 = i32::MIN;
+    /// In `late`: the event begins the slice and ends it too; when it ended is not said.
+    pub const ONE_EVENT: i32 = i32::MIN + 1;
+    /// In `late`: the event is one of `completes`, whose length is only what is drawn.
+    pub const COMPLETE: i32 = i32::MIN + 2;
+
+    /// The duration of a slice that ended at `ended` by the clock that measured it, and by its event at `time`.
+    #[must_use]
+    pub fn new(event: u32, duration_ns: i64, time: i64, ended: Option<i64>) -> Measured {
+        let late = ended.and_then(|ended| i32::try_from(time.checked_sub(ended)?).ok());
+        let late = late.filter(|&late| late > Measured::COMPLETE);
+        Measured {
+            event,
+            late: late.unwrap_or(Measured::NOT_SAID),
+            duration_ns: duration_ns.max(0),
+        }
+    }
+
+    /// How many ns before its event the slice ended, if that is known.
+    #[must_use]
+    pub fn lateness(&self) -> Option<i32> {
+        (self.late > Measured::COMPLETE).then_some(self.late)
+    }
+}
+
+/// What the slice of an end is called whose begin may be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// The end's event; `measured` has its duration.
+    pub event: u32,
+    /// Index into the part's labels.
+    pub label: u32,
+}
+
+/// What a call of a function is called of which only the return is there, and that without its name.
+pub const NAMELESS_CALL: &str = "(entry lost)";
+
+/// How the clock that durations are measured with relates to the clock of the events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeasuredClock {
+    /// Its times mean nothing on the events' axis.
+    #[default]
+    Other,
+    /// It has the same unit; the times themselves show whether it has the same zero.
+    Unproven,
+    /// It is the clock of the events.
+    Same,
 }
 
 /// One point in the life of an asynchronous slice: a track of its own for each (scope, group, id).
@@ -258,6 +452,8 @@ pub enum AsyncOp {
     Instant,
     /// The operation ends.
     End,
+    /// The operation is over by now: its end was not seen. Nothing if none is open.
+    Over,
 }
 
 /// Within what an id is unique.
@@ -269,6 +465,23 @@ pub enum AsyncScope {
     Process(ProcessKey),
     /// The process of a thread.
     ProcessOf(ThreadKey),
+}
+
+/// What happened to a bio or a request of the block layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRow {
+    /// The event.
+    pub event: u32,
+    /// What.
+    pub op: RequestOp,
+    /// A number for the device.
+    pub device: u64,
+    /// Its first sector.
+    pub sector: u64,
+    /// How many sectors it has; of a split: the first sector of the rest.
+    pub count: u64,
+    /// What it does (`WS`).
+    pub name: StringId,
 }
 
 /// A counter's value from its event's time on.
@@ -326,6 +539,8 @@ pub struct FlowMark {
 pub enum FlowBound {
     /// The innermost one around it; without one it is of no flow.
     Around,
+    /// The innermost one around the nanosecond before it, at whose end it is; without one it is of no flow.
+    AtEnd,
     /// None that the file has, as the file says.
     Nowhere,
 }
@@ -348,6 +563,15 @@ pub struct LifeRow {
     pub event: u32,
     /// What happened.
     pub life: Life,
+}
+
+/// How the directory of a process is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectorySort {
+    /// The process changed to it.
+    Changed,
+    /// The process is in it, and was since its last change.
+    Found,
 }
 
 /// What happens to threads and processes.
@@ -393,12 +617,14 @@ pub enum Life {
         /// The new name.
         name: StringId,
     },
-    /// `thread`'s process is in another directory from now on.
+    /// `thread`'s process is in another directory from now on, or a line shows where it is.
     Directory {
         /// Who.
         thread: ThreadKey,
         /// Where, as the program said it: perhaps counted from where it was.
         directory: StringId,
+        /// Which of the two.
+        sort: DirectorySort,
     },
     /// `thread` belongs to the process whose main thread is `leader`.
     Member {
@@ -497,6 +723,17 @@ pub struct Gap {
     pub lost: Option<u64>,
 }
 
+/// Of a CPU of which events were dropped at places that the file does not say: a stretch in which that can have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seam {
+    /// The last time before.
+    pub start: Timestamp,
+    /// The first time after.
+    pub end: Timestamp,
+    /// The CPU.
+    pub cpu: u32,
+}
+
 impl LaneColumns {
     /// Empty columns; see [`EventColumns::new`] for `place_shift`.
     #[must_use]
@@ -523,7 +760,20 @@ impl LaneColumns {
             )*};
         }
         remap!(
-            switches, wakeups, marks, completes, stated, asyncs, samples, flows, lives, files, logs
+            switches,
+            wakeups,
+            said_states,
+            marks,
+            completes,
+            measured,
+            stated,
+            asyncs,
+            requests,
+            samples,
+            flows,
+            lives,
+            files,
+            logs
         );
     }
 }

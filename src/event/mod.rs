@@ -18,7 +18,8 @@ pub use columns::EventColumns;
 pub use detail::{EventDetail, Field, STACK, TEXT, Value};
 pub use field_ref::{FieldRef, ValueRef};
 pub use keys::{
-    Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, ThreadEntry, ThreadKey,
+    Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, SaidImage, SaidLife, ThreadEntry,
+    ThreadKey,
 };
 pub use lane::*;
-pub use part::{Coarse, FirstDay, Lane, Part, TraceInfo};
+pub use part::{Coarse, CpuLoss, FirstDay, Lane, Part, TraceInfo};

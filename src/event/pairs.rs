@@ -32,6 +32,9 @@ pub enum Place {
 pub enum Matching {
     /// It closes the innermost one whose label key is equal; begins above it have lost their ends.
     ByKey,
+    /// As by key, of what is never within itself: a begin while one with its key is open shows that the end of that
+    /// one was lost.
+    Once,
     /// It closes the innermost one, whatever it is called.
     Innermost,
     /// There is only ever one: it closes the one that is open if the key is equal, or if its own key is
@@ -41,6 +44,22 @@ pub enum Matching {
 
 /// The key of an end that says nothing: a system call whose registers were replaced ends as number -1.
 pub const ANY_KEY: u64 = u64::MAX;
+
+/// The key of a system call with number 0, and of whatever else would have the key 0.
+pub const NUMBER_ZERO: u64 = 1 << 62;
+
+/// The key of system call marks that say only that their thread is outside of the kernel.
+pub const USER_MODE: u64 = 1 << 61;
+
+/// Events that only a thread outside of system calls causes, as `system:event`: whichever call was open is over.
+pub const USER_MODE_EVENTS: &[&str] = &["exceptions:page_fault_user", "signal:signal_deliver"];
+
+/// Whether `system:event` shows its thread outside of system calls.
+#[must_use]
+pub fn is_user_mode(system: &str, event: &str) -> bool {
+    let mut rows = USER_MODE_EVENTS.iter();
+    rows.any(|row| row.split_once(':') == Some((system, event)))
+}
 
 /// What becomes of a begin that found no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,31 +106,31 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "irqs",
         place: Place::Cpu,
-        matching: Matching::ByKey,
+        matching: Matching::Once,
         open: OpenBegin::Unfinished,
     },
     Family {
         name: "softirqs",
         place: Place::Cpu,
-        matching: Matching::ByKey,
+        matching: Matching::Once,
         open: OpenBegin::Unfinished,
     },
     Family {
         name: "vectors",
         place: Place::Cpu,
-        matching: Matching::ByKey,
+        matching: Matching::Once,
         open: OpenBegin::Unfinished,
     },
     Family {
         name: "timers",
         place: Place::Cpu,
-        matching: Matching::ByKey,
+        matching: Matching::Once,
         open: OpenBegin::Unfinished,
     },
     Family {
         name: "work",
         place: Place::Thread,
-        matching: Matching::ByKey,
+        matching: Matching::Once,
         open: OpenBegin::Unfinished,
     },
     Family {
@@ -128,6 +147,18 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "cpu pairs",
+        place: Place::Cpu,
+        matching: Matching::ByKey,
+        open: OpenBegin::Instant,
+    },
+    Family {
+        name: "raw syscalls",
+        place: Place::Thread,
+        matching: Matching::OneAtATime,
+        open: OpenBegin::Unfinished,
+    },
+    Family {
+        name: "noise",
         place: Place::Cpu,
         matching: Matching::ByKey,
         open: OpenBegin::Instant,
@@ -160,6 +191,13 @@ pub const PAIRED: u8 = 10;
 pub const PROGRAMS: u8 = 11;
 /// Other pairs that happen on a CPU.
 pub const CPU_PAIRED: u8 = 12;
+/// Marks of system calls by number; their slices are [`SYSCALLS`].
+pub const RAW_SYSCALLS: u8 = 13;
+/// What the osnoise and timerlat tracers measured: time that something else took of a CPU.
+pub const NOISE: u8 = 14;
+
+/// No row of [`FAMILIES`]: asynchronous slices, which are matched by their ids.
+pub const ASYNC: u8 = u8::MAX;
 
 /// Two kernel events that are the ends of one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +237,7 @@ pub const SOFTIRQ_NAMES: &[&str] = &[
 /// The pairs, most particular first: the first row that fits an event's name is taken.
 pub const PAIRS: &[Pair] = &[
     Pair {
-        family: SYSCALLS,
+        family: RAW_SYSCALLS,
         begin: "raw_syscalls:sys_enter",
         end: "raw_syscalls:sys_exit",
         key: "id",
@@ -263,7 +301,7 @@ pub const PAIRS: &[Pair] = &[
     },
     Pair {
         family: FUNCTIONS,
-        begin: "ftrace:funcgraph_retaddr_entry",
+        begin: "ftrace:fgraph_retaddr_entry",
         end: "ftrace:funcgraph_exit",
         key: "func",
         name: PairName::Symbol("func"),
@@ -311,6 +349,230 @@ pub const PAIRS: &[Pair] = &[
         name: PairName::Stem,
     },
     Pair {
+        family: CPU_PAIRED,
+        begin: "cpuhp:cpuhp_multi_enter",
+        end: "cpuhp:cpuhp_exit",
+        key: "cpu",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: CPU_PAIRED,
+        begin: "csd:csd_function_entry",
+        end: "csd:csd_function_exit",
+        key: "func",
+        name: PairName::Symbol("func"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "lock:contention_begin",
+        end: "lock:contention_end",
+        key: "lock_addr",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "sched:sched_kthread_work_execute_start",
+        end: "sched:sched_kthread_work_execute_end",
+        key: "work",
+        name: PairName::Symbol("function"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "initcall:initcall_start",
+        end: "initcall:initcall_finish",
+        key: "func",
+        name: PairName::Symbol("func"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "vmscan:mm_shrink_slab_start",
+        end: "vmscan:mm_shrink_slab_end",
+        key: "shr",
+        name: PairName::Symbol("shrink"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "vmscan:mm_vmscan_kswapd_wake",
+        end: "vmscan:mm_vmscan_kswapd_sleep",
+        key: "nid",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "compaction:mm_compaction_kcompactd_wake",
+        end: "compaction:mm_compaction_kcompactd_sleep",
+        key: "nid",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "ksm:ksm_enter",
+        end: "ksm:ksm_exit",
+        key: "mm",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "migrate:mm_migrate_pages_start",
+        end: "migrate:mm_migrate_pages",
+        key: "",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "dma_fence:dma_fence_wait_start",
+        end: "dma_fence:dma_fence_wait_end",
+        key: "seqno",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "regmap:regmap_hw_read_start",
+        end: "regmap:regmap_hw_read_done",
+        key: "reg",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "regmap:regmap_hw_write_start",
+        end: "regmap:regmap_hw_write_done",
+        key: "reg",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "spi:spi_transfer_start",
+        end: "spi:spi_transfer_stop",
+        key: "xfer",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "rpm:rpm_suspend",
+        end: "rpm:rpm_return_int",
+        key: "name",
+        name: PairName::Text("name"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "rpm:rpm_resume",
+        end: "rpm:rpm_return_int",
+        key: "name",
+        name: PairName::Text("name"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "rpm:rpm_idle",
+        end: "rpm:rpm_return_int",
+        key: "name",
+        name: PairName::Text("name"),
+    },
+    Pair {
+        family: PAIRED,
+        begin: "writeback:writeback_start",
+        end: "writeback:writeback_written",
+        key: "name",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "writeback:writeback_single_inode_start",
+        end: "writeback:writeback_single_inode",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "writeback:writeback_write_inode_start",
+        end: "writeback:writeback_write_inode",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "writeback:writeback_dirty_inode_start",
+        end: "writeback:writeback_dirty_inode",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "ext4:ext4_writepages",
+        end: "ext4:ext4_writepages_result",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "ext4:ext4_ext_remove_space",
+        end: "ext4:ext4_ext_remove_space_done",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "ext4:ext4_fc_commit_start",
+        end: "ext4:ext4_fc_commit_stop",
+        key: "dev",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "f2fs:f2fs_dataread_start",
+        end: "f2fs:f2fs_dataread_end",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "f2fs:f2fs_datawrite_start",
+        end: "f2fs:f2fs_datawrite_end",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "xfs:xfs_buf_iowait",
+        end: "xfs:xfs_buf_iowait_done",
+        key: "bno",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "xfs:xfs_itruncate_extents_start",
+        end: "xfs:xfs_itruncate_extents_end",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "regulator:regulator_enable",
+        end: "regulator:regulator_enable_complete",
+        key: "name",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "regulator:regulator_disable",
+        end: "regulator:regulator_disable_complete",
+        key: "name",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "clk:clk_prepare",
+        end: "clk:clk_prepare_complete",
+        key: "name",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: PAIRED,
+        begin: "clk:clk_enable",
+        end: "clk:clk_enable_complete",
+        key: "name",
+        name: PairName::Stem,
+    },
+    Pair {
         family: PAIRED,
         begin: "exceptions:page_fault_*_entry",
         end: "exceptions:page_fault_*_exit",
@@ -354,22 +616,154 @@ pub struct AsyncPair {
     pub group: &'static str,
     /// `system:event` that begins it.
     pub begin: &'static str,
-    /// `system:event` that ends it.
-    pub end: &'static str,
-    /// The fields, in both events, that make its id.
+    /// `system:event` each of those that end it.
+    pub ends: &'static [&'static str],
+    /// The fields, in all events, that make its id. Other names of a field in other kernels stand after `|`; fields
+    /// that an event does not have are left out.
     pub keys: &'static [&'static str],
-    /// The field of the begin that names it.
+    /// The field of the begin that names it; empty: the begin's own name does.
     pub name: &'static str,
 }
 
+impl Pair {
+    /// Mixed into the numbers of its key field where pairs of several rows share a family, so that they stay apart.
+    #[must_use]
+    pub fn salt(&self) -> u64 {
+        use std::hash::Hasher;
+        if self.key.is_empty() || !matches!(self.family, PAIRED | CPU_PAIRED) {
+            return 0;
+        }
+        let mut hasher = rustc_hash::FxHasher::default();
+        hasher.write(self.end.as_bytes());
+        hasher.finish()
+    }
+}
+
+impl AsyncPair {
+    /// The name of the event that begins it, without its ending.
+    #[must_use]
+    pub fn stem(&self) -> &'static str {
+        strip_ending(
+            self.begin
+                .split_once(':')
+                .map_or(self.begin, |(_, event)| event),
+        )
+    }
+}
+
 /// Operations that begin on one thread and end on another.
-pub const ASYNC_PAIRS: &[AsyncPair] = &[AsyncPair {
-    group: "block requests",
-    begin: "block:block_rq_issue",
-    end: "block:block_rq_complete",
-    keys: &["dev", "sector"],
-    name: "rwbs",
-}];
+pub const ASYNC_PAIRS: &[AsyncPair] = &[
+    AsyncPair {
+        group: "SCSI commands",
+        begin: "scsi:scsi_dispatch_cmd_start",
+        ends: &[
+            "scsi:scsi_dispatch_cmd_done",
+            "scsi:scsi_dispatch_cmd_error",
+            "scsi:scsi_dispatch_cmd_timeout",
+        ],
+        keys: &["host_no", "channel", "id", "lun", "driver_tag"],
+        name: "",
+    },
+    AsyncPair {
+        group: "ATA commands",
+        begin: "libata:ata_qc_issue",
+        ends: &[
+            "libata:ata_qc_complete_done",
+            "libata:ata_qc_complete_failed",
+            "libata:ata_qc_complete_internal",
+        ],
+        keys: &["ata_port", "ata_dev", "tag"],
+        name: "",
+    },
+    AsyncPair {
+        group: "NVMe commands",
+        begin: "nvme:nvme_setup_cmd",
+        ends: &["nvme:nvme_complete_rq"],
+        keys: &["ctrl_id", "qid", "cid|cmdid"],
+        name: "",
+    },
+    AsyncPair {
+        group: "MMC requests",
+        begin: "mmc:mmc_request_start",
+        ends: &["mmc:mmc_request_done"],
+        keys: &["mrq"],
+        name: "",
+    },
+    AsyncPair {
+        group: "FUSE requests",
+        begin: "fuse:fuse_request_send",
+        ends: &["fuse:fuse_request_end"],
+        keys: &["connection", "unique|req"],
+        name: "",
+    },
+    AsyncPair {
+        group: "RPC tasks",
+        begin: "sunrpc:rpc_task_begin",
+        ends: &["sunrpc:rpc_task_end"],
+        keys: &["client_id", "task_id"],
+        name: "",
+    },
+    AsyncPair {
+        group: "SPI messages",
+        begin: "spi:spi_message_start",
+        ends: &["spi:spi_message_done"],
+        keys: &["msg"],
+        name: "",
+    },
+    AsyncPair {
+        group: "jbd2 commits",
+        begin: "jbd2:jbd2_start_commit",
+        ends: &["jbd2:jbd2_end_commit"],
+        keys: &["dev", "transaction"],
+        name: "",
+    },
+];
+
+/// What an event of the block layer says of a bio or request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOp {
+    /// A bio was handed to the block layer.
+    Queue,
+    /// A bio was split in two.
+    Split,
+    /// A bio that went through no request is complete.
+    BioComplete,
+    /// A request waits in a scheduler's queue.
+    Insert,
+    /// A request was handed to the driver.
+    Issue,
+    /// The driver gave a request back.
+    Requeue,
+    /// A request was taken in by another one.
+    Merge,
+    /// A request counts as I/O from here on.
+    IoStart,
+    /// A request that counted as I/O is done.
+    IoDone,
+    /// Sectors of a request are complete, and so are the bios that they cover.
+    Complete,
+}
+
+/// The events of the block layer that begin and end bios and requests: see `build::requests`.
+pub const REQUEST_EVENTS: &[(&str, RequestOp)] = &[
+    ("block_bio_queue", RequestOp::Queue),
+    ("block_split", RequestOp::Split),
+    ("block_bio_complete", RequestOp::BioComplete),
+    ("block_rq_insert", RequestOp::Insert),
+    ("block_rq_issue", RequestOp::Issue),
+    ("block_rq_requeue", RequestOp::Requeue),
+    ("block_rq_merge", RequestOp::Merge),
+    ("block_io_start", RequestOp::IoStart),
+    ("block_io_done", RequestOp::IoDone),
+    ("block_rq_complete", RequestOp::Complete),
+];
+
+/// What `system:event` says of a bio or request.
+#[must_use]
+pub fn find_request(system: &str, event: &str) -> Option<RequestOp> {
+    let rows = REQUEST_EVENTS.iter().filter(|_| system == "block");
+    rows.copied().find(|row| row.0 == event).map(|row| row.1)
+}
 
 /// A kernel event that carries the value of something numeric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -472,7 +866,126 @@ pub const COUNTERS: &[Counter] = &[
         cpu: "",
         label: "",
     },
+    Counter {
+        event: "ftrace:timerlat",
+        name: "timer latency (ns)",
+        value: "timer_latency",
+        cpu: OWN_CPU,
+        label: "context",
+    },
+    Counter {
+        event: "ftrace:hwlat",
+        name: "hardware latency, inner (us)",
+        value: "duration",
+        cpu: OWN_CPU,
+        label: "",
+    },
+    Counter {
+        event: "ftrace:hwlat",
+        name: "hardware latency, outer (us)",
+        value: "outer_duration",
+        cpu: OWN_CPU,
+        label: "",
+    },
+    Counter {
+        event: "ftrace:osnoise",
+        name: "noise in a period (us)",
+        value: "noise",
+        cpu: OWN_CPU,
+        label: "",
+    },
+    Counter {
+        event: "ftrace:osnoise",
+        name: "longest noise in a period (us)",
+        value: "max_sample",
+        cpu: OWN_CPU,
+        label: "",
+    },
 ];
+
+/// An event of the osnoise system: something took a CPU for `duration` ns from `start` on, by the kernel's local clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// The event's name, which is the category of its slices.
+    pub event: &'static str,
+    /// What the slice is called where no field says it.
+    pub name: &'static str,
+    /// The field with the name; empty: `number` or `name` says it.
+    pub text: &'static str,
+    /// The field with a number that follows the name after a colon; empty: none.
+    pub number: &'static str,
+    /// Names of numbers.
+    pub words: &'static [&'static str],
+}
+
+impl Noise {
+    /// The slice's name, as the kernel prints it before `start`.
+    #[must_use]
+    pub fn name(&self, text: Option<&str>, number: Option<i64>) -> String {
+        let word = || {
+            let word = self.words.get(usize::try_from(number?).ok()?);
+            word.copied()
+        };
+        let name = text.or_else(word).unwrap_or(self.name);
+        match number {
+            Some(number) => format!("{name}:{number}"),
+            None => name.to_owned(),
+        }
+    }
+}
+
+/// Events that carry the start and the duration of noise.
+pub const NOISES: &[Noise] = &[
+    Noise {
+        event: "thread_noise",
+        name: "thread",
+        text: "comm",
+        number: "pid",
+        words: &[],
+    },
+    Noise {
+        event: "irq_noise",
+        name: "irq",
+        text: "desc",
+        number: "vector",
+        words: &[],
+    },
+    Noise {
+        event: "softirq_noise",
+        name: "softirq",
+        text: "",
+        number: "vector",
+        words: SOFTIRQ_NAMES,
+    },
+    Noise {
+        event: "nmi_noise",
+        name: "NMI",
+        text: "",
+        number: "",
+        words: &[],
+    },
+];
+
+/// The row of [`NOISES`] for `system:event`.
+#[must_use]
+pub fn find_noise(system: &str, event: &str) -> Option<&'static Noise> {
+    let mut rows = NOISES.iter();
+    rows.find(|row| system == "osnoise" && row.event == event)
+}
+
+/// In [`Counter::cpu`]: the counter is of the CPU that the event happened on.
+pub const OWN_CPU: &str = "(own)";
+
+/// What is added to a counter's name for the text of its label field: timerlat numbers its contexts.
+#[must_use]
+pub fn label_word<'a>(row: &Counter, label: &'a str) -> &'a str {
+    match (row.event, label) {
+        ("ftrace:timerlat", "0") => "irq",
+        ("ftrace:timerlat", "1") => "thread",
+        ("ftrace:timerlat", "2") => "user",
+        _ => label,
+    }
+}
 
 /// Which end of a pair an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -521,12 +1034,14 @@ fn strip_ending(event: &str) -> &str {
     event
 }
 
-/// The row of [`COUNTERS`] for `system:event`.
+/// The rows of [`COUNTERS`] for `system:event`; they stand together.
 #[must_use]
-pub fn find_counter(system: &str, event: &str) -> Option<&'static Counter> {
-    COUNTERS
-        .iter()
-        .find(|row| row.event.split_once(':') == Some((system, event)))
+pub fn find_counters(system: &str, event: &str) -> &'static [Counter] {
+    let is_its = |row: &Counter| row.event.split_once(':') == Some((system, event));
+    let first = COUNTERS.iter().position(is_its).unwrap_or(COUNTERS.len());
+    let (_, rows) = COUNTERS.split_at(first);
+    let count = rows.iter().take_while(|row| is_its(row)).count();
+    rows.split_at(count).0
 }
 
 /// The row of [`ASYNC_PAIRS`] and the end that `system:event` is.
@@ -537,7 +1052,8 @@ pub fn find_async_pair(system: &str, event: &str) -> Option<(&'static AsyncPair,
         if is(pair.begin) {
             Some((pair, PairEnd::Begin))
         } else {
-            is(pair.end).then_some((pair, PairEnd::End))
+            let is_end = pair.ends.iter().any(|end| is(end));
+            is_end.then_some((pair, PairEnd::End))
         }
     })
 }
@@ -564,9 +1080,13 @@ mod tests {
             (PAIRED, PairEnd::Begin, "ext4_sync_file")
         );
         assert!(find_pair("sched", "sched_switch").is_none());
-        assert!(find_counter("power", "cpu_idle").is_some());
+        assert_eq!(find_counters("power", "cpu_idle").len(), 1);
+        assert_eq!(find_counters("ftrace", "hwlat").len(), 2);
+        assert!(find_counters("ftrace", "print").is_empty());
+        let softirq = find_noise("osnoise", "softirq_noise").unwrap();
+        assert_eq!(softirq.name(None, Some(3)), "NET_RX:3");
         assert_eq!(
-            find_async_pair("block", "block_rq_complete").map(|(_, end)| end),
+            find_async_pair("libata", "ata_qc_complete_failed").map(|(_, end)| end),
             Some(PairEnd::End)
         );
     }
@@ -587,6 +1107,8 @@ mod tests {
             (PAIRED, "pairs"),
             (PROGRAMS, "programs"),
             (CPU_PAIRED, "cpu pairs"),
+            (RAW_SYSCALLS, "raw syscalls"),
+            (NOISE, "noise"),
         ] {
             assert_eq!(FAMILIES[usize::from(constant)].name, name);
         }

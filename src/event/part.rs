@@ -103,8 +103,29 @@ pub struct TraceInfo {
     pub shifted_to: Option<u64>,
     /// How many CPUs the machine has, where the file tells.
     pub cpu_count: Option<u32>,
+    /// How many events the recorder itself counted as lost, by CPU; of a CPU in several buffers several rows.
+    pub losses: Vec<CpuLoss>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
+}
+
+/// How many events of a CPU were lost, as the recorder counted at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuLoss {
+    /// The CPU's number.
+    pub cpu: u32,
+    /// Events that were overwritten before they were read.
+    pub overwritten: u64,
+    /// Events for which a full buffer left no room.
+    pub dropped: u64,
+}
+
+impl CpuLoss {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.overwritten.saturating_add(self.dropped)
+    }
 }
 
 impl TraceInfo {

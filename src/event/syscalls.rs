@@ -20,6 +20,18 @@ pub enum Abi {
     S390x,
 }
 
+impl Abi {
+    /// The machine's table for 32-bit programs, where it runs such with other numbers.
+    #[must_use]
+    pub fn compat(self) -> Option<Abi> {
+        match self {
+            Abi::X86_64 => Some(Abi::I386),
+            Abi::Aarch64 => Some(Abi::Arm),
+            Abi::I386 | Abi::Arm | Abi::S390x => None,
+        }
+    }
+}
+
 /// More numbers than any table has.
 const MAX_NUMBER: usize = 1024;
 

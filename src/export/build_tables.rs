@@ -3,10 +3,11 @@
 use super::rows::{Cell, RowWriter, shell_bytes};
 use super::tables::Table;
 use super::{Chosen, table_rows};
-use crate::base::Timestamp;
+use crate::base::{Job, Timestamp};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
-use crate::query::build_chain::{Because, critical_chain};
+use crate::query::build_chain::{Because, ChainRow, critical_chain};
+use crate::query::call_totals::call_totals;
 use crate::query::files::FileList;
 use crate::query::process_times::{ProcessTimes, alive, parallelism, program_bytes, program_of};
 use crate::query::programs;
@@ -108,7 +109,7 @@ pub const PROGRAMS: Table = Table {
 pub const CRITICAL_CHAIN: Table = Table {
     name: "critical_chain",
     columns: &[
-        "ts", "dur", "own", "pid", "process", "because", "path", "args",
+        "ts", "dur", "own", "pid", "process", "because", "path", "args", "share",
     ],
     write: chain_rows,
 };
@@ -134,6 +135,64 @@ pub const PARALLELISM: Table = Table {
     columns: &["ts", "working", "alive"],
     write: parallelism_rows,
 };
+
+/// System calls added up, as `strace -c` prints them.
+pub const SYSCALLS: Table = Table {
+    name: "syscalls",
+    columns: &[
+        "name",
+        "calls",
+        "errors",
+        "time",
+        "share",
+        "mean",
+        "longest",
+        "unfinished",
+        "returned",
+        "by_error",
+    ],
+    write: call_rows,
+};
+
+fn call_rows(
+    loaded: &LoadedTrace,
+    chosen: &Chosen<'_>,
+    rows: &mut RowWriter<'_>,
+) -> std::io::Result<()> {
+    let trace = &loaded.trace;
+    let slices = &trace.slices;
+    let is_chosen = |track, slice: u32| {
+        let start = Timestamp(slices.starts.at(slice as usize));
+        let end = Timestamp(slices.open_end(slice as usize));
+        table_rows::meets(chosen.span, start, end) && chosen.has_slice(track, slice as usize)
+    };
+    // Nobody can cancel it here.
+    let job = Job::default();
+    let totals = call_totals(trace, loaded.reader.as_ref(), is_chosen, &job).unwrap_or_default();
+    let all: i128 = totals.iter().map(|total| total.time_ns).sum();
+    for total in totals {
+        let by_error: Vec<String> = total
+            .by_error
+            .iter()
+            .map(|(error, count)| format!("{error} {count}"))
+            .collect();
+        let share = 100.0 * total.time_ns as f64 / (all as f64).max(1.0);
+        let mean = total.mean_ns();
+        rows.row(&[
+            Cell::of_bytes(total.name.as_bytes()),
+            total.calls.into(),
+            total.errors.into(),
+            Cell::Int(total.time_ns),
+            Cell::Float((share * 100.0).round() / 100.0),
+            mean.into(),
+            mean.map(|_| total.longest_ns).into(),
+            total.unfinished.into(),
+            total.returned.into(),
+            Cell::of_bytes(by_error.join(", ").as_bytes()),
+        ])?;
+    }
+    Ok(())
+}
 
 fn pid_of(trace: &Trace, id: ProcessId) -> Cell {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
@@ -318,20 +377,24 @@ fn chain_rows(
     let trace = &loaded.trace;
     let times = ProcessTimes::new(trace);
     let chain = critical_chain(trace, &times, &FileHistory::new(trace));
-    for step in &chain.steps {
-        let path = match step.because {
-            Because::File(path) => Cell::of_string(trace, path),
-            _ => Cell::None,
+    for (row, share) in chain.rows() {
+        let (why, path) = match row {
+            ChainRow::Wait(wait) => (wait.why.word(), Cell::None),
+            ChainRow::Step(step) => match step.because {
+                Because::File(path) => (step.because.word(), Cell::of_string(trace, path)),
+                because => (because.word(), Cell::None),
+            },
         };
         rows.row(&[
-            step.span.start.0.into(),
-            step.span.duration().0.into(),
-            step.own.0.into(),
-            pid_of(trace, step.process),
-            name_of(trace, step.process),
-            step.because.word().into(),
+            row.span().start.0.into(),
+            row.span().duration().0.into(),
+            row.time().0.into(),
+            pid_of(trace, row.process()),
+            name_of(trace, row.process()),
+            why.into(),
             path,
-            arguments_cell(trace, step.process),
+            arguments_cell(trace, row.process()),
+            Cell::Float(f64::from(share) / 100.0),
         ])?;
     }
     Ok(())

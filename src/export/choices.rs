@@ -2,7 +2,7 @@
 
 use super::table_rows::track_name;
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 
 /// Something that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,8 +11,10 @@ pub enum Choice {
     Process(ProcessId),
     /// A thread.
     Thread(ThreadId),
-    /// A track that is not all of a thread's: a CPU's, or an asynchronous one.
+    /// An asynchronous track.
     Track(TrackId),
+    /// What a CPU's track shows.
+    Cpu(CpuId),
     /// A counter.
     Counter(CounterTrackId),
 }
@@ -54,9 +56,6 @@ pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
         let id = TrackId(index as u32);
         let (process, note) = match track.kind {
             TrackKind::Async(process) => (process, "asynchronous track"),
-            TrackKind::Cpu(_) if !(track.rows.is_empty() && track.instants.is_empty()) => {
-                (None, "CPU track")
-            }
             TrackKind::Cpu(_) | TrackKind::Thread(_) => continue,
         };
         let row = ChoiceRow {
@@ -65,6 +64,14 @@ pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
             note: note.to_owned(),
         };
         rows.push((group(process), row));
+    }
+    for (index, cpu) in trace.cpus.iter().enumerate() {
+        let row = ChoiceRow {
+            choice: Choice::Cpu(CpuId(index as u32)),
+            name: format!("CPU {}", cpu.number),
+            note: "CPU track".to_owned(),
+        };
+        rows.push((usize::MAX, row));
     }
     for (index, track) in trace.counters.tracks.iter().enumerate() {
         let process = match track.scope {
@@ -83,21 +90,50 @@ pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// The tracks and counters of that name; if there are none, those with it in their names.
+/// What has a name, or has it in its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Tracks, but for those of CPUs.
+    pub tracks: Vec<TrackId>,
+    /// Counters.
+    pub counters: Vec<CounterTrackId>,
+    /// CPUs, each called `CPU n` as its track is.
+    pub cpus: Vec<CpuId>,
+}
+
+impl Named {
+    /// Whether nothing has the name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tracks.is_empty() && self.counters.is_empty() && self.cpus.is_empty()
+    }
+}
+
+/// The tracks, counters and CPUs of that name; if there are none, those with it in their names.
 #[must_use]
-pub fn tracks_named(trace: &Trace, name: &str) -> (Vec<TrackId>, Vec<CounterTrackId>) {
+pub fn tracks_named(trace: &Trace, name: &str) -> Named {
     let find = |fits: &dyn Fn(&str) -> bool| {
-        let tracks = (0..trace.tracks.len() as u32).map(TrackId);
-        let tracks: Vec<TrackId> = tracks.filter(|&id| fits(&track_name(trace, id))).collect();
-        let counters = trace.counters.tracks.iter().enumerate();
-        let counters: Vec<CounterTrackId> = counters
-            .filter(|(_, track)| fits(&trace.text(track.name)))
-            .map(|(index, _)| CounterTrackId(index as u32))
-            .collect();
-        (tracks, counters)
+        let tracks = trace.tracks.iter().zip((0..).map(TrackId));
+        let tracks = tracks.filter(|(track, _)| !matches!(track.kind, TrackKind::Cpu(_)));
+        let counters = trace.counters.tracks.iter().zip((0..).map(CounterTrackId));
+        let cpus = trace.cpus.iter().zip((0..).map(CpuId));
+        Named {
+            tracks: tracks
+                .map(|(_, id)| id)
+                .filter(|&id| fits(&track_name(trace, id)))
+                .collect(),
+            counters: counters
+                .filter(|(track, _)| fits(&trace.text(track.name)))
+                .map(|(_, id)| id)
+                .collect(),
+            cpus: cpus
+                .filter(|(cpu, _)| fits(&format!("CPU {}", cpu.number)))
+                .map(|(_, id)| id)
+                .collect(),
+        }
     };
     let exact = find(&|other| other == name);
-    if !(exact.0.is_empty() && exact.1.is_empty()) {
+    if !exact.is_empty() {
         return exact;
     }
     let name = name.to_lowercase();

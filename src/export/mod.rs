@@ -4,7 +4,6 @@
 //! exporter is one file and its row. [`run`] writes to a temporary file first, so that a file appears only when it
 //! is whole. What is exported is said by a [`Selection`]; how a format says it is told in each exporter's header.
 
-pub mod atomic_file;
 pub mod background;
 mod build_tables;
 pub mod choices;
@@ -22,13 +21,15 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub use atomic_file::Overwrite;
+pub use crate::base::atomic_file::{self, Overwrite};
 pub use selection::{Chosen, Selection};
 pub use tables::{TABLES, Table};
 
 use crate::base::Job;
 use crate::base::job::Cancelled;
-use crate::load::LoadedTrace;
+use crate::base::visible::Visible;
+use crate::load::opened::Lookout;
+use crate::load::{Change, LoadedTrace};
 use atomic_file::FileError;
 
 /// Every exporter, the most complete first.
@@ -84,14 +85,31 @@ impl Exporter {
         out: &mut dyn Write,
         job: &Job,
     ) -> Result<Summary, ExportError> {
+        check_input(loaded)?;
+        // Of a file that is cut short a single event may be as long as the rest of the file: the work stops at once.
+        let files = loaded.opened_files().cloned().collect();
+        let stopper = job.clone();
+        let _lookout = Lookout::start(files, move || stopper.cancel());
         let request = Request {
             loaded,
             chosen: &Chosen::new(&loaded.trace, selection),
             table: self.table,
             job,
         };
-        let mut out = Counted { out, bytes: 0 };
-        let mut summary = (self.write)(&request, &mut out)?;
+        let mut out = Counted {
+            out,
+            loaded,
+            bytes: 0,
+        };
+        let mut summary = match self.extension.ends_with("json") {
+            true => {
+                let mut out = Visible::json(&mut out);
+                let summary = (self.write)(&request, &mut out)?;
+                out.finish()?;
+                summary
+            }
+            false => (self.write)(&request, &mut out)?,
+        };
         summary.bytes = out.bytes;
         Ok(summary)
     }
@@ -109,7 +127,7 @@ pub fn find(name: &str) -> Option<&'static Exporter> {
     EXPORTERS.iter().find(|exporter| exporter.name == name)
 }
 
-/// The exporter that a file name's ending asks for: `compile_commands.json` is more than `.json`.
+/// The exporter that a file name's ending asks for: `compile_commands.json` is more than `.json`, which is a trace.
 #[must_use]
 pub fn for_path(path: &Path) -> Option<&'static Exporter> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
@@ -121,6 +139,16 @@ pub fn for_path(path: &Path) -> Option<&'static Exporter> {
         .iter()
         .filter(fits)
         .max_by_key(|exporter| exporter.extension.len())
+}
+
+/// The exporter that writes one table into a file of that ending.
+#[must_use]
+pub fn for_table(path: &Path) -> Option<&'static Exporter> {
+    let ending = path.extension()?.to_string_lossy().to_lowercase();
+    let fits = |exporter: &&Exporter| {
+        exporter.table.is_some() && exporter.extension.rsplit('.').next() == Some(&*ending)
+    };
+    EXPORTERS.iter().find(fits)
 }
 
 /// What was written.
@@ -182,6 +210,13 @@ pub enum ExportError {
     Io(std::io::Error),
     /// The user stopped it.
     Cancelled,
+    /// A file that the trace is read from was cut short or written over.
+    InputChanged {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        change: Change,
+    },
     /// The trace has nothing that this exporter could write; why.
     Nothing(String),
 }
@@ -201,6 +236,13 @@ impl fmt::Display for ExportError {
                 ),
             ExportError::Io(error) => write!(f, "the file could not be written: {error}"),
             ExportError::Cancelled => f.write_str("stopped: nothing was written"),
+            ExportError::InputChanged { path, change } => {
+                write!(
+                    f,
+                    "{change}: nothing was written; open it again: {}",
+                    path.display()
+                )
+            }
             ExportError::Nothing(why) => f.write_str(why),
         }
     }
@@ -244,24 +286,50 @@ pub fn run(
     let written = atomic_file::write_whole(path, overwrite, |out| {
         let summary = exporter.write_to(loaded, selection, out, job)?;
         job.check()?;
+        check_input(loaded)?;
         Ok(summary)
     });
     written.map_err(|error| match error {
         ExportError::Exists(_) => ExportError::Exists(path.to_path_buf()),
+        // A damaged file may be why.
+        ExportError::Io(_) | ExportError::Cancelled => check_input(loaded).err().unwrap_or(error),
         other => other,
     })
 }
 
-/// Counts what passes.
+/// `Err` if a file that `loaded` is read from was damaged since it was opened: what was made of it may be wrong.
+///
+/// # Errors
+/// [`ExportError::InputChanged`].
+pub fn check_input(loaded: &LoadedTrace) -> Result<(), ExportError> {
+    match loaded.damage() {
+        Some((path, change)) => Err(ExportError::InputChanged {
+            path: path.to_path_buf(),
+            change,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// After so many bytes it is looked whether the input is still whole.
+const LOOK_EVERY: u64 = 1 << 20;
+
+/// Counts what passes, and lets it pass as long as the input is whole.
 struct Counted<'a> {
     out: &'a mut dyn Write,
+    loaded: &'a LoadedTrace,
     bytes: u64,
 }
 
 impl Write for Counted<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let count = self.out.write(bytes)?;
+        let before = self.bytes / LOOK_EVERY;
         self.bytes += count as u64;
+        if self.bytes / LOOK_EVERY != before && self.loaded.damage().is_some() {
+            // The words are those of `check_input`.
+            return Err(std::io::Error::other("the input was damaged"));
+        }
         Ok(count)
     }
 
@@ -293,7 +361,8 @@ mod tests {
         let name = |path: &str| for_path(Path::new(path)).map(|exporter| exporter.name);
         assert_eq!(name("a/b.fxt"), Some("fxt"));
         assert_eq!(name("b.trace.json"), Some("chrome-json"));
-        assert_eq!(name("b.json"), Some("json"));
+        assert_eq!(name("b.json"), Some("chrome-json"));
+        assert_eq!(name("b.table.json"), Some("json"));
         assert_eq!(
             name("build/compile_commands.json"),
             Some("compile-commands")

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use crate::base::StringId;
 use crate::base::calendar::wall_text;
-use crate::base::strings::{exact_text, harmless};
+use crate::base::strings::exact_text;
+use crate::base::visible::{Visible, harmless, is_active};
 use crate::trace::Trace;
 
 /// A value in a table.
@@ -82,13 +83,24 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
     }
 }
 
+/// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
+/// a line end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Formulas {
+    /// They stay as they are.
+    #[default]
+    Kept,
+    /// They stand between quotes behind an apostrophe, which makes a text of them.
+    Quoted,
+}
+
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     /// Tabs between cells; `\t`, `\n`, `\r`, `\\` in texts.
     Tsv,
     /// RFC 4180.
-    Csv,
+    Csv(Formulas),
     /// An array of objects.
     Json,
 }
@@ -121,7 +133,7 @@ impl<'a> RowWriter<'a> {
     ) -> std::io::Result<RowWriter<'a>> {
         match format {
             RowFormat::Tsv => writeln!(out, "{}", columns.join("\t"))?,
-            RowFormat::Csv => write!(out, "{}\r\n", columns.join(","))?,
+            RowFormat::Csv(_) => write!(out, "{}\r\n", columns.join(","))?,
             RowFormat::Json => write!(out, "[")?,
         }
         Ok(RowWriter {
@@ -165,12 +177,12 @@ impl<'a> RowWriter<'a> {
                 }
                 self.out.write_all(b"\n")?;
             }
-            RowFormat::Csv => {
+            RowFormat::Csv(formulas) => {
                 for (i, cell) in cells.iter().enumerate() {
                     if i > 0 {
                         self.out.write_all(b",")?;
                     }
-                    write_csv(self.out, cell)?;
+                    write_csv(self.out, cell, formulas)?;
                 }
                 self.out.write_all(b"\r\n")?;
             }
@@ -210,7 +222,7 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
         Cell::Text(text) => {
-            if !text.contains(|c: char| c == '\\' || c.is_control()) {
+            if !text.contains(|c: char| c == '\\' || c.is_control() || is_active(c)) {
                 return out.write_all(text.as_bytes());
             }
             let escaped = harmless(&text.replace('\\', "\\\\"))
@@ -222,11 +234,14 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
     }
 }
 
-fn write_csv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
+fn write_csv(out: &mut dyn Write, cell: &Cell, formulas: Formulas) -> std::io::Result<()> {
     match cell {
         Cell::None => Ok(()),
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
+        Cell::Text(text) if formulas == Formulas::Quoted && is_formula(text) => {
+            write!(out, "\"'{}\"", harmless(&text.replace('"', "\"\"")))
+        }
         Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
             write!(out, "\"{}\"", harmless(&text.replace('"', "\"\"")))
         }
@@ -240,8 +255,21 @@ fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) if value.is_finite() => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "\"{value}\""),
-        Cell::Text(text) => Ok(serde_json::to_writer(out, text)?),
+        Cell::Text(text) => {
+            let mut out = Visible::json(out);
+            serde_json::to_writer(&mut out, text)?;
+            out.finish()
+        }
     }
+}
+
+/// Whether a spreadsheet would run a text as a formula, or might after it has taken off what stands before it.
+fn is_formula(text: &str) -> bool {
+    let first = text.chars().next();
+    first.is_some_and(|c| {
+        let wide = ['\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+        matches!(c, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n') || wide.contains(&c)
+    })
 }
 
 /// Bytes as a JSON string. What is not UTF-8 becomes lone surrogates (`\udc80` to `\udcff`), as in Python's
@@ -313,7 +341,7 @@ mod tests {
             "ts\tname\n7\ta\\t\"b\", \\\\\n\\N\tplain\n"
         );
         assert_eq!(
-            written(RowFormat::Csv),
+            written(RowFormat::Csv(Formulas::Kept)),
             "ts,name\r\n7,\"a\t\"\"b\"\", \\\"\r\n,plain\r\n"
         );
         let json: serde_json::Value = serde_json::from_str(&written(RowFormat::Json)).unwrap();
@@ -341,10 +369,46 @@ mod tests {
             out
         };
         assert_eq!(of(RowFormat::Tsv), b"n\na\\\\xff\"\\t\\\\xe4b\n");
-        assert_eq!(of(RowFormat::Csv), b"n\r\n\"a\\xff\"\"\t\\xe4b\"\r\n");
+        assert_eq!(
+            of(RowFormat::Csv(Formulas::Kept)),
+            b"n\r\n\"a\\xff\"\"\t\\xe4b\"\r\n"
+        );
         assert_eq!(
             of(RowFormat::Json),
             b"[\n{\"n\":\"a\\\\xff\\\"\\t\\\\xe4b\"}\n]\n"
         );
+    }
+
+    #[test]
+    fn formulas_are_quoted_on_demand() {
+        let of = |formulas, text: &str| {
+            let mut out = Vec::new();
+            write_csv(&mut out, &text.into(), formulas).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for text in ["=1+1", "+1", "-x", "@SUM(A1)", "\t=1"] {
+            assert_eq!(of(Formulas::Kept, text), text);
+            assert_eq!(of(Formulas::Quoted, text), format!("\"'{text}\""));
+        }
+        assert_eq!(of(Formulas::Quoted, "=\"a\""), "\"'=\"\"a\"\"\"");
+        assert_eq!(of(Formulas::Quoted, "a=1"), "a=1");
+    }
+
+    #[test]
+    fn what_acts_on_a_terminal_is_written_so_that_it_can_be_had_again() {
+        let text = "\u{1b}[m\u{9b}\u{202e}\\x1b";
+        let of = |format| {
+            let mut out = Vec::new();
+            let mut rows = RowWriter::new(&mut out, format, &["n"]).unwrap();
+            rows.row(&[Cell::of_bytes(text.as_bytes())]).unwrap();
+            rows.finish().unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let shown = "\\x1b[m\\xc2\\x9b\\xe2\\x80\\xae";
+        assert_eq!(of(RowFormat::Tsv), format!("n\n{shown}\\\\x5cx1b\n"));
+        let csv = of(RowFormat::Csv(Formulas::Kept));
+        assert_eq!(csv, format!("n\r\n{shown}\\x5cx1b\r\n"));
+        let json = of(RowFormat::Json);
+        assert!(json.contains("\\u001b[m\\u009b\\u202e"), "{json}");
     }
 }

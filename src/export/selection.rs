@@ -1,7 +1,8 @@
 //! What of a trace is to be exported: a time range, and if wanted only some CPUs, processes, threads, tracks.
 //!
-//! Processes, threads, tracks and counters add up: what belongs to any of them is chosen. If one of the lists is not
-//! empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. A thread
+//! Processes, threads, tracks, counters and CPU tracks add up: what belongs to any of them is chosen. If one of the lists
+//! is not empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. The track
+//! of a CPU shows who runs there, whoever it is, its interrupts and its counters. A thread
 //! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
 //! it took. `cpus` leaves out what belongs to another CPU: see `on_cpus`.
 
@@ -28,6 +29,8 @@ pub struct Selection {
     pub tracks: Vec<TrackId>,
     /// These counters.
     pub counters: Vec<CounterTrackId>,
+    /// What the tracks of these CPUs show.
+    pub cpu_tracks: Vec<CpuId>,
 }
 
 impl Selection {
@@ -43,6 +46,20 @@ impl Selection {
         Selection {
             span,
             ..Selection::default()
+        }
+    }
+}
+
+impl Selection {
+    /// Tracks of CPUs that nothing else was chosen beside mean all that happens on these CPUs.
+    pub fn take_cpus_alone(&mut self) {
+        let is_alone = self.processes.is_empty()
+            && self.threads.is_empty()
+            && self.tracks.is_empty()
+            && self.counters.is_empty()
+            && self.cpus.is_empty();
+        if is_alone {
+            self.cpus = std::mem::take(&mut self.cpu_tracks);
         }
     }
 }
@@ -68,6 +85,7 @@ pub struct Chosen<'a> {
     processes: Vec<bool>,
     tracks: Vec<Share>,
     counters: Vec<Share>,
+    cpu_tracks: Vec<CpuId>,
 }
 
 impl<'a> Chosen<'a> {
@@ -81,11 +99,13 @@ impl<'a> Chosen<'a> {
             is_narrowed: !(selection.processes.is_empty()
                 && selection.threads.is_empty()
                 && selection.tracks.is_empty()
-                && selection.counters.is_empty()),
+                && selection.counters.is_empty()
+                && selection.cpu_tracks.is_empty()),
             threads: Vec::new(),
             processes: Vec::new(),
             tracks: Vec::new(),
             counters: Vec::new(),
+            cpu_tracks: selection.cpu_tracks.clone(),
         };
         if chosen.is_narrowed {
             chosen.choose_owners(selection);
@@ -139,14 +159,14 @@ impl<'a> Chosen<'a> {
         let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
         let tracks = trace.tracks.iter().map(|track| match track.kind {
             TrackKind::Thread(thread) => whole(self.has_thread(thread)),
-            TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu)),
+            TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
             TrackKind::Async(process) => of_process(process),
         });
         let mut tracks: Vec<Share> = tracks.collect();
         let counters = trace.counters.tracks.iter();
         let counters = counters.map(|track| match track.scope {
             CounterScope::Global => whole(!self.is_narrowed),
-            CounterScope::Cpu(cpu) => whole(self.has_cpu(cpu)),
+            CounterScope::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
             CounterScope::Process(process) => of_process(Some(process)),
             CounterScope::Thread(thread) => whole(self.has_thread(thread)),
         });
@@ -203,6 +223,18 @@ impl<'a> Chosen<'a> {
     #[must_use]
     pub fn has_runs_of(&self, id: CpuId) -> bool {
         self.on_cpus.has(id)
+    }
+
+    /// Whether the track of a CPU was chosen by itself.
+    #[must_use]
+    pub fn has_cpu_track(&self, id: CpuId) -> bool {
+        self.cpu_tracks.contains(&id)
+    }
+
+    /// Whether what a thread ran on a CPU is chosen.
+    #[must_use]
+    pub fn has_run(&self, cpu: CpuId, thread: ThreadId) -> bool {
+        self.has_runs_of(cpu) && (self.has_thread(thread) || self.has_cpu_track(cpu))
     }
 
     /// Whether a thread's states are chosen: those of one that ran on none of the CPUs in the range are not.

@@ -5,9 +5,10 @@ use super::build_tables;
 use super::rows::{Cell, RowWriter};
 use crate::base::strings::exact_text;
 use crate::base::{StringId, TimeSpan, Timestamp};
-use crate::event::{FieldRef, FileOp, ValueRef};
+use crate::event::{FieldRef, FileOp, Interrupt, ValueRef};
 use crate::load::LoadedTrace;
 use crate::query;
+use crate::query::waker::Waker;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
@@ -109,17 +110,20 @@ pub(super) fn slices(
     let trace = &loaded.trace;
     let span = chosen.span;
     let table = &trace.slices;
+    let depths = table.depths();
     let mut order: Vec<u32> = (0..table.len() as u32).collect();
     order.sort_by_key(|&id| {
         (
             table.starts.at(id as usize),
             table.begins.at(id as usize),
-            table.depth(SliceId(id)),
+            depths[id as usize],
         )
     });
     for id in order {
         let slice = table.get(SliceId(id));
-        if !meets(span, slice.start, until(slice.end)) {
+        // One whose end was lost is over where it is drawn up to.
+        let end = Timestamp(table.open_end(id as usize));
+        if !meets(span, slice.start, end) {
             continue;
         }
         let label = table.label(slice.id);
@@ -151,8 +155,8 @@ pub(super) fn slices(
             .map(|process| Cell::of_string(trace, process.name));
         rows.row(&[
             slice.start.0.into(),
-            duration(slice.start, slice.end),
-            table.depth(slice.id).into(),
+            slice.duration().map(|length| length.0).into(),
+            depths[id as usize].into(),
             Cell::of_string(trace, label.name),
             text_or_none(trace, label.category),
             pid,
@@ -326,20 +330,20 @@ pub(super) fn runs(
     order.sort_by_key(|&id| trace.runs.starts[id as usize]);
     for id in order {
         let run = trace.runs.get(RunId(id));
-        let is_chosen = chosen.has_runs_of(run.cpu) && chosen.has_thread(run.thread);
+        let is_chosen = chosen.has_run(run.cpu, run.thread);
         if !is_chosen || !meets(span, run.start, until(run.end)) {
             continue;
         }
         let (pid, tid) = owner(trace, run.thread);
         rows.row(&[
             run.start.0.into(),
-            duration(run.start, run.end),
+            duration(run.start, trace.run_end(&run)),
             cpu_number(trace, Some(run.cpu.0)),
             pid,
             tid,
             trace.thread_name(run.thread).into(),
             run.priority.into(),
-            run.end.map(|_| run.end_state.letters()).into(),
+            (trace.run_end(&run).map(|_| run.end_state.letters())).into(),
         ])?;
     }
     Ok(())
@@ -360,20 +364,29 @@ pub(super) fn states(
             continue;
         }
         // The dead stay dead: who died before the range is not in it.
-        let died = trace.thread(state.thread).end;
+        let died = trace.over_at(state.thread);
         if died.is_some_and(|end| end <= span.start) {
             continue;
         }
+        let waker = query::waker::waker_of(trace, &state);
+        let interrupt = match &waker {
+            Some(Waker::Interrupt(interrupt)) => {
+                Some(interrupt.kind.map_or("interrupt", Interrupt::word))
+            }
+            _ => None,
+        };
         rows.row(&[
             state.start.0.into(),
-            duration(state.start, state.end),
+            duration(state.start, trace.state_end(&state)),
             state.state.word().into(),
             owner(trace, state.thread).1,
             trace.thread_name(state.thread).into(),
-            state
-                .waker
+            (waker.as_ref().and_then(Waker::thread))
                 .map_or(Cell::None, |waker| owner(trace, waker).1),
             cpu_number(trace, state.cpu),
+            waker.map(|waker| waker.text(trace)).into(),
+            interrupt.map(str::to_owned).into(),
+            u32::from(state.notes.spans_loss()).into(),
         ])?;
     }
     Ok(())
@@ -427,9 +440,8 @@ pub(super) fn threads(
     let trace = &loaded.trace;
     let span = chosen.span;
     for (id, thread) in trace.threads.iter().enumerate().skip(1) {
-        if !chosen.has_thread(ThreadId(id as u32))
-            || !lives_in(span, trace, (thread.start, thread.end))
-        {
+        let over = trace.over_at(ThreadId(id as u32));
+        if !chosen.has_thread(ThreadId(id as u32)) || !lives_in(span, trace, (thread.start, over)) {
             continue;
         }
         rows.row(&[

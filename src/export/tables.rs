@@ -7,12 +7,12 @@
 use std::io::Write;
 
 use super::build_tables;
-use super::rows::{RowFormat, RowWriter};
+use super::rows::{Formulas, RowFormat, RowWriter};
 use super::table_rows::{
     blobs, counters, diagnostics, events, files, flows, instants, logs, processes, runs, slices,
     states, threads,
 };
-use super::{Chosen, ExportError, Exporter, Request, Summary};
+use super::{Chosen, ExportError, Exporter, Request, Summary, WriteFn};
 use crate::base::Job;
 use crate::load::LoadedTrace;
 
@@ -79,14 +79,18 @@ pub const CSV: Exporter = Exporter {
     about: "One table as comma-separated values, for spreadsheets and scripts",
     extension: "csv",
     table: Some(&TABLES[0]),
-    write: |request, out| write_table(RowFormat::Csv, request, out),
+    write: |request, out| write_table(RowFormat::Csv(Formulas::Kept), request, out),
 };
+
+/// What [`CSV`] does where formulas are to be texts.
+pub const QUOTED_CSV: WriteFn =
+    |request, out| write_table(RowFormat::Csv(Formulas::Quoted), request, out);
 
 /// One table as a JSON array of objects.
 pub const JSON: Exporter = Exporter {
     name: "json",
     about: "One table as JSON, an object a row",
-    extension: "json",
+    extension: "table.json",
     table: Some(&TABLES[0]),
     write: |request, out| write_table(RowFormat::Json, request, out),
 };
@@ -190,7 +194,18 @@ pub const TABLES: &[Table] = &[
     },
     Table {
         name: "states",
-        columns: &["ts", "dur", "state", "tid", "thread", "waker_tid", "cpu"],
+        columns: &[
+            "ts",
+            "dur",
+            "state",
+            "tid",
+            "thread",
+            "waker_tid",
+            "cpu",
+            "waker",
+            "woken_in",
+            "spans_loss",
+        ],
         write: states,
     },
     Table {
@@ -259,4 +274,5 @@ pub const TABLES: &[Table] = &[
     build_tables::CRITICAL_CHAIN,
     build_tables::FAILED,
     build_tables::PARALLELISM,
+    build_tables::SYSCALLS,
 ];

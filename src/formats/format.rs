@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::base::{Diagnostics, Job, ReadError, Timestamp};
+use crate::base::{CpuList, Diagnostics, Job, ReadError, Timestamp};
 use crate::event::{
     Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, ThreadKey,
     TraceInfo, Value,
@@ -249,12 +249,78 @@ pub struct ReportOptions {
     pub is_raw: bool,
     /// Leave out the latency-flags column.
     pub has_no_flags: bool,
-    /// Only these CPUs; empty: all.
-    pub cpus: Vec<u32>,
+    /// Only these CPUs.
+    pub cpus: CpuList,
     /// Only events from this time on.
     pub from: Option<Timestamp>,
     /// Only events before this time.
     pub until: Option<Timestamp>,
+    /// `-l`: the columns of the latency format.
+    pub has_latency_columns: bool,
+    /// `--ts-diff`: how long after the line before each line came.
+    pub shows_steps: bool,
+    /// `-w`: how long a thread waited from its wakeup, behind the switch to it.
+    pub shows_wakeups: bool,
+    /// `-O`: how functions are shown.
+    pub functions: FunctionOptions,
+    /// Only these events (and the kernel stacks that belong to them): part and place, sorted.
+    pub only: Option<Arc<Vec<(u32, u64)>>>,
+    /// What lines begin with where several files are printed.
+    pub label: Option<FileLabel>,
+    /// Added to all times, in ns or in the clock's own steps.
+    pub offset: i64,
+}
+
+/// A file's name before the lines of several files' report, padded on the left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileLabel {
+    /// The name.
+    pub name: String,
+    /// The width before events: that of the longest name of a file or an instance.
+    pub width: usize,
+    /// The width before the file's number of CPUs: instances are counted only of files before it.
+    pub head_width: usize,
+}
+
+/// What trace-cmd's plugins for functions can be told by `-O`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionOptions {
+    /// `parent`: the caller behind a function.
+    pub shows_parent: bool,
+    /// `offset`: where in a function an address is.
+    pub shows_offset: bool,
+    /// `indent=0`: functions are not indented below their callers.
+    pub is_flat: bool,
+    /// `tailprint`: the function behind the brace that closes it.
+    pub shows_tail: bool,
+    /// `depth`: how deep a call is.
+    pub shows_depth: bool,
+}
+
+impl FunctionOptions {
+    /// The names that `-O` takes.
+    pub const NAMES: [&'static str; 5] = ["parent", "offset", "indent", "tailprint", "depth"];
+
+    /// Takes `name`, `plugin:name` or `name=value`, as trace-cmd does; whether there is such an option.
+    pub fn set(&mut self, option: &str) -> bool {
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, !matches!(value.trim(), "0" | "false" | "no" | "n")),
+            None => (option, true),
+        };
+        let (plugin, name) = name.rsplit_once(':').unwrap_or(("", name));
+        let (is_known, slot) = match name {
+            "parent" => (matches!(plugin, "" | "ftrace"), &mut self.shows_parent),
+            "offset" => (matches!(plugin, "" | "ftrace"), &mut self.shows_offset),
+            "indent" => (matches!(plugin, "" | "ftrace"), &mut self.is_flat),
+            "tailprint" => (matches!(plugin, "" | "fgraph"), &mut self.shows_tail),
+            "depth" => (matches!(plugin, "" | "fgraph"), &mut self.shows_depth),
+            _ => return false,
+        };
+        if is_known {
+            *slot = value != (name == "indent");
+        }
+        is_known
+    }
 }
 
 /// What a report did with one event.
@@ -279,6 +345,33 @@ pub trait Report {
         job: &Job,
     ) -> std::io::Result<()>;
 
+    /// Whether its bytes are the reference tool's, to the last one: then nothing in them is made visible on the way
+    /// into a file.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// The lines one by one, for what needs them in an order with others or looks at those before. `None`: only all
+    /// at once.
+    fn lines<'a>(&'a self, _options: &'a ReportOptions) -> Option<Box<dyn ReportLines + 'a>> {
+        None
+    }
+
+    /// The names of the instances in the file.
+    fn instances(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the kernel counted per CPU, as the reference tool prints it (`--stat`).
+    fn statistics(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The descriptions of events in the file, as the reference tool prints them (`--events`).
+    fn event_formats(&self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Writes one event as [`Report::write`] does, if it can do that for one alone; else says so.
     ///
     /// # Errors
@@ -291,4 +384,20 @@ pub trait Report {
     ) -> std::io::Result<Wrote> {
         Ok(Wrote::Nothing)
     }
+}
+
+/// The lines of a report, one by one.
+pub trait ReportLines {
+    /// What stands before the first event.
+    fn head(&self) -> Vec<u8>;
+
+    /// When the next line's event happened; `None` behind the last.
+    fn time(&self) -> Option<u64>;
+
+    /// Appends the next line, with what was lost before it. `before` is the time that the step of the line counts
+    /// from, and becomes the line's own; 0: there is no line before.
+    fn push(&mut self, out: &mut Vec<u8>, before: &mut u64);
+
+    /// What stands behind the last event.
+    fn foot(&self) -> Vec<u8>;
 }

@@ -9,6 +9,7 @@ pub mod fxt;
 pub mod latency_flags;
 pub mod open_calls;
 pub mod syscall_text;
+pub mod text_end;
 pub mod text_kinds;
 pub mod tracedat;
 

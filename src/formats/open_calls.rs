@@ -13,12 +13,15 @@ struct Calls {
     open: Vec<u64>,
     /// The smallest key that any call of it had.
     least: u64,
+    /// How often events were lost before.
+    losses: u32,
 }
 
 /// Open calls by thread; of threads that share a slot only the last one's are known.
 #[derive(Clone, Debug)]
 pub struct OpenCalls {
     slots: Vec<Calls>,
+    losses: u32,
 }
 
 impl Default for OpenCalls {
@@ -27,19 +30,27 @@ impl Default for OpenCalls {
             thread: 0,
             open: Vec::new(),
             least: u64::MAX,
+            losses: 0,
         };
         OpenCalls {
             slots: vec![nobody; SLOTS],
+            losses: 0,
         }
     }
 }
 
 impl OpenCalls {
+    /// Events were lost: nothing is known of any call.
+    pub fn forget(&mut self) {
+        self.losses = self.losses.wrapping_add(1);
+    }
+
     #[inline]
     fn of(&mut self, thread: u32) -> Option<&mut Calls> {
         let calls = self.slots.get_mut(thread as usize % SLOTS)?;
-        if calls.thread != thread {
+        if calls.thread != thread || calls.losses != self.losses {
             calls.thread = thread;
+            calls.losses = self.losses;
             calls.open.clear();
             calls.least = u64::MAX;
         }
@@ -114,5 +125,8 @@ mod tests {
             open.begin(8, 5);
         }
         assert!(open.end(8, 5));
+        open.begin(8, 5);
+        open.forget();
+        assert!(!open.end(8, 5));
     }
 }

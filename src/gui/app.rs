@@ -16,7 +16,8 @@ use super::file_dialog::FileDialog;
 use super::finder::FinderBox;
 use super::following::Follow;
 use super::keeping::Keeping;
-use super::keys::pressed;
+use super::keys::{TypedAhead, pressed};
+use super::lookout::FileLookout;
 use super::notices::{Mood, Notices};
 use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
@@ -34,6 +35,7 @@ use crate::load::LoadedTrace;
 use crate::load::background::Loading;
 use crate::load::growing::Spool;
 use crate::query::details::details;
+use crate::query::gaps::sum_words;
 use crate::view::action::Purpose;
 use crate::view::saved::Saved;
 use crate::view::{Action, Effect, ThemeChoice, ViewState, apply, ruler};
@@ -66,6 +68,8 @@ pub struct App {
     pub(super) keeping: Keeping,
     tips: Tips,
     pub(super) plotting: Plotting,
+    /// Notices damage to the files that are shown.
+    pub(super) lookout: Option<FileLookout>,
     /// What is read again as it grows.
     pub(super) follow: Option<Follow>,
     /// Streams that were kept: their files go with the window.
@@ -81,6 +85,8 @@ pub struct App {
     pub(super) said: Option<(String, Instant)>,
     /// Whether something had the keyboard at the end of the last frame: egui takes it away by Esc before we are asked.
     had_focus: bool,
+    /// Keys for a field that is about to be shown.
+    typed_ahead: TypedAhead,
     /// Whether the same view must give the same picture: then nothing measured is shown.
     pub(super) is_still: bool,
 }
@@ -123,6 +129,7 @@ impl App {
             keeping,
             tips: Tips::default(),
             plotting: Plotting::default(),
+            lookout: None,
             follow: None,
             spools: Vec::new(),
             todo: Todos::default(),
@@ -133,6 +140,7 @@ impl App {
             frame_ms: 0.0,
             said: None,
             had_focus: false,
+            typed_ahead: TypedAhead::default(),
             is_still: false,
         }
     }
@@ -170,6 +178,7 @@ impl App {
             || self.search.is_busy()
             || self.plotting.is_busy()
             || self.lacks_plots()
+            || self.questions.is_waiting()
             || !self.todo.is_empty()
             || self.follow.as_ref().is_some_and(Follow::is_busy)
             // Nobody asks for them any more once a trace is shown.
@@ -186,8 +195,17 @@ impl App {
             let words = settings.flows.word().to_lowercase();
             self.said = Some((format!("Arrows of flows: {words}"), Instant::now()));
         }
+        if let (Action::StepGap(_), Some(trace)) = (&action, &trace)
+            && trace.gaps.is_empty()
+        {
+            let words = match sum_words(trace) {
+                none if none.is_empty() => "No events were lost in this trace".to_owned(),
+                words => words,
+            };
+            self.said = Some((words, Instant::now()));
+        }
         if action == Action::StartOver {
-            self.panes.iter_mut().for_each(|pane| pane.take_up(None));
+            self.panes = PANES.iter().map(|row| (row.make)()).collect();
         }
         let Some(effect) = apply(
             &mut self.state,
@@ -203,6 +221,7 @@ impl App {
             Effect::Place(source, offset) => self.place(ctx, source, offset),
             Effect::Remove(source) => self.remove(ctx, source),
             Effect::ReadAgain(reading) => self.read_again(ctx, reading),
+            Effect::Reload => self.reload(ctx),
             Effect::ToggleFollow => self.toggle_follow(ctx),
             Effect::DefineProbes(text) => self.define_probes(ctx, &text),
             Effect::WriteText(order) => {
@@ -305,6 +324,7 @@ impl App {
         let ctx = ui.ctx().clone();
         self.poll_load(&ctx);
         self.poll_follow(&ctx);
+        self.poll_lookout(&ctx);
         self.poll_plots(&ctx);
         self.poll_todo(&ctx);
         self.export.poll(&ctx);
@@ -331,7 +351,8 @@ impl App {
             self.state.refresh_active(&loaded.trace);
         }
         self.focus_pane(&ctx);
-        let mut actions = pressed(ui, &self.state);
+        self.typed_ahead.release(&ctx);
+        let mut actions = pressed(&ctx, &self.state, &mut self.typed_ahead);
         if self.has_layer(&ctx) {
             // Esc closes that, and nothing else.
             actions.retain(|action| *action != Action::Deselect);
@@ -407,6 +428,8 @@ impl App {
         self.keep(&ctx);
         self.had_focus = ctx.egui_wants_keyboard_input();
         let before = self.state.choices();
+        // What is under the pointer is known once the frame is drawn.
+        actions.sort_by_key(|action| *action == Action::PinPointed);
         for action in actions {
             self.act(&ctx, action);
         }
@@ -417,9 +440,13 @@ impl App {
     }
 }
 
-/// What is selected, as text: the item with all its fields, else the range.
+/// What was selected last, as text: the item with all its fields, else the range.
 fn selection_text(loaded: &LoadedTrace, state: &ViewState) -> String {
-    if let Some(item) = state.selected {
+    let item = match state.range {
+        Some(_) => state.meant_item(),
+        None => state.selected,
+    };
+    if let Some(item) = item {
         return details(&loaded.trace, loaded.reader.as_ref(), item).text();
     }
     let Some(range) = state.range else {

@@ -17,19 +17,7 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
             .auto_shrink([false, true])
             .max_height(room)
             .min_scrolled_height(room)
-            .show(ui, |ui| match side {
-                Side::Both => {
-                    ui.horizontal_top(|ui| {
-                        keys_ui(ui, 0..GROUPS.len(), window.x, palette);
-                        ui.vertical(|ui| {
-                            ui.label(RichText::new("Mouse and touch").strong());
-                            gestures_ui(ui, 1, palette);
-                        });
-                    });
-                }
-                Side::Keys(groups) => keys_ui(ui, groups, window.x, palette),
-                Side::Gestures => gestures_ui(ui, if window.x < 1100.0 { 1 } else { 2 }, palette),
-            });
+            .show(ui, |ui| side_body_ui(ui, side, window.x, palette));
         ui.add_space(4.0);
         if ui.button("Close").clicked() {
             ui.close();
@@ -40,57 +28,102 @@ pub(super) fn help_ui(ctx: &egui::Context, palette: &theme::Palette, actions: &m
     }
 }
 
+fn side_body_ui(ui: &mut Ui, side: Side, width: f32, palette: &theme::Palette) {
+    if side.groups.is_empty() {
+        return gestures_ui(ui, if width < 1100.0 { 1 } else { 2 }, palette);
+    }
+    ui.horizontal_top(|ui| match side.gestures {
+        Gestures::Elsewhere => keys_ui(ui, side.groups, columns_in(width), palette),
+        Gestures::Beside => {
+            keys_ui(ui, side.groups, columns_beside(width), palette);
+            ui.vertical(|ui| {
+                ui.label(RichText::new(GESTURES_TITLE).strong());
+                gestures_ui(ui, 1, palette);
+            });
+        }
+    });
+}
+
+/// The heading of what is done with the mouse.
+const GESTURES_TITLE: &str = "Mouse and touch";
+
+/// Whether what is done with the mouse stands beside keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gestures {
+    Beside,
+    Elsewhere,
+}
+
 /// What is shown at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Side {
-    Both,
-    /// The keys of these groups.
-    Keys(Range<usize>),
-    Gestures,
+struct Side {
+    /// The keys of these groups; of none: what is done with the mouse.
+    groups: Range<usize>,
+    gestures: Gestures,
 }
 
 impl Side {
     fn title(&self) -> String {
-        match self {
-            Side::Both => "Keys, mouse and touch".to_owned(),
-            Side::Keys(groups) if *groups == (0..GROUPS.len()) => "Keys".to_owned(),
-            Side::Keys(groups) => {
-                let groups = GROUPS.get(groups.clone()).unwrap_or_default();
-                let titles: Vec<&str> = groups.iter().map(|group| group.title).collect();
-                titles.join(" · ")
+        let all = 0..GROUPS.len();
+        let mut titles: Vec<&str> = match self.groups == all {
+            true => vec!["Keys"],
+            false => {
+                let groups = GROUPS.get(self.groups.clone()).unwrap_or_default();
+                groups.iter().map(|group| group.title).collect()
             }
-            Side::Gestures => "Mouse and touch".to_owned(),
+        };
+        if self.gestures == Gestures::Beside || titles.is_empty() {
+            titles.push(GESTURES_TITLE);
         }
+        titles.join(" · ")
     }
 }
 
-/// What there is to choose from, so that each fits a window of this width with this room for lines, in points: all at
-/// once, or all keys, or the keys of as many groups as stand beside each other.
+/// What there is to choose from, so that each fits a window of this width with this room for lines, in points: the keys
+/// of as many groups as fit at a time, and what is done with the mouse beside the last of them or by itself.
 fn sides(width: f32, room: f32) -> Vec<Side> {
-    let columns = columns_in(width);
     let lengths = lengths_of(0..GROUPS.len());
-    let longest = balanced(&lengths, columns)
-        .into_iter()
-        .map(|groups| lengths.get(groups).unwrap_or_default().iter().sum())
-        .max();
-    let fits = longest.unwrap_or(0_usize) as f32 * LINE <= room;
-    match (width >= WIDE, fits) {
-        (true, true) => vec![Side::Both],
-        (_, true) => vec![Side::Keys(0..GROUPS.len()), Side::Gestures],
-        (_, false) => {
-            let firsts = (0..GROUPS.len()).step_by(columns);
-            let keys = firsts.map(|at| Side::Keys(at..(at + columns).min(GROUPS.len())));
-            keys.chain([Side::Gestures]).collect()
+    let fits = |groups: Range<usize>, columns: usize| {
+        let lengths = lengths.get(groups).unwrap_or_default();
+        let columns = balanced(lengths, columns).into_iter();
+        let lines = columns.map(|column| lengths.get(column).unwrap_or_default().iter().sum());
+        columns_fit(lines.max().unwrap_or(0), room)
+    };
+    let mut sides: Vec<Side> = Vec::new();
+    let mut from = 0;
+    for until in 1..=GROUPS.len() {
+        if until == GROUPS.len() || !fits(from..until + 1, columns_in(width)) {
+            sides.push(Side {
+                groups: from..until,
+                gestures: Gestures::Elsewhere,
+            });
+            from = until;
         }
     }
+    match sides.last_mut() {
+        Some(last)
+            if columns_beside(width) > 0 && fits(last.groups.clone(), columns_beside(width)) =>
+        {
+            last.gestures = Gestures::Beside;
+        }
+        _ => sides.push(Side {
+            groups: GROUPS.len()..GROUPS.len(),
+            gestures: Gestures::Elsewhere,
+        }),
+    }
+    sides
+}
+
+fn columns_fit(lines: usize, room: f32) -> bool {
+    lines as f32 * LINE <= room
 }
 
 /// The heading, which is a choice where there is one.
-fn side_ui(ui: &mut Ui, sides: Vec<Side>) -> Side {
+fn side_ui(ui: &mut Ui, mut sides: Vec<Side>) -> Side {
     let heading = |side: &Side| RichText::new(side.title()).size(17.0).strong();
     if let [only] = sides.as_slice() {
         ui.label(heading(only));
-        return only.clone();
+        return sides.swap_remove(0);
     }
     let id = ui.scope_id().with("side of the help");
     let chosen: usize = ui.data(|data| data.get_temp(id).unwrap_or(0));
@@ -101,7 +134,7 @@ fn side_ui(ui: &mut Ui, sides: Vec<Side>) -> Side {
         }
     });
     ui.data_mut(|data| data.insert_temp(id, chosen));
-    sides.get(chosen).cloned().unwrap_or(Side::Gestures)
+    sides.swap_remove(chosen)
 }
 
 /// The size of its letters.
@@ -120,6 +153,15 @@ fn columns_in(width: f32) -> usize {
     }
 }
 
+/// How many of them beside what is done with the mouse.
+fn columns_beside(width: f32) -> usize {
+    match width {
+        ..1240.0 => 0,
+        ..WIDE => 1,
+        _ => 3,
+    }
+}
+
 /// How many lines each group takes, with its title and the space below.
 fn lengths_of(groups: Range<usize>) -> Vec<usize> {
     let lines = |group| {
@@ -131,12 +173,12 @@ fn lengths_of(groups: Range<usize>) -> Vec<usize> {
 }
 
 /// The keys of some groups, in columns which are about equally long.
-fn keys_ui(ui: &mut Ui, groups: Range<usize>, width: f32, palette: &theme::Palette) {
+fn keys_ui(ui: &mut Ui, groups: Range<usize>, columns: usize, palette: &theme::Palette) {
     let lengths = lengths_of(groups.clone());
     let shown = GROUPS.get(groups).unwrap_or_default();
     ui.spacing_mut().interact_size.y = 0.0;
     ui.horizontal_top(|ui| {
-        for groups in balanced(&lengths, columns_in(width)) {
+        for groups in balanced(&lengths, columns) {
             ui.vertical(|ui| {
                 for group in shown.get(groups).unwrap_or_default() {
                     ui.label(RichText::new(group.title).strong());
@@ -226,26 +268,23 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_at_once_is_to_be_chosen() {
-        assert_eq!(sides(1920.0, 960.0), [Side::Both]);
-        let all = Side::Keys(0..GROUPS.len());
-        assert_eq!(sides(1280.0, 604.0), [all, Side::Gestures]);
+        let side = |groups, gestures| Side { groups, gestures };
+        let all = GROUPS.len();
+        assert_eq!(sides(1920.0, 960.0), [side(0..all, Gestures::Beside)]);
+        let half = [
+            side(0..4, Gestures::Elsewhere),
+            side(4..all, Gestures::Beside),
+        ];
+        assert_eq!(sides(1280.0, 604.0), half);
         for (width, room) in [(900.0, 444.0), (600.0, 300.0)] {
             let sides = sides(width, room);
-            let shown: Vec<usize> = sides
-                .iter()
-                .flat_map(|side| match side {
-                    Side::Keys(groups) => groups.clone().collect(),
-                    _ => Vec::new(),
-                })
-                .collect();
-            assert_eq!(shown, (0..GROUPS.len()).collect::<Vec<_>>());
-            assert!(sides.len() > 2 && sides.last() == Some(&Side::Gestures));
+            let shown: Vec<usize> = sides.iter().flat_map(|it| it.groups.clone()).collect();
+            assert_eq!(shown, (0..all).collect::<Vec<_>>());
+            assert!(sides.len() > 2 && sides.iter().any(|it| it.groups.is_empty()));
         }
-        let fits = |side: &Side| match side {
-            Side::Keys(groups) => lengths_of(groups.clone())
-                .iter()
-                .all(|lines| *lines as f32 * LINE <= 444.0),
-            _ => true,
+        let fits = |side: &Side| {
+            let lengths = lengths_of(side.groups.clone());
+            lengths.iter().all(|lines| columns_fit(*lines, 444.0))
         };
         assert!(sides(900.0, 444.0).iter().all(fits));
     }

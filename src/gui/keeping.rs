@@ -13,6 +13,7 @@ use crate::view::saved::WindowPlace;
 use crate::view::session::ENDING;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// How often it is looked whether something is to be written, in seconds.
 const EVERY: f64 = 2.0;
@@ -29,6 +30,8 @@ pub(super) struct Keeping {
     /// What the view was like when that was done: if it is otherwise by now, the user has begun to work.
     resumed: Option<Session>,
     written: Option<Session>,
+    /// Sessions on their way to the disk.
+    writers: Vec<JoinHandle<()>>,
     looked_at: f64,
 }
 
@@ -38,6 +41,26 @@ impl Keeping {
         Keeping {
             folder: settings.and_then(|path| Some(path.parent()?.join("sessions"))),
             ..Keeping::default()
+        }
+    }
+}
+
+impl Keeping {
+    /// Writes a session off the window's thread: bringing it to the disk may take longer than a frame.
+    fn write(&mut self, session: Session, path: PathBuf) {
+        self.writers.retain(|writer| !writer.is_finished());
+        let spawned = std::thread::Builder::new()
+            .name("save session".to_owned())
+            // A convenience: where it cannot be kept, nothing else is lost.
+            .spawn(move || drop(session.write(&path)));
+        self.writers.extend(spawned.ok());
+    }
+
+    /// Waits until all sessions are on the disk.
+    fn finish(&mut self) {
+        for writer in self.writers.drain(..) {
+            // A writer that panicked has written nothing; the window closes all the same.
+            let _panicked = writer.join();
         }
     }
 }
@@ -97,6 +120,8 @@ impl App {
             self.keeping.resume = wanted.or_else(|| self.session_kept_of(&loaded));
             let kept = self.keeping.resume.as_ref().map(|session| &session.panes);
             for (row, pane) in PANES.iter().zip(&mut self.panes) {
+                // What was typed about another trace would hide rows of this one.
+                *pane = pane.for_next_trace().unwrap_or_else(|| (row.make)());
                 pane.take_up(kept.and_then(|panes| panes.get(row.name)));
             }
         }
@@ -152,9 +177,8 @@ impl App {
         if is_known || (session.is_plain() && !path.exists()) {
             return;
         }
-        // A convenience: where it cannot be kept, nothing else is lost.
-        drop(session.write(&path));
-        self.keeping.written = Some(session);
+        self.keeping.written = Some(session.clone());
+        self.keeping.write(session, path);
     }
 
     /// Writes the session to a file of the user's choice.
@@ -199,6 +223,7 @@ impl App {
     /// Writes what is to be kept, at the end.
     pub fn close(&mut self) {
         self.keep_session();
+        self.keeping.finish();
         self.save_now();
     }
 }

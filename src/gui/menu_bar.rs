@@ -62,6 +62,14 @@ impl App {
                         command(ui, about, state, actions);
                     }
                     ui.separator();
+                    for about in [
+                        "Next place where events were lost",
+                        "Previous place where events were lost",
+                        "List where events were lost",
+                    ] {
+                        command(ui, about, state, actions);
+                    }
+                    ui.separator();
                     for about in ["Find a track", "Go to a time"] {
                         command(ui, about, state, actions);
                     }

@@ -17,6 +17,7 @@ mod help;
 mod keeping;
 pub mod keys;
 pub mod long_list;
+mod lookout;
 mod menu_bar;
 pub mod notices;
 mod opening;
@@ -94,7 +95,7 @@ impl Start {
         app.later(self.todo);
         if self.files.len() == 1 && self.files[0].as_os_str() == "-" {
             let waker = ctx.clone();
-            let spool = Spool::of_standard_input(move || waker.request_repaint())
+            let spool = Spool::of_standard_input(self.reading, move || waker.request_repaint())
                 .map_err(|error| format!("standard input cannot be kept: {error}"))?;
             app.follow_stream(ctx, spool, self.reading);
         } else if self.growth == Growth::Expected {

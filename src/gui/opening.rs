@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::app::App;
 use super::file_dialog::Answer;
@@ -121,6 +121,13 @@ impl App {
                 count => format!("{} and {} more – Threadline", loaded.file_name(), count - 1),
             },
             _ => "Threadline".to_owned(),
+        }
+    }
+
+    /// Reads the files that are shown again, as they were read.
+    pub(super) fn reload(&mut self, ctx: &egui::Context) {
+        if let Some(reading) = self.loaded.as_ref().map(|loaded| loaded.reading) {
+            self.read_again(ctx, reading);
         }
     }
 
@@ -379,6 +386,9 @@ impl App {
             path,
             format: loaded.trace.info.format.clone(),
             length,
+            opened_at: SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
         });
         self.save();
     }

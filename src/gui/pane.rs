@@ -38,6 +38,11 @@ pub trait Pane {
         None
     }
 
+    /// The pane for another trace; `None`: a new one. Nothing of it may be about the trace that was shown.
+    fn for_next_trace(&mut self) -> Option<Box<dyn Pane>> {
+        None
+    }
+
     /// Takes up what was kept; `None`: it is to be as at first. What cannot be understood counts as that.
     fn take_up(&mut self, _kept: Option<&serde_json::Value>) {}
 }

@@ -36,6 +36,11 @@ impl PlotQuestion {
         }
     }
 
+    /// Whether what can be plotted is being worked out: the buttons move when it comes.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.offered.is_waiting()
+    }
+
     /// Draws it.
     pub(super) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         ui.heading(match self.instead_of {

@@ -31,6 +31,11 @@ pub(super) struct Questions {
 }
 
 impl Questions {
+    /// Whether a part of the question is being worked out.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.plot.is_waiting()
+    }
+
     /// The question, while one is asked. `scene` is what is shown.
     pub(super) fn ui(
         &mut self,

@@ -15,7 +15,7 @@ use crate::base::{Nanos, Timestamp};
 use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::process_rows::Order;
-use crate::trace::{ThreadId, ThreadState, Trace};
+use crate::trace::{Length, ThreadId, ThreadState, Trace};
 use crate::view::{Action, ruler};
 
 /// The height of a row, in points.
@@ -39,6 +39,8 @@ pub enum Cell {
     Count(u64),
     /// A length of time in ns.
     Length(i128),
+    /// A length of time in ns that something took at least: it never ended.
+    AtLeast(i128),
     /// A point in time.
     Time(Timestamp),
     /// A part of a whole, 1 for all of it; drawn with a bar.
@@ -50,11 +52,23 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// A duration, as far as it is known.
+    #[must_use]
+    pub fn of_length(length: Length) -> Cell {
+        match length {
+            Length::Known(ns) => Cell::Length(ns.into()),
+            Length::AtLeast(ns) => Cell::AtLeast(ns.into()),
+        }
+    }
+
     fn order(&self, other: &Cell) -> Ordering {
         match (self, other) {
             (Cell::Text(a), Cell::Text(b)) => natural(a, b),
             (Cell::Count(a), Cell::Count(b)) => a.cmp(b),
-            (Cell::Length(a), Cell::Length(b)) => a.cmp(b),
+            (Cell::Length(a), Cell::Length(b)) | (Cell::AtLeast(a), Cell::AtLeast(b)) => a.cmp(b),
+            // What never ended may be the longest.
+            (Cell::AtLeast(_), Cell::Length(_)) => Ordering::Greater,
+            (Cell::Length(_), Cell::AtLeast(_)) => Ordering::Less,
             (Cell::Time(a), Cell::Time(b)) => a.cmp(b),
             (Cell::Share(a), Cell::Share(b))
             | (Cell::Change(a), Cell::Change(b))
@@ -82,6 +96,7 @@ impl Cell {
                 let held = (*ns).clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
                 ruler::column_length_text(Nanos(held), origins.unit)
             }
+            Cell::AtLeast(ns) => format!("≥ {}", Cell::Length(*ns).shown(scene)),
             Cell::Time(time) => ruler::full_text(*time, scene.state.time_format, origins),
             Cell::Share(share) => format!("{:.1} %", share * 100.0),
             Cell::Change(f64::INFINITY) => "new".to_owned(),
@@ -95,7 +110,8 @@ impl Cell {
     #[must_use]
     pub fn exact(&self) -> String {
         match self {
-            Cell::None => "\\N".to_owned(),
+            // As in the tables: of what never ended there is no duration.
+            Cell::None | Cell::AtLeast(_) => "\\N".to_owned(),
             Cell::Text(text) => text
                 .replace('\\', "\\\\")
                 .replace('\t', "\\t")
@@ -333,10 +349,11 @@ impl DataTable {
             actions.push(Action::Copy(self.text(data)));
         }
         if self.order.is_empty() && !data.rows.is_empty() {
-            ui.label(
-                RichText::new("No row holds this text. Change the filter above.")
-                    .color(scene.palette.weak),
-            );
+            let rows = crate::view::ruler::counted(data.rows.len(), "row", "rows");
+            let words = format!("The filter '{}' hides {rows}.", shortened(&self.filter));
+            if filtered_ui(ui, scene, &words) {
+                self.filter.clear();
+            }
             return answer;
         }
         let sample = |column: usize| data.rows.first()?.cells.get(column);
@@ -493,6 +510,15 @@ pub fn is_copied(ui: &Ui, area: egui::Rect) -> bool {
         && ui.input(|input| input.events.contains(&egui::Event::Copy))
 }
 
+/// Says that a filter hides everything; whether it is to be cleared.
+pub fn filtered_ui(ui: &mut Ui, scene: &Scene<'_>, words: &str) -> bool {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(words).color(scene.palette.weak));
+        ui.button("Clear the filter").clicked()
+    })
+    .inner
+}
+
 /// Names stand at the left of their column, numbers at the right.
 fn align_of(cell: Option<&Cell>) -> Align {
     if cell.is_none_or(Cell::is_text) {
@@ -522,7 +548,7 @@ fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
         ui.painter().rect_filled(bar, 1, color);
     }
     let text = cell.shown(scene);
-    if let (Cell::Length(_), Some((_, unit))) = (cell, text.rsplit_once(' ')) {
+    if let (Cell::Length(_) | Cell::AtLeast(_), Some((_, unit))) = (cell, text.rsplit_once(' ')) {
         // Decimals stand below each other, however wide the unit is.
         let width = |word: &str| {
             let font = egui::FontId::proportional(TEXT_SIZE);

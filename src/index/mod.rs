@@ -2,6 +2,7 @@
 //! overlaps, and the density of the whole.
 
 pub mod counter_lod;
+pub mod gaps;
 pub mod interval_tree;
 pub mod lod;
 pub mod lod_rows;
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::trace::{CpuId, Shared, ThreadId, Trace, TrackId};
 use counter_lod::CounterLod;
+use gaps::GapIndex;
 use interval_tree::IntervalTree;
 use lod::{Lod, SMALL_ROW};
 use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
@@ -33,6 +35,8 @@ pub struct Index {
     pub counters: Vec<Option<Arc<CounterLod>>>,
     /// Flows by the time they are under way.
     pub flows: Shared<IntervalTree>,
+    /// Where events were lost.
+    pub gaps: Shared<GapIndex>,
     /// The whole trace at a glance.
     pub overview: Shared<Overview>,
 }
@@ -93,6 +97,7 @@ impl Index {
             instants: Shared::from(instants),
             counters,
             flows: flows.into(),
+            gaps: GapIndex::new(trace).into(),
             overview: overview.into(),
         }
     }
@@ -115,6 +120,9 @@ impl Index {
             .flatten()
             .map(|lod| lod.memory_bytes())
             .sum();
-        rows + counters + self.flows.memory_bytes() + self.overview.memory_bytes()
+        rows + counters
+            + self.flows.memory_bytes()
+            + self.gaps.memory_bytes()
+            + self.overview.memory_bytes()
     }
 }

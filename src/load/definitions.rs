@@ -124,6 +124,7 @@ pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         left_out: Vec::new(),
         probes: None,
         reading: Reading::default(),
+        opened: Vec::new(),
         without_plots: None,
     };
     attach(&empty, &Arc::new(set))

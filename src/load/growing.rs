@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use super::reading::Reading;
+use super::{HEAD_BYTES, WIDE_HEAD_BYTES};
 use crate::formats::Input;
 
 /// How often it is looked whether files have grown.
@@ -83,16 +85,21 @@ impl Spool {
     ///
     /// # Errors
     /// If there is no room for such a file, or no thread.
-    pub fn of_standard_input(wake: impl Fn() + Send + 'static) -> std::io::Result<Spool> {
-        Spool::of(std::io::stdin(), wake)
+    pub fn of_standard_input(
+        reading: Reading,
+        wake: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Spool> {
+        Spool::of(std::io::stdin(), reading, wake)
     }
 
-    /// The same of any stream; `wake` is called once it has ended.
+    /// The same of any stream; `wake` is called once it has ended. A stream that is no trace, read as `reading` says, is
+    /// kept no further than its head.
     ///
     /// # Errors
     /// As above.
     pub fn of(
         mut stream: impl Read + Send + 'static,
+        reading: Reading,
         wake: impl Fn() + Send + 'static,
     ) -> std::io::Result<Spool> {
         let spool = Spool {
@@ -105,6 +112,7 @@ impl Spool {
             .name("spool".to_owned())
             .spawn(move || {
                 let mut buffer = vec![0; 256 << 10];
+                let mut head = Head::default();
                 loop {
                     let count = match stream.read(&mut buffer) {
                         Ok(count) => count,
@@ -112,8 +120,12 @@ impl Spool {
                         Err(_) => 0,
                     };
                     let part = buffer.get(..count).unwrap_or_default();
-                    // A full disk ends it like the end of the stream: what is there is shown.
-                    if part.is_empty() || file.write_all(part).is_err() {
+                    // A full disk ends it like the end of the stream: what is there is shown. A stream that is no trace
+                    // may have no end.
+                    if part.is_empty()
+                        || file.write_all(part).is_err()
+                        || !head.may_be_of_a_trace(part, reading)
+                    {
                         break;
                     }
                 }
@@ -141,6 +153,38 @@ impl Spool {
         let folder = path.parent().and_then(Path::file_name);
         let is_ours = folder.is_some_and(|name| name.to_string_lossy().starts_with("threadline-"));
         is_ours && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
+    }
+}
+
+/// The head of a stream, as far as it is looked at.
+#[derive(Default)]
+struct Head {
+    bytes: Vec<u8>,
+    is_known: bool,
+}
+
+impl Head {
+    /// Adds what came. `false`: so much came that a trace would have been known.
+    fn may_be_of_a_trace(&mut self, part: &[u8], reading: Reading) -> bool {
+        if self.is_known {
+            return true;
+        }
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(part);
+        let crosses = |size: usize| before < size && self.bytes.len() >= size;
+        if !(crosses(HEAD_BYTES) || crosses(WIDE_HEAD_BYTES)) {
+            return true;
+        }
+        match reading.head_is_known(&self.bytes) {
+            Ok(is_known) => {
+                self.is_known = is_known;
+                if is_known {
+                    self.bytes = Vec::new();
+                }
+                true
+            }
+            Err(_) => false,
+        }
     }
 }
 
@@ -204,7 +248,7 @@ mod tests {
     #[test]
     fn a_stream_is_kept_and_watched() {
         let (reader, mut writer) = std::io::pipe().unwrap();
-        let spool = Spool::of(reader, || ()).unwrap();
+        let spool = Spool::of(reader, Reading::default(), || ()).unwrap();
         let path = spool.path();
         assert!(Spool::is_of(&path) && !Spool::is_of(Path::new("/t/standard input")));
         let (sender, woken) = std::sync::mpsc::channel();

@@ -6,6 +6,7 @@ pub mod background;
 pub mod definitions;
 pub mod growing;
 mod guard;
+pub mod opened;
 mod parts;
 pub mod placing;
 pub mod reading;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity};
+use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity, budget};
 use crate::build::preview::Preview;
 use crate::build::{PartColumns, build};
 use crate::event::{FirstDay, LaneColumns};
@@ -30,6 +31,7 @@ use crate::probes;
 use crate::trace::Trace;
 
 pub use definitions::Attached;
+pub use opened::{Change, OpenedFile};
 pub use reading::{Growth, Reading};
 
 /// A trace that can be shown and asked. Cheap to clone.
@@ -61,6 +63,8 @@ pub struct LoadedTrace {
     pub probes: Option<Attached>,
     /// How the file was read.
     pub reading: Reading,
+    /// The files that its events are still read from. Those of members are the members'.
+    pub opened: Vec<Arc<OpenedFile>>,
     /// The same without what the user had plotted; `None`: nothing was.
     pub without_plots: Option<Arc<LoadedTrace>>,
 }
@@ -125,6 +129,19 @@ impl LoadedTrace {
             .chain(&self.part_paths)
             .cloned()
             .collect()
+    }
+
+    /// All files that its events are still read from.
+    pub fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
+        let theirs = self.members.iter().flat_map(|it| it.opened_files());
+        Box::new(self.opened.iter().chain(theirs))
+    }
+
+    /// The first file that was cut short or written over since it was opened, and which of the two.
+    #[must_use]
+    pub fn damage(&self) -> Option<(&Path, Change)> {
+        self.opened_files()
+            .find_map(|file| Some((file.path(), file.damage()?)))
     }
 
     /// Whether the user said what day its times are of.
@@ -198,7 +215,7 @@ fn load(
         path: path.to_path_buf(),
         error,
     };
-    let source = source::read(path, job).map_err(fail)?;
+    let source = source::read(path, reading, job).map_err(fail)?;
     let reader = reading.open(source.input.clone(), job).map_err(fail)?;
     let paths = [path.to_path_buf()];
     load_opened(&paths, reading, &[source], reader, begun, job, listener)
@@ -240,13 +257,19 @@ fn load_opened(
         left_out: Vec::new(),
         probes: None,
         reading,
+        opened: still_read(sources),
         without_plots: None,
     };
     if let Some(publish) = &mut listener {
         publish(state.clone());
     }
+    let left_before = budget::left_bytes();
     let (mut columns, mut diagnostics) =
         read_parts(&mut state, job, &mut listener).map_err(fail)?;
+    // The events' columns stay as they are; the tables that are made of the rest take about half as much again.
+    let columns_bytes = left_before.saturating_sub(budget::left_bytes());
+    budget::require(columns_bytes / 2)
+        .map_err(|problem| fail(ReadError::at_byte(0, "tables", problem)))?;
     let mut all: Vec<&mut LaneColumns> = columns.iter_mut().map(|part| &mut part.columns).collect();
     diagnostics.merge(reader.settle(&mut all));
     let directory = reader.directory();
@@ -257,14 +280,8 @@ fn load_opened(
         reader.info().clone(),
         job,
     );
-    if sources
-        .iter()
-        .any(|source| source.was_changed(reading.growth))
-    {
-        diagnostics.note("file_changed", Severity::DataLoss, Location::Byte(0), || {
-            "the file was changed while it was read; what is shown may be incomplete: open it again"
-                .to_owned()
-        });
+    for source in sources {
+        note_change(source, reading.growth, &mut diagnostics);
     }
     for stopped in sources.iter().filter_map(|source| source.stopped.as_ref()) {
         let at = Location::Byte(stopped.at);
@@ -286,6 +303,28 @@ fn load_opened(
         publish(state.clone());
     }
     Ok(state)
+}
+
+/// The files of `sources` whose bytes are read on demand.
+fn still_read(sources: &[source::Source]) -> Vec<Arc<OpenedFile>> {
+    let mapped = sources.iter().filter(|source| source.is_mapped);
+    mapped.filter_map(|source| source.opened.clone()).collect()
+}
+
+/// Notes what happened to a file while it was loaded.
+fn note_change(source: &source::Source, growth: Growth, diagnostics: &mut Diagnostics) {
+    let Some(change) = source.opened.as_ref().and_then(|opened| opened.change()) else {
+        return;
+    };
+    let (code, severity, words) = match change {
+        Change::Grown { .. } if growth == Growth::Expected => return,
+        Change::Grown { .. } => ("file_grew", Severity::Info, change.to_string()),
+        Change::CutShort | Change::Rewritten => {
+            let words = format!("{change}: what is shown may be wrong; open it again");
+            ("file_changed", Severity::DataLoss, words)
+        }
+    };
+    diagnostics.note(code, severity, Location::Byte(0), || words);
 }
 
 /// The format that is surest of these bytes.
@@ -318,7 +357,17 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
         })
 }
 
-/// Opens a file's head only: for what needs no tables (`report`). With it, in words, what could not be unpacked.
+/// A file's head and what reads the rest.
+pub struct OpenedReader {
+    /// Reads events.
+    pub reader: BoxedReader,
+    /// In words, what could not be unpacked.
+    pub stopped: Option<String>,
+    /// The file, where events are read from it on demand.
+    pub opened: Vec<Arc<OpenedFile>>,
+}
+
+/// Opens a file's head only: for what needs no tables (`report`).
 ///
 /// # Errors
 /// If nothing of it can be shown.
@@ -326,14 +375,19 @@ pub fn open_reader_only(
     path: &Path,
     reading: Reading,
     job: &Job,
-) -> Result<(BoxedReader, Option<String>), LoadError> {
+) -> Result<OpenedReader, LoadError> {
     let fail = |error| LoadError {
         path: path.to_path_buf(),
         error,
     };
-    let source = source::read(path, job).map_err(fail)?;
+    let source = source::read(path, reading, job).map_err(fail)?;
+    let opened = still_read(std::slice::from_ref(&source));
     let reader = reading.open(source.input, job).map_err(fail)?;
-    Ok((reader, source.stopped.map(|stopped| stopped.words)))
+    Ok(OpenedReader {
+        reader,
+        stopped: source.stopped.map(|stopped| stopped.words),
+        opened,
+    })
 }
 
 /// How much of a file detection looks at.
@@ -388,7 +442,12 @@ fn read_parts(
     let mut preview = Preview::default();
     for (number, group) in parts.chunks(step.max(1)).enumerate() {
         let first = number * step;
-        let read = |at: usize| reader.read_part((first + at) as u32, job);
+        let read = |at: usize| {
+            // The columns of a part take at most about as much as the part.
+            budget::require(group.get(at).map_or(0, |part| part.size_bytes))
+                .map_err(|problem| ReadError::at_byte(0, "events", problem))?;
+            reader.read_part((first + at) as u32, job)
+        };
         let results: Vec<Result<LaneColumns, ReadError>> =
             (0..group.len()).into_par_iter().map(read).collect();
         job.check()?;
@@ -405,6 +464,9 @@ fn read_parts(
                         preview.add(&part, reader.lanes());
                     }
                     columns.push(part);
+                }
+                Err(error) if matches!(error.problem, Problem::NoMemory { .. }) => {
+                    return Err(error);
                 }
                 Err(error) => {
                     let words = || error.to_string();

@@ -44,7 +44,7 @@ pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
     let together = together?;
     let sources: Vec<Source> = paths
         .iter()
-        .map(|path| source::read(path, job).ok())
+        .map(|path| source::read(path, reading, job).ok())
         .collect::<Option<_>>()?;
     let mut sources = sources;
     for source in &mut sources {

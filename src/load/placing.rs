@@ -178,17 +178,14 @@ fn relation(
 /// What an FXT that this program wrote names as its provider.
 const PROVIDER: &str = "threadline";
 
-/// Whether a file is an FXT that this program wrote: its only provider says so.
+/// Whether a file is an FXT that this program wrote: one of its providers says so. Others are those of its origin.
 fn is_exported(info: &TraceInfo) -> bool {
     let mut providers = info
         .facts
         .iter()
         .filter(|(fact, _)| fact.starts_with("provider "));
     let is_ours = |(_, name): &(String, String)| name.starts_with(&format!("{PROVIDER} ("));
-    info.clock.is_empty()
-        && info.format == "FXT"
-        && providers.next().is_some_and(is_ours)
-        && providers.next().is_none()
+    info.clock.is_empty() && info.format == "FXT" && providers.any(is_ours)
 }
 
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {

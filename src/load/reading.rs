@@ -3,6 +3,7 @@
 use crate::base::Job;
 use crate::base::calendar::{date_text, days_since_1970};
 use crate::base::{Problem, ReadError};
+use crate::formats::compression::unwrapped_head;
 use crate::formats::format::BoxedReader;
 use crate::formats::{FORMATS, Format, Input};
 
@@ -45,6 +46,24 @@ impl Reading {
                     let problem = Problem::Other(format!("there is no format '{name}'"));
                     ReadError::at_byte(0, "file", problem)
                 }),
+        }
+    }
+
+    /// Whether the first bytes of a stream, which has more, are those of a format.
+    ///
+    /// # Errors
+    /// If so many bytes came that a format would have been known.
+    pub(super) fn head_is_known(self, bytes: &[u8]) -> Result<bool, ReadError> {
+        if bytes.len() < HEAD_BYTES {
+            return Ok(false);
+        }
+        let is_wide = bytes.len() >= WIDE_HEAD_BYTES;
+        let length = if is_wide { WIDE_HEAD_BYTES } else { HEAD_BYTES };
+        let head = bytes.get(..length).unwrap_or(bytes);
+        match self.format_of(&unwrapped_head(head.to_vec(), length)) {
+            Ok(_) => Ok(true),
+            Err(error) if is_wide => Err(error),
+            Err(_) => Ok(false),
         }
     }
 

@@ -208,6 +208,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
             .first()
             .map(|member| member.reading)
             .unwrap_or_default(),
+        opened: Vec::new(),
         without_plots: None,
     }
 }

@@ -13,12 +13,20 @@
 //! need one of them to start the next: if the next reads a file of it, that is known by itself. The length of a chain
 //! is the time in which its processes had no living child; the longest is found by going through all forks, reads,
 //! writes and ends in time order once. What still runs counts to the end of the trace.
+//!
+//! What reads a pipe waits for its writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
+//! take the time that the compiler takes.
+//!
+//! The chain is then put on the axis: what no step of it took (`ChainWait`) is told as well, so that steps and waits
+//! together are the whole time of the trace. A job runner (make, ninja ...) with as many jobs as it may have waits for a
+//! free job slot.
 
 use rustc_hash::FxHashMap;
 
+use super::job_slots::JobSlots;
 use super::process_times::ProcessTimes;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
-use crate::trace::{FileHistory, ProcessId, Trace};
+use crate::trace::{FileHistory, Process, ProcessId, Trace};
 
 /// Why a process had to wait for the one before it on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +39,8 @@ pub enum Because {
     Child,
     /// It reads this file, which the one before wrote.
     File(StringId),
+    /// It reads what the one before wrote into a pipe.
+    Pipe,
 }
 
 impl Because {
@@ -42,6 +52,7 @@ impl Because {
             Because::Fork => "started by",
             Because::Child => "waited for",
             Because::File(_) => "reads file of",
+            Because::Pipe => "reads pipe of",
         }
     }
 }
@@ -59,6 +70,51 @@ pub struct ChainStep {
     pub because: Because,
 }
 
+/// Why no process of the chain worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wait {
+    /// The chain had not begun.
+    Before,
+    /// Its job runner had as many jobs as it may have.
+    NoSlot,
+    /// The process waited for children that are not on the chain.
+    Children,
+    /// What the next process needs was there, but nobody had started it.
+    NotStarted,
+    /// The next process ran, but had not come to what it needs.
+    Beside,
+    /// The chain was over.
+    After,
+}
+
+impl Wait {
+    /// In a few words.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Wait::Before => "before the chain",
+            Wait::NoSlot => "no free job slot",
+            Wait::Children => "other children",
+            Wait::NotStarted => "not started yet",
+            Wait::Beside => "ran beside the chain",
+            Wait::After => "after the chain",
+        }
+    }
+}
+
+/// Time that no step of the chain took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainWait {
+    /// Who waited, or was waited for.
+    pub process: ProcessId,
+    /// From when to when; inside of a step, the step's.
+    pub span: TimeSpan,
+    /// How long, all pieces in `span` together.
+    pub time: Nanos,
+    /// Why.
+    pub why: Wait,
+}
+
 /// The critical chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
@@ -66,9 +122,75 @@ pub struct Chain {
     pub steps: Vec<ChainStep>,
     /// The sum of their own times.
     pub length: Nanos,
+    /// What no step took, in time order.
+    pub waits: Vec<ChainWait>,
+    /// From the beginning of the trace to its end: `length` and all waits together.
+    pub wall: TimeSpan,
+}
+
+/// A step or a wait of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainRow {
+    /// A process worked.
+    Step(ChainStep),
+    /// No process of the chain did.
+    Wait(ChainWait),
+}
+
+impl ChainRow {
+    fn span_start(&self) -> Timestamp {
+        self.span().start
+    }
+
+    /// From when to when.
+    #[must_use]
+    pub fn span(&self) -> TimeSpan {
+        match self {
+            ChainRow::Step(step) => step.span,
+            ChainRow::Wait(wait) => wait.span,
+        }
+    }
+
+    /// What the row accounts for.
+    #[must_use]
+    pub fn time(&self) -> Nanos {
+        match self {
+            ChainRow::Step(step) => step.own,
+            ChainRow::Wait(wait) => wait.time,
+        }
+    }
+
+    /// Who.
+    #[must_use]
+    pub fn process(&self) -> ProcessId {
+        match self {
+            ChainRow::Step(step) => step.process,
+            ChainRow::Wait(wait) => wait.process,
+        }
+    }
 }
 
 impl Chain {
+    /// Steps and waits by time, each with its share of the whole time in hundredths of a percent: these sum to 10,000.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(ChainRow, u32)> {
+        let steps = self.steps.iter().map(|step| ChainRow::Step(*step));
+        let waits = self.waits.iter().map(|wait| ChainRow::Wait(*wait));
+        let mut rows: Vec<ChainRow> = steps.chain(waits).collect();
+        // A step comes before what it waited for meanwhile.
+        rows.sort_by_key(ChainRow::span_start);
+        let total: i128 = rows.iter().map(|row| i128::from(row.time().0)).sum();
+        let (mut sum, mut given) = (0_i128, 0_i128);
+        let share = |row: ChainRow| {
+            sum += i128::from(row.time().0);
+            let until = (sum * 10_000 + total / 2) / total.max(1);
+            let share = until - given;
+            given = until;
+            (row, share as u32)
+        };
+        rows.into_iter().map(share).collect()
+    }
+
     /// The processes on it, sorted, each once.
     #[must_use]
     pub fn processes(&self) -> Vec<ProcessId> {
@@ -89,6 +211,7 @@ struct Link {
     start: Timestamp,
     end: Timestamp,
     own: i64,
+    no_slot: i64,
     because: Because,
 }
 
@@ -102,20 +225,39 @@ struct State {
     /// Since when the present stretch lasts, and its own time so far.
     begun: Timestamp,
     own: i64,
+    /// How long in it all job slots were taken.
+    no_slot: i64,
     /// Until when `own` is counted.
     counted: Timestamp,
     living_children: u32,
     /// The longest chain that leads to the end of a child (its length, its last stretch).
     of_children: (i64, u32),
+    /// Of a compiler driver that joins its children by pipes: the child that it started last.
+    last_child: Option<ProcessId>,
+    /// Who reads what this one writes into a pipe, until it ends.
+    feeds: Option<ProcessId>,
+    has_ended: bool,
 }
 
 /// What happens, in the order in which things at the same time are taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Written { dependency: u32 },
+    Piped { flow: u32 },
     End { process: u32 },
     Read { dependency: u32 },
     Begin { process: u32 },
+}
+
+/// Whether each process is a compiler driver whose stages run at once, joined by pipes.
+fn have_piped_stages(trace: &Trace) -> Vec<bool> {
+    let is_one = |process: &Process| {
+        process.images.last().is_some_and(|image| {
+            let mut words = image.arguments.iter();
+            words.any(|&word| trace.strings.bytes(word) == b"-pipe")
+        })
+    };
+    trace.processes.iter().map(is_one).collect()
 }
 
 struct Walk<'a> {
@@ -126,6 +268,8 @@ struct Walk<'a> {
     /// The chain at the time of a write, by dependency.
     written: FxHashMap<u32, (i64, u32)>,
     best: (i64, u32),
+    slots: JobSlots,
+    have_piped_stages: Vec<bool>,
 }
 
 /// Finds it.
@@ -144,8 +288,12 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
             begun: span.start,
             own: 0,
             counted: span.start,
+            no_slot: 0,
             living_children: 0,
             of_children: (-1, NO_STEP),
+            last_child: None,
+            feeds: None,
+            has_ended: false,
         });
         if is_known {
             events.push((span.start, What::Begin { process: id }));
@@ -160,6 +308,12 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
             events.push((dependency.to.0, What::Read { dependency: index }));
         }
     }
+    let pipe = trace.strings.find(b"pipe");
+    for (index, flow) in (0..).zip(&trace.flows.rows) {
+        if Some(flow.name) == pipe {
+            events.push((flow.from.time, What::Piped { flow: index }));
+        }
+    }
     events.sort_unstable();
     let mut walk = Walk {
         trace,
@@ -168,11 +322,21 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         links: Vec::new(),
         written: FxHashMap::default(),
         best: (-1, NO_STEP),
+        slots: JobSlots::new(trace, times),
+        have_piped_stages: have_piped_stages(trace),
     };
     for (time, what) in events {
         match what {
             What::Begin { process } => walk.begin(ProcessId(process), time),
             What::End { process } => walk.end(ProcessId(process), time),
+            What::Piped { flow } => {
+                let flow = &trace.flows.rows[flow as usize];
+                let process = |thread| trace.thread(thread).process;
+                let ends = (process(flow.from.thread), process(flow.to.thread));
+                if let (Some(writer), Some(reader)) = ends {
+                    walk.pipe(writer, reader, time);
+                }
+            }
             What::Written { dependency } => {
                 let Some(row) = history.dependencies.get(dependency as usize) else {
                     continue;
@@ -214,9 +378,17 @@ impl Walk<'_> {
 
     /// Counts a process's own time up to `time`.
     fn count(&mut self, id: ProcessId, time: Timestamp) {
+        let counted = self.states.get(id.0 as usize).map(|state| state.counted);
+        let no_slot = match counted {
+            Some(counted) if self.slots.is_runner(id) => self.slots.taken(counted, time),
+            _ => 0,
+        };
         if let Some(state) = self.state(id) {
+            let passed = (time - state.counted).0.max(0);
             if state.living_children == 0 {
-                state.own += (time - state.counted).0.max(0);
+                state.own += passed;
+            } else if passed > 0 {
+                state.no_slot += no_slot;
             }
             state.counted = state.counted.max(time);
         }
@@ -250,6 +422,7 @@ impl Walk<'_> {
             start: state.begun,
             end: time,
             own: state.own,
+            no_slot: state.no_slot,
             because: state.because,
         });
         let link = self.links.len() as u32 - 1;
@@ -257,7 +430,7 @@ impl Walk<'_> {
             state.length = length;
             state.link = link;
             state.begun = time;
-            state.own = 0;
+            (state.own, state.no_slot) = (0, 0);
             state.because = Because::First;
         }
         (length, link)
@@ -267,13 +440,22 @@ impl Walk<'_> {
     fn join(&mut self, id: ProcessId, time: Timestamp, from: (i64, u32), because: Because) {
         self.count(id, time);
         if let Some(state) = self.state(id)
-            && from.0 > state.length + state.own
+            && (from.0 > state.length + state.own || because == Because::Pipe)
         {
             state.length = from.0;
             state.link = from.1;
             state.because = because;
             state.begun = time;
-            state.own = 0;
+            (state.own, state.no_slot) = (0, 0);
+        }
+    }
+
+    /// At `time` the writer of a pipe let go of it: until then its reader could not be done, however long it lived.
+    fn pipe(&mut self, writer: ProcessId, reader: ProcessId, time: Timestamp) {
+        let lives = |state: &State| !state.has_ended && state.begun < time;
+        if writer != reader && self.states.get(reader.0 as usize).is_some_and(lives) {
+            let chain = self.close(writer, time);
+            self.join(reader, time, chain, Because::Pipe);
         }
     }
 
@@ -289,8 +471,17 @@ impl Walk<'_> {
             return;
         };
         let from = self.close(parent, time);
+        let is_busy = self.states.get(parent.0 as usize);
+        let is_busy = is_busy.is_some_and(|state| state.living_children > 0);
+        if is_busy && self.have_piped_stages.get(parent.0 as usize) == Some(&true) {
+            let writer = self.state(parent).and_then(|state| state.last_child);
+            if let Some(writer) = writer.and_then(|writer| self.state(writer)) {
+                writer.feeds = Some(id);
+            }
+        }
         if let Some(state) = self.state(parent) {
             state.living_children += 1;
+            state.last_child = Some(id);
         }
         if let Some(state) = self.state(id) {
             state.length = from.0;
@@ -302,6 +493,13 @@ impl Walk<'_> {
     fn end(&mut self, id: ProcessId, time: Timestamp) {
         let from = self.close(id, time);
         self.offer(from);
+        let feeds = self.state(id).and_then(|state| {
+            state.has_ended = true;
+            state.feeds
+        });
+        if let Some(reader) = feeds {
+            self.pipe(id, reader, time);
+        }
         let Some(parent) = self.parent(id) else {
             return;
         };
@@ -324,7 +522,7 @@ impl Walk<'_> {
 
     /// The longest chain, from its first stretch on; neighbouring stretches of one process are one.
     fn chain(&self) -> Chain {
-        let mut steps: Vec<ChainStep> = Vec::new();
+        let mut steps: Vec<(ChainStep, i64)> = Vec::new();
         let mut at = self.best.1;
         while let Some(link) = self.links.get(at as usize) {
             let step = ChainStep {
@@ -335,19 +533,93 @@ impl Walk<'_> {
             };
             match steps.last_mut() {
                 // `last` comes later in time.
-                Some(last) if last.process == step.process && last.because == Because::First => {
+                Some((last, no_slot))
+                    if last.process == step.process && last.because == Because::First =>
+                {
                     last.span = TimeSpan::new(step.span.start, last.span.end);
                     last.own = Nanos(last.own.0 + step.own.0);
                     last.because = step.because;
+                    *no_slot += link.no_slot;
                 }
-                _ => steps.push(step),
+                _ => steps.push((step, link.no_slot)),
             }
             at = link.before;
         }
         steps.reverse();
+        self.on_axis(steps)
+    }
+
+    /// The steps (each with how long all job slots were taken in it), and what the time between them was.
+    fn on_axis(&self, mut steps: Vec<(ChainStep, i64)>) -> Chain {
+        // The last event ends a ns before the trace does.
+        let ends = self.times.rows.iter().map(|row| row.span.end);
+        let end = ends
+            .max()
+            .map_or(self.trace.span.end, |end| end.min(self.trace.span.end));
+        let wall = TimeSpan::new(self.trace.span.start, end.max(self.trace.span.start));
+        let mut waits = Vec::new();
+        let mut wait = |process, span: TimeSpan, time: i64, why| {
+            if time > 0 {
+                waits.push(ChainWait {
+                    process,
+                    span,
+                    time: Nanos(time),
+                    why,
+                });
+            }
+        };
+        let mut now = wall.start;
+        let mut is_first = true;
+        for (step, no_slot) in &mut steps {
+            // Times that contradict each other (a damaged file) count once.
+            let start = step.span.start.clamp(now, wall.end.max(now));
+            let end = step.span.end.clamp(start, wall.end.max(start));
+            let gap = TimeSpan::new(now, start);
+            if std::mem::take(&mut is_first) {
+                wait(step.process, gap, gap.duration().0, Wait::Before);
+            } else if step.because == Because::Child {
+                // The child on the chain ended before another one that was waited for, too.
+                let no_slot = match self.slots.is_runner(step.process) {
+                    true => self.slots.taken(now, start),
+                    false => 0,
+                };
+                wait(step.process, gap, no_slot, Wait::NoSlot);
+                wait(
+                    step.process,
+                    gap,
+                    gap.duration().0 - no_slot,
+                    Wait::Children,
+                );
+            } else {
+                // A reader of a file: until it was made it may have lacked a slot.
+                let born = self.times.of(step.process).span.start.clamp(now, start);
+                let no_slot = self.slots.taken(now, born);
+                let before = TimeSpan::new(now, born);
+                let idle = before.duration().0 - no_slot;
+                wait(step.process, before, no_slot, Wait::NoSlot);
+                wait(step.process, before, idle, Wait::NotStarted);
+                let beside = TimeSpan::new(born, start);
+                wait(step.process, beside, beside.duration().0, Wait::Beside);
+            }
+            let span = TimeSpan::new(start, end);
+            let length = span.duration().0;
+            step.own = Nanos(step.own.0.clamp(0, length));
+            let rest = length - step.own.0;
+            let no_slot = (*no_slot).clamp(0, rest);
+            wait(step.process, span, no_slot, Wait::NoSlot);
+            wait(step.process, span, rest - no_slot, Wait::Children);
+            now = end;
+        }
+        let after = TimeSpan::new(now, wall.end.max(now));
+        if let Some((last, _)) = steps.last() {
+            wait(last.process, after, after.duration().0, Wait::After);
+        }
+        let steps: Vec<ChainStep> = steps.into_iter().map(|(step, _)| step).collect();
         Chain {
             length: Nanos(steps.iter().map(|step| step.own.0).sum()),
             steps,
+            waits,
+            wall,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::area::events::event_counts;
 use super::area::{Area, Group, GroupBy, Key, What, groups, lengths};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job};
-use crate::trace::Trace;
+use crate::trace::{SliceKind, Trace};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct CompareRow {
     pub name: String,
     /// Category, where it has one.
     pub category: String,
+    /// What kind of slices it is, where it is slices.
+    pub kind: Option<SliceKind>,
     /// In the first.
     pub left: Option<Side>,
     /// In the second.
@@ -37,10 +39,14 @@ pub struct CompareRow {
 /// What a name adds up to on one side. Times in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// How many.
+    /// How many, without those that never ended.
     pub count: u64,
     /// Together.
     pub sum_ns: i128,
+    /// How many never ended, and how long these certainly lasted, together.
+    pub unfinished: u64,
+    /// See `unfinished`.
+    pub unfinished_ns: i128,
     /// The median; events have none.
     pub p50_ns: Option<i64>,
     /// The 95th percentile.
@@ -79,7 +85,24 @@ impl Side {
     }
 }
 
+impl Side {
+    /// The measure by which rows are sorted: what is certain of unfinished ones counts.
+    fn certain(&self, by: SortBy) -> i128 {
+        match by {
+            SortBy::Sum => self.sum_ns + self.unfinished_ns,
+            SortBy::Count => i128::from(self.count) + i128::from(self.unfinished),
+            SortBy::Mean | SortBy::P95 => self.measure(by),
+        }
+    }
+}
+
 impl CompareRow {
+    /// How far apart the sides certainly are.
+    fn distance(&self, by: SortBy) -> u128 {
+        let certain = |side: &Option<Side>| side.map_or(0, |side| side.certain(by));
+        (certain(&self.right) - certain(&self.left)).unsigned_abs()
+    }
+
     /// Second minus first; what is missing counts as 0.
     #[must_use]
     pub fn change(&self, by: SortBy) -> i128 {
@@ -114,17 +137,17 @@ pub fn compare(
     what: CompareWhat,
     job: &Job,
 ) -> Result<Vec<CompareRow>, Cancelled> {
-    let mut rows: FxHashMap<(String, String), CompareRow> = FxHashMap::default();
+    let mut rows: FxHashMap<Names, CompareRow> = FxHashMap::default();
     for (compared, is_left) in [(left, true), (right, false)] {
-        for ((name, category), side) in sides(compared, what, job)? {
-            let row = rows
-                .entry((name.clone(), category.clone()))
-                .or_insert_with(|| CompareRow {
-                    name,
-                    category,
-                    left: None,
-                    right: None,
-                });
+        for (names, side) in sides(compared, what, job)? {
+            let (name, category, kind) = names.clone();
+            let row = rows.entry(names).or_insert_with(|| CompareRow {
+                name,
+                category,
+                kind,
+                left: None,
+                right: None,
+            });
             let place = if is_left {
                 &mut row.left
             } else {
@@ -142,12 +165,14 @@ pub fn compare(
     Ok(rows)
 }
 
-/// Sorts rows, the largest change first.
+/// Sorts rows, the largest change first. In sums and counts what never ended counts with what is certain of it; rows of
+/// an equal change stand by the change of the sum.
 pub fn sort(rows: &mut [CompareRow], by: SortBy) {
     rows.sort_by(|a, b| {
-        let (x, y) = (a.change(by).unsigned_abs(), b.change(by).unsigned_abs());
-        y.cmp(&x)
-            .then_with(|| (&a.name, &a.category).cmp(&(&b.name, &b.category)))
+        let size = |row: &CompareRow| (row.distance(by), row.distance(SortBy::Sum));
+        size(b)
+            .cmp(&size(a))
+            .then_with(|| (&a.name, &a.category, a.kind).cmp(&(&b.name, &b.category, b.kind)))
     });
 }
 
@@ -158,6 +183,8 @@ fn add(place: &mut Option<Side>, side: Side) {
         Some(old) => Side {
             count: old.count + side.count,
             sum_ns: old.sum_ns + side.sum_ns,
+            unfinished: old.unfinished + side.unfinished,
+            unfinished_ns: old.unfinished_ns + side.unfinished_ns,
             p50_ns: None,
             p95_ns: None,
             max_ns: old.max_ns.max(side.max_ns),
@@ -165,14 +192,15 @@ fn add(place: &mut Option<Side>, side: Side) {
     });
 }
 
-/// The durations of one name and category of [`compare`]'s answer; none of events, which have no length.
+/// The durations of one row of [`compare`]'s answer (its name, category and kind), without what never ended; none of
+/// events, which have no length.
 ///
 /// # Errors
 /// If the job is cancelled.
 pub fn distribution(
     compared: Compared<'_>,
     what: CompareWhat,
-    (name, category): (&str, &str),
+    (name, category, kind): (&str, &str, Option<SliceKind>),
     job: &Job,
 ) -> Result<Distribution, Cancelled> {
     let Compared { trace, area } = compared;
@@ -180,13 +208,15 @@ pub fn distribution(
         return Ok(Distribution::default());
     };
     let is_it = |key: &Key| {
-        let (its_name, its_category) = name_of(trace, key);
-        its_name == name && its_category == category
+        let (its_name, its_category, its_kind) = name_of(trace, key);
+        its_name == name && its_category == category && its_kind == kind
     };
     lengths(trace, area, grouped, is_it, job).map(Distribution::of)
 }
 
-type Named = ((String, String), Side);
+/// Name, category and kind.
+type Names = (String, String, Option<SliceKind>);
+type Named = (Names, Side);
 
 impl CompareWhat {
     /// What is added up, and how; nothing where there are only counts.
@@ -213,13 +243,14 @@ fn sides(compared: Compared<'_>, what: CompareWhat, job: &Job) -> Result<Vec<Nam
         .collect())
 }
 
-fn name_of(trace: &Trace, key: &Key) -> (String, String) {
+fn name_of(trace: &Trace, key: &Key) -> Names {
     match key.name {
         Some((name, category)) => (
             trace.text(name).into_owned(),
             trace.text(category).into_owned(),
+            key.kind,
         ),
-        None => (key.label(trace), String::new()),
+        None => (key.label(trace), String::new(), None),
     }
 }
 
@@ -227,9 +258,11 @@ fn side_of(group: &Group) -> Side {
     Side {
         count: group.count,
         sum_ns: group.sum_ns,
-        p50_ns: Some(group.p50_ns),
-        p95_ns: Some(group.p95_ns),
-        max_ns: Some(group.max_ns),
+        unfinished: group.unfinished,
+        unfinished_ns: group.unfinished_ns,
+        p50_ns: group.known(group.p50_ns),
+        p95_ns: group.known(group.p95_ns),
+        max_ns: group.known(group.max_ns),
     }
 }
 
@@ -240,6 +273,7 @@ fn events(trace: &Trace, area: &Area, job: &Job) -> Result<Vec<Named>, Cancelled
         let key = (
             trace.text(name).into_owned(),
             trace.text(category).into_owned(),
+            None,
         );
         let side = Side {
             count: group.count,

@@ -1,5 +1,6 @@
 //! All slices of one name in an area, by duration: for a histogram of which a range can be taken out. On a CPU the
-//! duration of a thread's slice is the time that its thread ran there in the area.
+//! duration of a thread's slice is the time that its thread ran there in the area. Slices that never ended have no
+//! duration: they are listed beside the others, by the time that they certainly lasted.
 
 use rayon::prelude::*;
 
@@ -8,7 +9,7 @@ use super::area::{Area, Lane, Lanes};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job, StringId};
 use crate::trace::slices::SliceRow;
-use crate::trace::{SliceId, Trace};
+use crate::trace::{Seen, SliceId, SliceKinds, Trace};
 
 /// The slices of one name.
 #[derive(Clone, Debug, Default)]
@@ -17,27 +18,45 @@ pub struct Durations {
     rows: Vec<(i64, u32)>,
     /// The durations alone: percentiles, curve, histogram.
     pub lengths: Distribution,
+    /// Those that never ended: (how long they lasted at least in ns, slice), sorted.
+    unfinished: Vec<(i64, u32)>,
 }
 
 impl Durations {
-    /// The slices that take at least `low` and less than `high` ns, the shortest first.
-    pub fn between(&self, low: i64, high: i64) -> impl Iterator<Item = SliceId> {
+    /// The slices that take at least `low` and less than `high` ns with their durations in ns, the shortest first.
+    pub fn between(&self, low: i64, high: i64) -> impl DoubleEndedIterator<Item = (i64, SliceId)> {
         let from = self.rows.partition_point(|(length, _)| *length < low);
         let until = self
             .rows
             .partition_point(|(length, _)| *length < high)
             .max(from);
         let rows = self.rows.get(from..until).unwrap_or(&[]);
-        rows.iter().map(|(_, slice)| SliceId(*slice))
+        rows.iter().map(|&(length, slice)| (length, SliceId(slice)))
     }
 
-    /// All of them, the shortest first.
+    /// Those that never ended with the ns that each lasted at least, the shortest first.
+    pub fn unfinished(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (i64, SliceId)> + ExactSizeIterator {
+        self.unfinished
+            .iter()
+            .map(|&(length, slice)| (length, SliceId(slice)))
+    }
+
+    /// How long those that never ended lasted at least, together, in ns.
+    #[must_use]
+    pub fn unfinished_ns(&self) -> i128 {
+        let lengths = self.unfinished.iter();
+        lengths.map(|(length, _)| i128::from(*length)).sum()
+    }
+
+    /// All that ended, the shortest first.
     pub fn slices(&self) -> impl Iterator<Item = SliceId> {
         self.rows.iter().map(|(_, slice)| SliceId(*slice))
     }
 }
 
-/// The slices called `name` (and of `category`, if given) that overlap an area.
+/// The slices called `name` (and of `category`, if given) that overlap an area, of the area's kind.
 ///
 /// # Errors
 /// If the job is cancelled.
@@ -52,27 +71,31 @@ pub fn durations(
     let wanted: Vec<bool> = labels
         .map(|label| label.name == name && category.is_none_or(|it| it == label.category))
         .collect();
-    let is_wanted = |label: u32| wanted.get(label as usize).copied().unwrap_or(false);
+    let (kinds, seen) = (SliceKinds::new(trace), Seen::new(trace));
+    let kind = area.kind.map(|kind| kinds.number_of(kind));
+    let is_wanted = |label: u32| {
+        let is_named = wanted.get(label as usize).copied().unwrap_or(false);
+        is_named && kind.is_none_or(|kind| kind == Some(kinds.number(label)))
+    };
     let mut rows: Vec<(i64, u32)> = rows_of(trace, area)
         .into_par_iter()
         .filter(|_| !job.is_cancelled())
         .flat_map_iter(|row| {
             let slices = &trace.slices;
             let inside = slices.overlapping(row, area.span);
-            let named = inside.filter(|&at| is_wanted(slices.label_ids.at(at as usize)));
-            named.map(|at| {
-                let end = slices.end(at as usize).min(trace.span.end.0);
-                (end.saturating_sub(slices.starts.at(at as usize)).max(0), at)
-            })
+            let label = |at: u32| slices.label_ids.at(at as usize);
+            let named = inside.filter(move |&at| is_wanted(label(at)));
+            named.map(|at| (seen.measure(trace, SliceId(at)).certain(), at))
         })
         .collect();
-    if let Some(on) = OnCpus::of(trace, &area.lanes) {
+    if let Some(on) = OnCpus::of(trace, area) {
         let (lists, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            if !is_wanted(trace.slices.label_ids.at(part.slice as usize)) {
+            let label = trace.slices.label_ids.at(part.slice as usize);
+            if !is_wanted(label) {
                 return None;
             }
             if part.is_whole {
-                whole.push((part.length, part.slice));
+                whole.push((part.length.certain(), part.slice));
             }
             (!part.is_whole).then_some(0)
         });
@@ -85,9 +108,12 @@ pub fn durations(
     }
     job.check()?;
     rows.par_sort_unstable();
+    let is_unfinished = |row: &(i64, u32)| trace.slices.is_unfinished(row.1 as usize);
+    let (unfinished, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unfinished);
     let lengths = rows.iter().map(|(length, _)| *length).collect();
     Ok(Durations {
         lengths: Distribution::of(lengths),
+        unfinished,
         rows,
     })
 }

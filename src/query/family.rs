@@ -2,7 +2,7 @@
 
 use crate::base::Nanos;
 use crate::base::order::first_not;
-use crate::trace::{RunId, SliceId, State, StateId, Trace};
+use crate::trace::{RunId, Seen, SliceId, State, StateId, Trace};
 
 /// How far is looked for the next of the same name.
 const FAR: usize = 1_000_000;
@@ -28,19 +28,17 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
         .filter(move |&child| trace.slices.get(child).parent == Some(id))
 }
 
-/// The time of a slice that none of the slices right inside it takes; and how many those are.
+/// The time of a slice that none of the slices right inside it takes (an unfinished one takes what it certainly lasted),
+/// and how many those are. `None` for the time of a slice whose end was not seen.
 #[must_use]
-pub fn self_time(trace: &Trace, id: SliceId) -> (Nanos, usize) {
-    let length = |id: SliceId| {
-        let start = trace.slices.starts.at(id.0 as usize);
-        trace.slice_end(id).0.saturating_sub(start)
-    };
+pub fn self_time(trace: &Trace, seen: &Seen, id: SliceId) -> (Option<Nanos>, usize) {
     let (mut inside, mut count) = (0_i64, 0);
     for child in children(trace, id) {
-        inside = inside.saturating_add(length(child));
+        inside = inside.saturating_add(seen.measure(trace, child).certain());
         count += 1;
     }
-    (Nanos(length(id).saturating_sub(inside).max(0)), count)
+    let own = |length: i64| Nanos(length.saturating_sub(inside).max(0));
+    (seen.measure(trace, id).known().map(own), count)
 }
 
 /// The previous and the next slice of the same name on the same track, by their starts (of those that start together the
@@ -75,10 +73,19 @@ pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
 #[must_use]
 pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
     let run = trace.runs.get(id);
-    let states = trace.states.of(run.thread);
-    let range = states.start as usize..states.end as usize;
-    let starts = trace.states.starts.get(range)?;
-    let before = starts.partition_point(|start| *start < run.start.0);
-    let at = states.start + before.checked_sub(1)? as u32;
-    Some(trace.states.get(StateId(at)))
+    let event = run.event.map_or(u32::MAX, |event| event.0);
+    let states = &trace.states;
+    let before = match states.running_at(run.thread, run.start, event) {
+        Some(running) => running.0,
+        None => {
+            let range = states.of(run.thread);
+            let starts = states
+                .starts
+                .get(range.start as usize..range.end as usize)?;
+            range.start + starts.partition_point(|start| *start < run.start.0) as u32
+        }
+    };
+    let at = before.checked_sub(1)?;
+    let is_of_thread = states.of(run.thread).contains(&at);
+    is_of_thread.then(|| states.get(StateId(at)))
 }

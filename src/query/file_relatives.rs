@@ -118,13 +118,18 @@ impl FileList {
             Kinship::MadeFrom => Timestamp::MIN,
         };
         let mut present = vec![(file, always)];
+        let mut emptied: FxHashMap<FileId, Vec<Timestamp>> = FxHashMap::default();
         for steps in 1..=MOST_STEPS {
             let mut next = Vec::new();
             for &(towards, time) in &present {
                 let written = match (kinship, time) {
                     // Whatever it held.
                     (Kinship::MadeFrom, Timestamp::MIN) => (Timestamp::MIN, Timestamp::MAX),
-                    _ => self.content_at(trace, towards, time),
+                    _ => {
+                        let times = emptied.entry(towards);
+                        let times = times.or_insert_with(|| self.emptied(trace, towards));
+                        content_at(times, time)
+                    }
                 };
                 if !asked_files.brings_more((towards, written.0), time) {
                     continue;
@@ -170,18 +175,13 @@ impl FileList {
         (out, More::ThereIs)
     }
 
-    /// From when until when a file held what it held at `time`: who opens it for writing may empty it.
-    fn content_at(&self, trace: &Trace, file: FileId, time: Timestamp) -> (Timestamp, Timestamp) {
-        let rows = self.rows_of(file);
-        let row = |index: &u32| &trace.files.rows[*index as usize];
-        let (before, after) = rows.split_at(rows.partition_point(|index| row(index).time <= time));
-        let empties = |index: &&u32| empties(row(index));
-        let from = before.iter().rev().find(empties);
-        let until = after.iter().find(empties);
-        (
-            from.map_or(Timestamp::MIN, |index| row(index).time),
-            until.map_or(Timestamp::MAX, |index| row(index).time),
-        )
+    /// When a file was emptied: who opens it for writing may empty it. In order of time.
+    fn emptied(&self, trace: &Trace, file: FileId) -> Vec<Timestamp> {
+        let rows = self.rows_of(file).iter();
+        let rows = rows.map(|&index| &trace.files.rows[index as usize]);
+        rows.filter(|row| empties(row))
+            .map(|row| row.time)
+            .collect()
     }
 
     /// Who had written what the file held at a time (and when they were done), or who read it from then on (and when
@@ -295,6 +295,16 @@ impl FileList {
             })
             .collect()
     }
+}
+
+/// From when until when a file that was emptied at these times held what it held at `time`.
+fn content_at(emptied: &[Timestamp], time: Timestamp) -> (Timestamp, Timestamp) {
+    let after = emptied.partition_point(|&at| at <= time);
+    let before = after.checked_sub(1).and_then(|at| emptied.get(at));
+    (
+        before.copied().unwrap_or(Timestamp::MIN),
+        emptied.get(after).copied().unwrap_or(Timestamp::MAX),
+    )
 }
 
 /// Whether what a file held is gone after what a row says.

@@ -129,7 +129,7 @@ impl FileList {
         }
         list.summaries = (0..count as u32)
             .into_par_iter()
-            .map(|file| list.summary(trace, FileId(file)))
+            .map(|file| list.summary(trace, FileId(file), None))
             .collect();
         list.add_pipes(trace);
         list
@@ -213,12 +213,22 @@ impl FileList {
         }
     }
 
-    fn summary(&self, trace: &Trace, file: FileId) -> FileSummary {
+    /// A file in numbers: what all did to it, or what one process did. (How many processes used it is said of all.)
+    fn summary(&self, trace: &Trace, file: FileId, of: Option<ProcessId>) -> FileSummary {
+        let is_counted = |process: Option<ProcessId>| of.is_none() || process == of;
+        let (mut first, mut last) = (None, None);
         let mut summary = FileSummary::default();
         let mut processes: Vec<Option<ProcessId>> = Vec::new();
         let rows = self.rows_of(file);
         for &row in rows {
             let row = &trace.files.rows[row as usize];
+            let process = trace.thread(row.thread).process;
+            processes.push(process);
+            if !is_counted(process) {
+                continue;
+            }
+            first = first.or(Some(row.time));
+            last = Some(row.time);
             if row.op == FileOp::Open {
                 let access = Access::of_flags(row.flags);
                 summary.reads += u32::from(access.reads);
@@ -226,23 +236,26 @@ impl FileList {
             } else if row.op != FileOp::Unlink {
                 summary.renames += 1;
             }
-            processes.push(trace.thread(row.thread).process);
         }
         for heir in self.heirs_of(file) {
+            processes.push(Some(heir.process));
+            if !is_counted(Some(heir.process)) {
+                continue;
+            }
+            if of.is_some() {
+                first = Some(first.map_or(heir.from, |first: Timestamp| first.min(heir.from)));
+                last = Some(last.map_or(heir.from, |last: Timestamp| last.max(heir.from)));
+            }
             match heir.access {
                 Inherited::Reads => summary.reads += 1,
                 Inherited::Writes => summary.writes += 1,
             }
-            processes.push(Some(heir.process));
         }
         processes.sort_unstable();
         processes.dedup();
         summary.processes = processes.len() as u32;
-        let time = |row: Option<&u32>| {
-            row.and_then(|row| trace.files.rows.get(*row as usize))
-                .map_or(Timestamp(0), |row| row.time)
-        };
-        (summary.first, summary.last) = (time(rows.first()), time(rows.last()));
+        let or_none = |time: Option<Timestamp>| time.unwrap_or(Timestamp(0));
+        (summary.first, summary.last) = (or_none(first), or_none(last));
         summary
     }
 
@@ -330,9 +343,10 @@ pub struct FileView {
     pub process: Option<ProcessId>,
 }
 
-/// The files that a view lists, in its order.
+/// The files that a view lists, in its order, each with what was done to it: by the process that is asked for, else by
+/// all.
 #[must_use]
-pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<FileId> {
+pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, FileSummary)> {
     let words: Vec<String> = view
         .filter
         .split_whitespace()
@@ -348,10 +362,16 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<FileId> {
             .collect();
         found.retain(|file| used.contains(file));
     }
-    let summary = |file: FileId| list.summaries[file.0 as usize];
+    let summary = |file: FileId| match view.process {
+        None => list.summaries[file.0 as usize],
+        of => list.summary(trace, file, of),
+    };
+    let mut found: Vec<(FileId, FileSummary)> = found
+        .into_par_iter()
+        .map(|file| (file, summary(file)))
+        .collect();
     let path = |file: FileId| trace.strings.bytes(list.history.name(file));
-    found.par_sort_by(|&a, &b| {
-        let (one, other) = (summary(a), summary(b));
+    found.par_sort_by(|&(a, one), &(b, other)| {
         let order = match view.sort {
             FileSort::Path => path(a).cmp(path(b)),
             FileSort::Reads => one.reads.cmp(&other.reads),

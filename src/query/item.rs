@@ -1,11 +1,12 @@
 //! What can be pointed at, selected, linked to.
 
+use super::gaps;
 use crate::base::{TimeSpan, Timestamp};
 use crate::formats::EventRef;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId,
-    ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, FlowId, GapId, InstantId, Length, ProcessId, RunId, Seen,
+    SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// One thing in a trace.
@@ -33,6 +34,8 @@ pub enum Item {
     Cpu(CpuId),
     /// A track.
     Track(TrackId),
+    /// A stretch of time in which the recorder lost events.
+    Gap(GapId),
 }
 
 impl Item {
@@ -88,8 +91,43 @@ impl Item {
                     process.end.unwrap_or(seen.end),
                 )
             }),
+            Item::Gap(id) => trace.gap_span(id),
             Item::Cpu(_) | Item::Track(_) => None,
         }
+    }
+
+    /// How long it took, as far as that is known: what the recorder measured, else from its start to its end. Where the
+    /// end was not seen (of a thread or process: its start or its end), how long it certainly lasted. `None` if there is
+    /// no such item, or if it has no time of its own.
+    #[must_use]
+    pub fn duration(self, trace: &Trace, seen: &Seen) -> Option<Length> {
+        let span = self.span(trace)?;
+        let whole = Length::Known(span.duration().0);
+        let open = |event: Option<EventId>| {
+            let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
+            let until = seen.open_until(trace, file, span.start);
+            Length::AtLeast((until - span.start).0)
+        };
+        Some(match self {
+            Item::Slice(id) => seen.measure(trace, id),
+            Item::Run(id) => match trace.runs.get(id) {
+                run if trace.run_end(&run).is_none() => open(run.event),
+                _ => whole,
+            },
+            Item::State(id) => match trace.states.get(id) {
+                state if trace.state_end(&state).is_none() => open(state.event),
+                _ => whole,
+            },
+            Item::Thread(id) => {
+                let thread = trace.thread(id);
+                between(thread.start, thread.end, whole)
+            }
+            Item::Process(id) => {
+                let process = trace.processes.get(id.0 as usize)?;
+                between(process.start, process.end, whole)
+            }
+            _ => whole,
+        })
     }
 
     /// The thread it belongs to, if it belongs to one.
@@ -127,6 +165,14 @@ impl Item {
     }
 }
 
+/// The length of a life that was seen from `start` to `end`, if both are its own.
+fn between(start: Option<Timestamp>, end: Option<Timestamp>, length: Length) -> Length {
+    match (start, end) {
+        (Some(_), Some(_)) => length,
+        _ => Length::AtLeast(length.certain()),
+    }
+}
+
 /// The word for what an item is.
 #[must_use]
 pub fn type_word(item: Item) -> &'static str {
@@ -142,6 +188,7 @@ pub fn type_word(item: Item) -> &'static str {
         Item::Process(_) => "process",
         Item::Cpu(_) => "cpu",
         Item::Track(_) => "track",
+        Item::Gap(_) => "gap",
     }
 }
 
@@ -174,6 +221,9 @@ pub fn title(trace: &Trace, item: Item) -> String {
             track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
         }
         Item::Track(id) => track_title(trace, id),
+        Item::Gap(id) => trace
+            .gap(id)
+            .map_or_else(String::new, |_| gaps::NAME.to_owned()),
         Item::Cpu(id) => trace
             .cpus
             .get(id.0 as usize)
@@ -261,6 +311,7 @@ pub fn cpu_number(trace: &Trace, item: Item) -> Option<u32> {
             }
         }
         Item::Event(_) | Item::Instant(_) => trace.events.get(event_of(trace, item)?).cpu,
+        Item::Gap(id) => return trace.gap(id)?.cpu,
         _ => None,
     };
     trace.cpus.get(index? as usize).map(|cpu| cpu.number)

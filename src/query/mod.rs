@@ -4,6 +4,7 @@
 pub mod area;
 pub mod blobs;
 pub mod build_chain;
+pub mod call_totals;
 pub mod compare;
 pub mod cpu_use;
 pub mod details;
@@ -14,7 +15,9 @@ pub mod family;
 pub mod file_relatives;
 pub mod files;
 pub mod flame;
+pub mod gaps;
 pub mod item;
+pub mod job_slots;
 pub mod latency;
 pub mod plots;
 pub mod probes;
@@ -25,6 +28,7 @@ pub mod programs;
 pub mod search;
 pub mod stats;
 pub mod visible;
+pub mod waker;
 pub mod wakeup_chain;
 
 pub use item::Item;

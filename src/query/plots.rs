@@ -152,7 +152,7 @@ fn durations(
             let meant = rows.filter(|&row| probe.is_match(Item::Slice(SliceId(row as u32))));
             let taken = meant.filter_map(|row| {
                 let slice = trace.slices.get(SliceId(row as u32));
-                let length = slice.end? - slice.start;
+                let length = slice.duration().filter(|_| slice.end.is_some())?;
                 Some((slice.start.0, length.0 as f64, trace.slices.begins.at(row)))
             });
             let part = taken.collect();

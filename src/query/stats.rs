@@ -11,9 +11,9 @@ pub struct NameStats {
     pub name: StringId,
     /// The category.
     pub category: StringId,
-    /// How many.
+    /// How many, without those that never ended.
     pub count: u64,
-    /// Their whole durations together, in ns (unfinished ones count to the trace's end).
+    /// Their whole durations together, in ns.
     pub total_ns: i128,
     /// The same without what lies inside other slices of theirs.
     pub own_ns: i128,
@@ -22,7 +22,11 @@ pub struct NameStats {
     /// The longest.
     pub max_ns: i64,
     /// Which one is the longest.
-    pub longest: SliceId,
+    pub longest: Option<SliceId>,
+    /// How many never ended.
+    pub unfinished: u64,
+    /// How long these certainly lasted, together, in ns.
+    pub unfinished_ns: i128,
 }
 
 impl NameStats {
@@ -50,7 +54,9 @@ pub fn by_name(trace: &Trace, span: TimeSpan) -> Vec<NameStats> {
                 own_ns: group.own_ns,
                 min_ns: group.min_ns,
                 max_ns: group.max_ns,
-                longest: group.longest?,
+                longest: group.longest,
+                unfinished: group.unfinished,
+                unfinished_ns: group.unfinished_ns,
             })
         })
         .collect()

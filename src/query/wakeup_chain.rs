@@ -5,26 +5,23 @@
 //! that happened inside an interrupt, softirq or timer on the waker's CPU, it was not the thread which was
 //! interrupted that woke it but the interrupt; what came before it is then the sleep itself. Otherwise the walk
 //! goes on with the waker. The hops lie one behind the other without holes, so their shares add up to one.
+//! Of a chain of very many hops, short ones that follow each other become one.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::event::{Value, pairs};
-use crate::formats::Reader;
-use crate::formats::latency_flags::{HARDIRQ, NMI, SOFTIRQ};
+use crate::event::pairs;
 use crate::query::Item;
-use crate::query::item::{event_ref, title};
-use crate::trace::{
-    CpuId, EventId, SliceId, State, StateId, ThreadId, ThreadState, Trace, TrackId, TrackKind,
-};
+use crate::query::item::title;
+use crate::query::waker::{InterruptWaker, Waker, waker_of};
+use crate::trace::{CpuId, SliceId, State, StateId, ThreadId, ThreadState, Trace};
 
-/// Most hops of a chain.
+/// Most hops of a chain: of longer ones, short hops that follow each other become one.
 pub const MAX_HOPS: usize = 256;
-/// A softirq that begins this soon after an interrupt's end was raised by it.
-const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
-
-/// In `common_flags`: a hardware interrupt, or a softirq.
-const INTERRUPT_FLAGS: u64 = HARDIRQ | SOFTIRQ | NMI;
+/// Most hops that are kept while a chain is followed.
+const MOST_KEPT: usize = 1 << 16;
+/// Most steps back.
+const MOST_STEPS: usize = 20_000_000;
 
 /// Why a thread waited.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +41,7 @@ pub struct Chain {
 pub enum ChainEnd {
     /// Where the wait began.
     Whole,
-    /// After [`MAX_HOPS`].
+    /// After very many steps.
     TooLong,
     /// Threads that seem to have woken each other at the same time.
     Cycle,
@@ -69,8 +66,10 @@ pub struct Hop {
     pub item: Item,
     /// Of a thread that waited for its CPU: who had it for the longest time.
     pub rival: Option<ThreadId>,
-    /// Of a thread that was woken: by whom. [`ThreadId::IDLE`]: in an interrupt of an idle CPU.
-    pub waker: Option<ThreadId>,
+    /// Whether this stands for several short hops; then `thread` is the one that has most of its time.
+    pub count: u32,
+    /// Whether events were lost meanwhile, so that the thread may have done something else in between.
+    pub spans_loss: bool,
 }
 
 /// What went on.
@@ -92,6 +91,8 @@ pub enum HopKind {
     Timer,
     /// The thread was made, and had not run yet.
     Created,
+    /// Several short hops.
+    Several,
     /// The trace does not say.
     Unknown,
 }
@@ -109,6 +110,7 @@ impl HopKind {
             HopKind::Softirq => "softirq",
             HopKind::Timer => "timer",
             HopKind::Created => "created",
+            HopKind::Several => "several short hops",
             HopKind::Unknown => "unknown",
         }
     }
@@ -129,19 +131,34 @@ impl Hop {
             _ => trace.thread_name(self.thread),
         }
     }
+
+    /// What went on, in words.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let mut words = match self.kind {
+            HopKind::Several => format!("{} short hops", self.count),
+            kind => kind.word().to_owned(),
+        };
+        if self.spans_loss {
+            words.push_str(" (events were lost meanwhile)");
+        }
+        words
+    }
 }
 
 impl Chain {
-    /// Who ended the hop of that number: where an interrupt did, that one and not the thread that it interrupted.
+    /// Who woke the thread of the hop of that number, if it was woken: where an interrupt did, that one and not the thread
+    /// that it interrupted.
     #[must_use]
     pub fn waker_of(&self, trace: &Trace, hop: usize) -> Option<String> {
-        let waker = self.hops.get(hop)?.waker?;
-        let before = hop.checked_sub(1).and_then(|at| self.hops.get(at));
-        Some(match before.filter(|before| before.kind.is_interrupt()) {
-            Some(interrupt) => interrupt.who(trace),
-            None if waker == ThreadId::IDLE => "an interrupt".to_owned(),
-            None => trace.thread_title(waker),
-        })
+        let hop = self.hops.get(hop)?;
+        let Item::State(state) = hop.item else {
+            return None;
+        };
+        if hop.kind == HopKind::Several {
+            return None;
+        }
+        Some(waker_of(trace, &trace.states.get(state))?.text(trace))
     }
 
     /// The way through the timeline: at each point, whose row (a CPU's for interrupts).
@@ -164,12 +181,7 @@ impl Chain {
 /// Why `thread` waited at `time`; if it ran then, why it had waited before. `None` if the trace has no wait of
 /// it at or before that time.
 #[must_use]
-pub fn chain_at(
-    trace: &Trace,
-    reader: &dyn Reader,
-    thread: ThreadId,
-    time: Timestamp,
-) -> Option<Chain> {
+pub fn chain_at(trace: &Trace, thread: ThreadId, time: Timestamp) -> Option<Chain> {
     let rows = trace.states.of(thread);
     let starts = trace
         .states
@@ -178,12 +190,12 @@ pub fn chain_at(
     let after = starts.partition_point(|&start| start <= time.0) as u32;
     let waits = (rows.start..rows.start + after).rev();
     let mut waits = waits.filter(|row| is_wait(trace.states.states[*row as usize]));
-    chain(trace, reader, StateId(waits.next()?))
+    chain(trace, StateId(waits.next()?))
 }
 
 /// Why the thread of `state` waited. `None` if that is no wait.
 #[must_use]
-pub fn chain(trace: &Trace, reader: &dyn Reader, state: StateId) -> Option<Chain> {
+pub fn chain(trace: &Trace, state: StateId) -> Option<Chain> {
     if state.0 as usize >= trace.states.len() || !is_wait(trace.states.states[state.0 as usize]) {
         return None;
     }
@@ -199,17 +211,19 @@ pub fn chain(trace: &Trace, reader: &dyn Reader, state: StateId) -> Option<Chain
     );
     let mut walk = Walk {
         trace,
-        reader,
         wait,
         hops: Vec::new(),
         met: FxHashSet::default(),
+        met_at: wait.end,
     };
-    let end = walk.back(thread);
+    let end = walk.back(last);
     let mut hops = walk.hops;
+    merge_short(&mut hops, MAX_HOPS);
     hops.reverse();
     let length = wait.duration().0.max(1) as f64;
     for hop in &mut hops {
         hop.share = hop.span.duration().0 as f64 / length;
+        add_rival(trace, hop);
     }
     Some(Chain {
         thread,
@@ -235,10 +249,11 @@ pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<S
     (inside(&longest) > Nanos(0)).then_some(StateId(longest))
 }
 
+/// Whether a thread waits. Of an unknown stretch that is not known: it may have run.
 fn is_wait(state: ThreadState) -> bool {
     !matches!(
         state,
-        ThreadState::Running | ThreadState::Dead | ThreadState::Zombie
+        ThreadState::Running | ThreadState::Dead | ThreadState::Zombie | ThreadState::Unknown
     )
 }
 
@@ -246,38 +261,70 @@ fn end_of(trace: &Trace, row: u32) -> Timestamp {
     Timestamp(trace.states.ends[row as usize].min(trace.span.end.0))
 }
 
+/// Where the walk back goes on.
+enum Step {
+    /// With the row before that one, of the same thread.
+    Before(u32),
+    /// With what another thread did then.
+    Thread(ThreadId, Timestamp),
+}
+
 struct Walk<'a> {
     trace: &'a Trace,
-    reader: &'a dyn Reader,
     wait: TimeSpan,
     /// The latest first.
     hops: Vec<Hop>,
-    met: FxHashSet<(ThreadId, Timestamp)>,
+    /// The rows that were met at `met_at`.
+    met: FxHashSet<u32>,
+    met_at: Timestamp,
 }
 
 impl Walk<'_> {
-    fn back(&mut self, first: ThreadId) -> ChainEnd {
-        let (mut thread, mut time) = (first, self.wait.end);
-        while time > self.wait.start {
-            if self.hops.len() >= MAX_HOPS {
-                self.rest(HopKind::Unknown, thread, time);
-                return ChainEnd::TooLong;
+    /// Goes back from the row `last` to where the wait begins.
+    fn back(&mut self, last: u32) -> ChainEnd {
+        let (mut row, mut time) = (last, self.wait.end);
+        let mut steps = 0;
+        loop {
+            if time < self.met_at {
+                self.met.clear();
+                self.met_at = time;
             }
-            if !self.met.insert((thread, time)) {
-                self.rest(HopKind::Unknown, thread, time);
+            let state = self.trace.states.get(StateId(row));
+            steps += 1;
+            if !self.met.insert(row) {
+                self.rest(state.thread, time);
                 return ChainEnd::Cycle;
             }
-            let Some(state) = self.state_before(thread, time) else {
-                self.rest(HopKind::Unknown, thread, time);
+            if steps > MOST_STEPS {
+                self.rest(state.thread, time);
+                return ChainEnd::TooLong;
+            }
+            if state.state == ThreadState::Unknown {
+                self.rest(state.thread, time);
+                return ChainEnd::Unknown;
+            }
+            if self.hops.len() >= MOST_KEPT {
+                merge_short(&mut self.hops, MOST_KEPT / 2);
+            }
+            let step = self.step(&state, time);
+            time = time.min(self.hops.last().map_or(time, |hop| hop.span.start));
+            if time <= self.wait.start {
+                return ChainEnd::Whole;
+            }
+            let (thread, next) = match step {
+                Step::Before(row) => (state.thread, self.row_before(state.thread, row)),
+                Step::Thread(thread, time) => (thread, self.row_at(thread, time)),
+            };
+            let Some(next) = next else {
+                self.rest(thread, time);
                 return ChainEnd::Unknown;
             };
-            (thread, time) = self.step(&state, time);
+            row = next;
         }
-        ChainEnd::Whole
     }
 
     /// One state of the way back from `time`; where the walk goes on.
-    fn step(&mut self, state: &State, time: Timestamp) -> (ThreadId, Timestamp) {
+    fn step(&mut self, state: &State, time: Timestamp) -> Step {
         let thread = state.thread;
         match state.state {
             ThreadState::Running => self.push(HopKind::Running, state, time),
@@ -287,7 +334,7 @@ impl Walk<'_> {
                 // Whoever made it goes on from there.
                 let maker = state.event.map(|event| self.trace.events.thread(event));
                 if let Some(maker) = maker.filter(|it| *it != thread && *it != ThreadId::NONE) {
-                    return (maker, state.start);
+                    return Step::Thread(maker, state.start);
                 }
             }
             ThreadState::Runnable => {
@@ -298,146 +345,188 @@ impl Walk<'_> {
             }
             _ => self.push(HopKind::Sleep, state, time),
         }
-        (thread, state.start)
+        Step::Before(state.id.0)
     }
 
     /// Goes on from the moment a thread became ready: with what woke it.
-    fn woken(&mut self, ready: &State) -> (ThreadId, Timestamp) {
-        let (trace, thread, wake) = (self.trace, ready.thread, ready.start);
-        let before = self.state_before(thread, wake);
-        if before.is_some_and(|before| before.state == ThreadState::Running) {
-            // It only gave up its CPU.
-            return (thread, wake);
+    fn woken(&mut self, ready: &State) -> Step {
+        match waker_of(self.trace, ready) {
+            Some(Waker::Thread(waker)) if waker != ready.thread && waker != ThreadId::IDLE => {
+                Step::Thread(waker, ready.start)
+            }
+            Some(Waker::Interrupt(interrupt)) => {
+                self.push_interrupts(&interrupt, ready.start);
+                // The interrupt came from outside: until then it slept.
+                Step::Before(ready.id.0)
+            }
+            // It only gave up its CPU, or nobody knows who woke it.
+            _ => Step::Before(ready.id.0),
         }
-        let event = ready
-            .event
-            .filter(|id| (id.0 as usize) < trace.events.len());
-        let cpu = event.and_then(|id| trace.events.get(id).cpu).map(CpuId);
-        let interrupted = event.map_or(ThreadId::NONE, |id| trace.events.thread(id));
+    }
+
+    fn push_interrupts(&mut self, interrupt: &InterruptWaker, wake: Timestamp) {
         let mut time = wake;
-        for slice in interrupts(trace, cpu, wake) {
+        for &slice in &interrupt.slices {
             if time <= self.wait.start {
                 break;
             }
-            let span = Item::Slice(slice).span(trace).unwrap_or_default();
+            let span = Item::Slice(slice).span(self.trace).unwrap_or_default();
             let start = span.start.max(self.wait.start).min(time);
             self.hops.push(Hop {
-                kind: kind_of(trace, slice),
-                thread: interrupted,
-                cpu,
+                kind: kind_of(self.trace, slice),
+                thread: interrupt.interrupted,
+                cpu: interrupt.cpu,
                 span: TimeSpan::new(start, time),
                 share: 0.0,
                 item: Item::Slice(slice),
                 rival: None,
-                waker: None,
+                count: 1,
+                spans_loss: false,
             });
             time = start;
-        }
-        if time < wake {
-            // The interrupt came from outside: until then it slept.
-            return self.slept(thread, time);
-        }
-        let is_interrupt = event.is_some_and(|id| self.is_in_interrupt(id));
-        match ready.waker {
-            Some(waker) if waker != thread && waker != ThreadId::IDLE && !is_interrupt => {
-                (waker, wake)
-            }
-            // An interrupt that was not traced, or nobody known.
-            _ => self.slept(thread, wake),
-        }
-    }
-
-    /// Whether an event happened in an interrupt or softirq, as its flags say.
-    fn is_in_interrupt(&self, id: EventId) -> bool {
-        match self.reader.value(event_ref(self.trace, id), "common_flags") {
-            Some(Value::UInt(flags)) => flags & INTERRUPT_FLAGS != 0,
-            _ => false,
-        }
-    }
-
-    /// The sleep of `thread` that something outside of the trace ended at `time`.
-    fn slept(&mut self, thread: ThreadId, time: Timestamp) -> (ThreadId, Timestamp) {
-        match self.state_before(thread, time) {
-            Some(state) => {
-                self.push(HopKind::Sleep, &state, time);
-                (thread, state.start.min(time))
-            }
-            None => (thread, time),
         }
     }
 
     fn push(&mut self, kind: HopKind, state: &State, until: Timestamp) {
-        let span = TimeSpan::new(state.start.max(self.wait.start), until);
-        let waits = matches!(kind, HopKind::RunnableDelay | HopKind::Preempted);
-        let cpu = match kind {
-            HopKind::Running => state.cpu.map(CpuId),
-            _ if waits => self.next_cpu(state),
-            _ => None,
-        };
-        let rival = cpu
-            .filter(|_| waits)
-            .and_then(|cpu| self.rival(cpu, span, state.thread));
+        let start = state.start.max(self.wait.start).min(until);
+        // What lasts no time is told only if somebody ended it.
+        if start == until && !(kind == HopKind::RunnableDelay && state.notes.is_woken()) {
+            return;
+        }
         self.hops.push(Hop {
             kind,
             thread: state.thread,
-            cpu,
-            span,
+            cpu: state.cpu.map(CpuId),
+            span: TimeSpan::new(start, until),
             share: 0.0,
             item: Item::State(state.id),
-            rival,
-            waker: state.waker,
+            rival: None,
+            count: 1,
+            spans_loss: state.notes.spans_loss(),
         });
     }
 
     /// What is left of the wait, of which nothing is known.
-    fn rest(&mut self, kind: HopKind, thread: ThreadId, until: Timestamp) {
+    fn rest(&mut self, thread: ThreadId, until: Timestamp) {
         self.hops.push(Hop {
-            kind,
+            kind: HopKind::Unknown,
             thread,
             cpu: None,
             span: TimeSpan::new(self.wait.start, until),
             share: 0.0,
             item: Item::Thread(thread),
             rival: None,
-            waker: None,
+            count: 1,
+            spans_loss: false,
         });
     }
 
-    /// What a thread did just before `time`.
-    fn state_before(&self, thread: ThreadId, time: Timestamp) -> Option<State> {
+    fn row_before(&self, thread: ThreadId, row: u32) -> Option<u32> {
+        let rows = self.trace.states.of(thread);
+        row.checked_sub(1).filter(|before| rows.contains(before))
+    }
+
+    /// What a thread did when it woke another one at `time`: it ran, even if only then; else what it did before.
+    fn row_at(&self, thread: ThreadId, time: Timestamp) -> Option<u32> {
         let states = &self.trace.states;
         let rows = states.of(thread);
         let starts = states.starts.get(rows.start as usize..rows.end as usize)?;
-        let after = starts.partition_point(|&start| start < time.0) as u32;
-        let row = rows.start + after.checked_sub(1)?;
-        (end_of(self.trace, row) >= time).then(|| states.get(StateId(row)))
+        let before = rows.start + starts.partition_point(|&start| start < time.0) as u32;
+        let then = rows.start + starts.partition_point(|&start| start <= time.0) as u32;
+        let is_running = |row: &u32| states.states[*row as usize] == ThreadState::Running;
+        let running = (before..then).rev().take(64).find(is_running);
+        let last = before.checked_sub(1).filter(|row| rows.contains(row));
+        let last = last.filter(|row| end_of(self.trace, *row) >= time);
+        match last {
+            Some(last) if is_running(&last) && end_of(self.trace, last) > time => Some(last),
+            last => running.or(last),
+        }
     }
+}
 
-    /// The CPU on which a waiting thread ran next.
-    fn next_cpu(&self, state: &State) -> Option<CpuId> {
-        let states = &self.trace.states;
-        let rows = states.of(state.thread);
-        let mut later = state.id.0 + 1..rows.end;
-        later.find_map(|row| states.get(StateId(row)).cpu.map(CpuId))
+/// Who had the CPU on which a waiting thread ran next for most of the time.
+fn add_rival(trace: &Trace, hop: &mut Hop) {
+    let waits = matches!(hop.kind, HopKind::RunnableDelay | HopKind::Preempted);
+    let Item::State(state) = hop.item else { return };
+    if !waits {
+        return;
     }
+    let states = &trace.states;
+    let rows = states.of(hop.thread);
+    let next = state.0 + 1;
+    let is_running = |row: &u32| states.states[*row as usize] == ThreadState::Running;
+    let next = Some(next)
+        .filter(|row| rows.contains(row))
+        .filter(is_running);
+    hop.cpu = next.and_then(|row| states.get(StateId(row)).cpu.map(CpuId));
+    let span = hop.span;
+    let Some(cpu) = hop.cpu else { return };
+    let runs = &trace.runs;
+    let rows = runs.overlapping(runs.on(cpu), span);
+    let inside = |row: u32| {
+        let run = TimeSpan::new(
+            Timestamp(runs.starts[row as usize]),
+            Timestamp(runs.ends[row as usize]),
+        );
+        run.intersection(span).duration()
+    };
+    // The longest single run stands for its thread: many short ones are nobody's fault alone.
+    let longest = rows
+        .take(4096)
+        .filter(|&row| runs.threads[row as usize] != hop.thread.0)
+        .max_by_key(|&row| inside(row));
+    hop.rival = longest.map(|row| ThreadId(runs.threads[row as usize]));
+}
 
-    /// Who had `cpu` for most of `span`.
-    fn rival(&self, cpu: CpuId, span: TimeSpan, thread: ThreadId) -> Option<ThreadId> {
-        let runs = &self.trace.runs;
-        let rows = runs.overlapping(runs.on(cpu), span);
-        let inside = |row: u32| {
-            let run = TimeSpan::new(
-                Timestamp(runs.starts[row as usize]),
-                Timestamp(runs.ends[row as usize]),
-            );
-            run.intersection(span).duration()
-        };
-        // The longest single run stands for its thread: many short ones are nobody's fault alone.
-        let longest = rows
-            .take(4096)
-            .filter(|&row| runs.threads[row as usize] != thread.0)
-            .max_by_key(|&row| inside(row))?;
-        Some(ThreadId(runs.threads[longest as usize]))
+/// Makes one hop of short ones that follow each other, so that at most `limit` are left. The longest stay as they are.
+fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
+    if hops.len() <= limit {
+        return;
+    }
+    // Between two that stay lies at most one that was merged.
+    let kept_count = limit / 2 - 2;
+    let mut order: Vec<u32> = (0..hops.len() as u32).collect();
+    let length = |at: &u32| std::cmp::Reverse(hops[*at as usize].span.duration());
+    order.select_nth_unstable_by_key(kept_count, |at| (length(at), *at));
+    let mut is_kept = vec![false; hops.len()];
+    for &at in order.iter().take(kept_count) {
+        is_kept[at as usize] = true;
+    }
+    // That of the thread that waited.
+    is_kept[0] = true;
+    let numbered: Vec<(bool, Hop)> = is_kept.into_iter().zip(hops.drain(..)).collect();
+    for stretch in numbered.chunk_by(|a, b| !a.0 && !b.0) {
+        match stretch {
+            [(_, one)] => hops.push(*one),
+            several => hops.push(merged(several)),
+        }
+    }
+}
+
+/// Several hops, the latest first, as one.
+fn merged(several: &[(bool, Hop)]) -> Hop {
+    let all = || several.iter().map(|(_, hop)| hop);
+    let span = all().fold(several[0].1.span, |span, hop| span.union(hop.span));
+    let mut of_threads: FxHashMap<ThreadId, i64> = FxHashMap::default();
+    for hop in all() {
+        *of_threads.entry(hop.thread).or_default() += hop.span.duration().0;
+    }
+    let most = of_threads
+        .into_iter()
+        .max_by_key(|(thread, sum)| (*sum, std::cmp::Reverse(*thread)));
+    let thread = most.map_or(several[0].1.thread, |(thread, _)| thread);
+    let of_thread = all().filter(|hop| hop.thread == thread);
+    let longest = of_thread.max_by_key(|hop| hop.span.duration());
+    Hop {
+        kind: HopKind::Several,
+        thread,
+        cpu: None,
+        span,
+        share: 0.0,
+        item: longest.map_or(Item::Thread(thread), |hop| hop.item),
+        rival: None,
+        count: all().fold(0, |sum, hop| sum.saturating_add(hop.count)),
+        spans_loss: all().any(|hop| hop.spans_loss),
     }
 }
 
@@ -447,61 +536,4 @@ fn kind_of(trace: &Trace, slice: SliceId) -> HopKind {
         pairs::TIMERS => HopKind::Timer,
         _ => HopKind::Irq,
     }
-}
-
-/// The interrupts on a CPU inside of which something happened at `time`, the innermost first; before a softirq
-/// that follows right on an interrupt, that interrupt.
-fn interrupts(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId> {
-    let Some(track) = cpu.and_then(|cpu| trace.track_of(TrackKind::Cpu(cpu))) else {
-        return Vec::new();
-    };
-    let mut found: Vec<SliceId> = around(trace, track, time);
-    if let Some(&outermost) = found.last()
-        && kind_of(trace, outermost) == HopKind::Softirq
-    {
-        let start = Timestamp(trace.slices.starts.at(outermost.0 as usize));
-        found.extend(last_before(trace, track, start).filter(|slice| {
-            let gap = start - Timestamp(trace.slices.end(slice.0 as usize));
-            gap <= SOFTIRQ_FOLLOWS && kind_of(trace, *slice) == HopKind::Irq
-        }));
-    }
-    found
-}
-
-fn rows_of(trace: &Trace, track: TrackId) -> &[crate::trace::slices::SliceRow] {
-    let rows = trace
-        .tracks
-        .get(track.0 as usize)
-        .map(|track| track.rows.clone());
-    let rows = rows.unwrap_or(0..0);
-    trace
-        .slices
-        .rows
-        .get(rows.start as usize..rows.end as usize)
-        .unwrap_or(&[])
-}
-
-/// The slices of a track around `time` (those that end just then, too), the innermost first.
-fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
-    let slices = &trace.slices;
-    let rows = rows_of(trace, track).iter().rev();
-    rows.filter_map(|row| {
-        let range = row.slices.start as usize..row.slices.end as usize;
-        let after = slices
-            .starts
-            .partition_point(range, |start| start <= time.0);
-        let at = row.slices.start + after.checked_sub(1)? as u32;
-        (slices.end(at as usize) >= time.0 && slices.starts.at(at as usize) < time.0)
-            .then_some(SliceId(at))
-    })
-    .collect()
-}
-
-/// The topmost slice of a track that ended last before `time`.
-fn last_before(trace: &Trace, track: TrackId, time: Timestamp) -> Option<SliceId> {
-    let slices = &trace.slices;
-    let row = rows_of(trace, track).first()?;
-    let after = slices.first_that(row, |at| slices.end(at) > time.0);
-    let last = after.checked_sub(1).filter(|&at| at >= row.slices.start)?;
-    Some(SliceId(last))
 }

@@ -198,6 +198,12 @@ impl Events {
         segment.event(id.0 - segment.first)
     }
 
+    /// The lane of an event. Panics if there is no such event, as slices do.
+    #[must_use]
+    pub fn lane_of(&self, id: EventId) -> u32 {
+        self.segment_of(id).lane
+    }
+
     /// When an event happened.
     #[inline]
     #[must_use]

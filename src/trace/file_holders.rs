@@ -19,12 +19,16 @@
 //! since all children of a shell have what that reads. (How long the file was open counts all who have it:
 //! `build/descriptors`.)
 
+use std::collections::BTreeMap;
+
 use super::entities::{Process, ProcessId};
 use super::events::EventId;
 use crate::base::Timestamp;
 
-/// How many descriptors forks may copy in all.
-const MOST_COPIES: usize = 1 << 22;
+/// How many descriptors forks may copy in all, and how many more for each row about a file and each process: no more
+/// than the trace is long, though all children of a process have all that it has.
+const MOST_COPIES: usize = 1 << 12;
+const MOST_COPIES_EACH: usize = 64;
 
 /// Reading descriptors from here on are not followed: a child is given low ones.
 const MOST_READING: i32 = 256;
@@ -75,13 +79,56 @@ pub(super) enum Cause {
 /// A descriptor of a process, opened by a row.
 #[derive(Clone, Copy)]
 struct Held {
-    fd: i32,
     row: u32,
     opener: ProcessId,
     /// What it was opened for; for both it counts as opened for writing.
     access: Inherited,
-    /// Whether it was used as what programs write to.
+}
+
+/// What a process has of one open: a descriptor and its copies.
+#[derive(Clone, Copy)]
+struct Shared {
+    /// How many descriptors.
+    count: u32,
+    /// Whether one that is closed by now was used as what programs write to.
     is_output: bool,
+}
+
+/// What a process has open.
+#[derive(Clone, Default)]
+struct Table {
+    of_fd: BTreeMap<i32, Held>,
+    of_row: BTreeMap<u32, Shared>,
+}
+
+impl Table {
+    fn add(&mut self, fd: i32, held: Held) {
+        if let Some(before) = self.of_fd.insert(fd, held) {
+            self.let_go(before.row);
+        }
+        let shared = Shared {
+            count: 0,
+            is_output: false,
+        };
+        self.of_row.entry(held.row).or_insert(shared).count += 1;
+    }
+
+    /// A descriptor of a row was used as an output.
+    fn put_out(&mut self, row: u32) {
+        if let Some(shared) = self.of_row.get_mut(&row) {
+            shared.is_output = true;
+        }
+    }
+
+    /// One descriptor of a row fewer: whether one of them was used as an output, if it was the last.
+    fn let_go(&mut self, row: u32) -> Option<bool> {
+        let shared = self.of_row.get_mut(&row)?;
+        shared.count -= 1;
+        if shared.count > 0 {
+            return None;
+        }
+        self.of_row.remove(&row).map(|shared| shared.is_output)
+    }
 }
 
 /// When and by which event.
@@ -90,15 +137,18 @@ pub(super) type Moment = (Timestamp, EventId);
 /// See the module's text.
 pub(super) struct Holders {
     /// By process.
-    tables: Vec<Vec<Held>>,
+    tables: Vec<Table>,
     copies: usize,
+    most_copies: usize,
 }
 
 impl Holders {
-    pub fn new(process_count: usize) -> Holders {
+    /// For so many processes and rows about files.
+    pub fn new(process_count: usize, row_count: usize) -> Holders {
         Holders {
-            tables: vec![Vec::new(); process_count],
+            tables: vec![Table::default(); process_count],
             copies: 0,
+            most_copies: MOST_COPIES + MOST_COPIES_EACH * (process_count + row_count),
         }
     }
 
@@ -108,46 +158,47 @@ impl Holders {
             return;
         }
         if let Some(table) = self.tables.get_mut(process.0 as usize) {
-            table.push(Held {
+            let opener = process;
+            table.add(
                 fd,
-                row,
-                opener: process,
-                access,
-                is_output: false,
-            });
+                Held {
+                    row,
+                    opener,
+                    access,
+                },
+            );
         }
     }
 
     /// Descriptor `to` is the same as `from` is.
     pub fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
         if let Some(table) = self.tables.get_mut(process.0 as usize)
-            && let Some(held) = table.iter().find(|held| held.fd == from).copied()
+            && let Some(held) = table.of_fd.get(&from).copied()
             && (held.access == Inherited::Writes || (0..MOST_READING).contains(&to))
         {
-            table.push(Held { fd: to, ..held });
+            table.add(to, held);
         }
     }
 
     /// What of `fd` was opened for reading, by another process than `id`, which has it.
     pub fn reads_inherited(&self, id: ProcessId, fd: i32) -> Option<u32> {
-        let table = self.tables.get(id.0 as usize)?;
-        let held = table.iter().find(|held| held.fd == fd)?;
+        let held = self.tables.get(id.0 as usize)?.of_fd.get(&fd)?;
         (held.access == Inherited::Reads && held.opener != id).then_some(held.row)
     }
 
     /// `child` has what `parent` has.
     pub fn fork(&mut self, parent: ProcessId, child: ProcessId) {
         let table = self.tables.get(parent.0 as usize);
-        let Some(table) = table.filter(|table| !table.is_empty()) else {
+        let Some(table) = table.filter(|table| !table.of_fd.is_empty()) else {
             return;
         };
-        self.copies += table.len();
-        if self.copies > MOST_COPIES {
+        self.copies += table.of_fd.len();
+        if self.is_cut() {
             return;
         }
         let mut table = table.clone();
-        for held in &mut table {
-            held.is_output = false;
+        for shared in table.of_row.values_mut() {
+            shared.is_output = false;
         }
         if let Some(of_child) = self.tables.get_mut(child.0 as usize) {
             *of_child = table;
@@ -156,20 +207,18 @@ impl Holders {
 
     /// Whether forks copied more than is followed.
     pub fn is_cut(&self) -> bool {
-        self.copies > MOST_COPIES
+        self.copies > self.most_copies
     }
 
     /// Descriptor `fd` is closed: what that was the last descriptor of.
     pub fn close(&mut self, id: ProcessId, process: &Process, fd: i32, at: Moment) -> Option<Done> {
         let table = self.tables.get_mut(id.0 as usize)?;
-        let index = table.iter().position(|held| held.fd == fd)?;
-        let mut held = table.swap_remove(index);
-        held.is_output |= is_output(held, process, at.0);
-        if let Some(other) = table.iter_mut().find(|other| other.row == held.row) {
-            other.is_output |= held.is_output;
-            return None;
+        let held = table.of_fd.remove(&fd)?;
+        if is_output(fd, process, at.0) {
+            table.put_out(held.row);
         }
-        done(id, process, held, Some(at), Cause::Close)
+        let is_output = table.let_go(held.row)?;
+        done(id, process, (held, is_output), Some(at), Cause::Close)
     }
 
     /// A process ends, or the trace: what it still had.
@@ -184,12 +233,17 @@ impl Holders {
         let table = self.tables.get_mut(id.0 as usize);
         let mut table = table.map(std::mem::take).unwrap_or_default();
         let time = at.map_or(Timestamp::MAX, |at| at.0);
-        table.sort_unstable_by_key(|held| held.row);
-        for same in table.chunk_by(|a, b| a.row == b.row) {
-            let is_used = |held: &Held| held.is_output || is_output(*held, process, time);
-            let is_output = same.iter().any(is_used);
-            let first = same.first().map(|&held| Held { is_output, ..held });
-            if let Some(done) = first.and_then(|held| done(id, process, held, at, cause)) {
+        let mut last: BTreeMap<u32, (Held, bool)> = BTreeMap::new();
+        for (fd, held) in std::mem::take(&mut table.of_fd) {
+            if is_output(fd, process, time) {
+                table.put_out(held.row);
+            }
+            if let Some(is_output) = table.let_go(held.row) {
+                last.insert(held.row, (held, is_output));
+            }
+        }
+        for held in last.into_values() {
+            if let Some(done) = done(id, process, held, at, cause) {
                 each(done);
             }
         }
@@ -198,7 +252,7 @@ impl Holders {
     /// Those that still have something.
     pub fn left(&self) -> Vec<ProcessId> {
         let tables = (0..).map(ProcessId).zip(&self.tables);
-        let left = tables.filter(|(_, table)| !table.is_empty());
+        let left = tables.filter(|(_, table)| !table.of_fd.is_empty());
         left.map(|(id, _)| id).collect()
     }
 }
@@ -210,14 +264,14 @@ pub(super) fn runs_program(process: &Process, time: Timestamp) -> bool {
 }
 
 /// Whether a program of the process has it as standard output or error.
-fn is_output(held: Held, process: &Process, time: Timestamp) -> bool {
-    (held.fd == 1 || held.fd == 2) && runs_program(process, time)
+fn is_output(fd: i32, process: &Process, time: Timestamp) -> bool {
+    (fd == 1 || fd == 2) && runs_program(process, time)
 }
 
 fn done(
     id: ProcessId,
     process: &Process,
-    held: Held,
+    (held, is_output): (Held, bool),
     at: Option<Moment>,
     cause: Cause,
 ) -> Option<Done> {
@@ -229,7 +283,7 @@ fn done(
     }
     let time = at.map_or(Timestamp::MAX, |at| at.0);
     let has_kept = cause != Cause::Close && !runs_program(process, time);
-    (held.is_output || has_kept).then_some(Done::Inherited(Heir {
+    (is_output || has_kept).then_some(Done::Inherited(Heir {
         row: held.row,
         process: id,
         access: Inherited::Writes,

@@ -12,13 +12,16 @@ mod file_holders;
 mod file_names;
 pub mod files;
 pub mod flows;
+pub mod gaps;
 pub mod instants;
 pub mod logs;
 pub mod packed;
 pub mod plots;
 pub mod runs;
+pub mod seen;
 pub mod shared;
 pub mod slice_ends;
+pub mod slice_kinds;
 pub mod slices;
 pub mod sources;
 pub mod states;
@@ -30,18 +33,22 @@ pub use events::{EventCursor, EventId, Events, Origin, Segment};
 pub use file_history::{FileHistory, FileId};
 pub use files::{FileUse, Files};
 pub use flows::{Flow, FlowId, Flows};
+pub use gaps::GapId;
 pub use instants::{InstantId, Instants};
 pub use logs::{Log, Logs};
 pub use plots::Plot;
 pub use runs::{Run, RunId, Runs};
+pub use seen::{Length, Seen};
 pub use shared::Shared;
+pub use slice_kinds::{SliceKind, SliceKinds};
 pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
 pub use sources::{Source, SourceId};
-pub use states::{State, StateId, States, ThreadState};
+pub use states::{State, StateId, StateNotes, States, ThreadState};
 pub use tracks::{Track, TrackId, TrackKind};
 
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Everything that was read of one file, ready to be asked.
@@ -114,6 +121,20 @@ impl Trace {
             .get(id.0 as usize)
             .or_else(|| self.threads.first())
             .unwrap_or(&NOBODY)
+    }
+
+    /// When a thread was over: when it died, or where what is known of it shows it alive after that, when it did last
+    /// what is known. `None` if it is not known to have died.
+    #[must_use]
+    pub fn over_at(&self, id: ThreadId) -> Option<Timestamp> {
+        let died = self.thread(id).end?;
+        let last_state = self.states.of(id).next_back();
+        let state = last_state.and_then(|row| self.states.starts.get(row as usize));
+        let last_run = self.runs.of(id).last();
+        let run = last_run.and_then(|&run| self.runs.ends.get(run as usize));
+        let known = state.into_iter().chain(run).copied();
+        let known = known.filter(|&time| time != i64::MAX);
+        Some(known.map(Timestamp).fold(died, Timestamp::max))
     }
 
     /// The process of a thread, if it has one.
@@ -197,6 +218,21 @@ impl Trace {
         Some(SourceId(at as u32))
     }
 
+    /// When a run ended; `None` if it lasted to the end of its file, also where other files go on behind that.
+    #[must_use]
+    pub fn run_end(&self, run: &Run) -> Option<Timestamp> {
+        let file = self.file_span(run.cpu.0, |source| &source.cpus);
+        run.end
+            .filter(|&end| self.sources.is_empty() || end != file.end)
+    }
+
+    /// The same of a state.
+    #[must_use]
+    pub fn state_end(&self, state: &State) -> Option<Timestamp> {
+        let file = self.file_span(state.thread.0, |source| &source.threads);
+        (state.end).filter(|&end| self.sources.is_empty() || end != file.end)
+    }
+
     /// The time of the file that a row of a table lies in, on the axis.
     #[must_use]
     pub fn file_span(&self, row: u32, range: impl Fn(&Source) -> &Range<u32>) -> TimeSpan {
@@ -226,13 +262,41 @@ impl Trace {
         gaps.iter().filter(move |gap| gap.cpu == number)
     }
 
-    /// The lost events that the file counts (holes without a number count as 0).
+    /// How many events were lost: the largest number that the file proves. See [`Trace::are_more_lost`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
-        self.gaps
-            .iter()
-            .filter_map(|gap| gap.lost)
-            .fold(0, u64::saturating_add)
+        let lost = self.losses_of_sources();
+        lost.fold(0, |sum, (count, _)| sum.saturating_add(count))
+    }
+
+    /// Whether [`Trace::lost_events`] is a bound: the file says that events were lost somewhere, but not how many.
+    #[must_use]
+    pub fn are_more_lost(&self) -> bool {
+        self.losses_of_sources().any(|(_, is_bound)| is_bound)
+    }
+
+    /// How many events were lost, in words: `120`, `at least 3`.
+    #[must_use]
+    pub fn lost_text(&self) -> String {
+        let count =
+            crate::base::time::grouped(i64::try_from(self.lost_events()).unwrap_or(i64::MAX));
+        match self.are_more_lost() {
+            true => format!("at least {count}"),
+            false => count,
+        }
+    }
+
+    fn losses_of_sources(&self) -> impl Iterator<Item = (u64, bool)> {
+        let whole = self
+            .sources
+            .is_empty()
+            .then(|| (&self.gaps[..], &self.info));
+        let of_source = |source: &'_ Source| {
+            let range = source.gaps.start as usize..source.gaps.end as usize;
+            lost_of(self.gaps.get(range).unwrap_or_default(), &source.info)
+        };
+        let whole = whole.into_iter().map(|(gaps, info)| lost_of(gaps, info));
+        whole.chain(self.sources.iter().map(of_source))
     }
 
     /// Heap bytes held (mapped file not counted).
@@ -251,4 +315,38 @@ impl Trace {
             + (self.files.rows.capacity() * size_of::<FileUse>()) as u64
             + (self.tracks.capacity() * size_of::<Track>()) as u64
     }
+}
+
+/// How many events one file lost at least, and whether that is only a bound.
+fn lost_of(gaps: &[Gap], info: &TraceInfo) -> (u64, bool) {
+    #[derive(Default)]
+    struct Sum {
+        counted: u64,
+        uncounted: u64,
+        by_recorder: u64,
+    }
+    let mut sums: FxHashMap<Option<u32>, Sum> = FxHashMap::default();
+    for gap in gaps {
+        let sum = sums.entry(gap.cpu).or_default();
+        match gap.lost {
+            Some(count) => sum.counted = sum.counted.saturating_add(count),
+            None => sum.uncounted += 1,
+        }
+    }
+    for loss in &info.losses {
+        let sum = sums.entry(Some(loss.cpu)).or_default();
+        sum.by_recorder = sum.by_recorder.saturating_add(loss.total());
+    }
+    // A number that is of no CPU in particular is of all of them, those without a number of their own too.
+    let has_sum_of_all = sums.get(&None).is_some_and(|sum| sum.counted > 0);
+    let mut lost = (0_u64, false);
+    for (cpu, sum) in sums {
+        let is_covered = sum.by_recorder > sum.counted || (has_sum_of_all && cpu.is_some());
+        let uncounted = if is_covered { 0 } else { sum.uncounted };
+        // Where events were lost it was one at least.
+        let count = sum.counted.saturating_add(uncounted).max(sum.by_recorder);
+        lost.0 = lost.0.saturating_add(count);
+        lost.1 |= uncounted > 0;
+    }
+    lost
 }

@@ -108,8 +108,11 @@ impl Runs {
     #[must_use]
     pub fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
         let (from, until) = (range.start as usize, range.end as usize);
-        let first = from + self.ends[from..until].partition_point(|&end| end <= span.start.0);
-        let last = from + self.starts[from..until].partition_point(|&start| start < span.end.0);
+        let starts = &self.starts[from..until];
+        let first = self.ends[from..until].partition_point(|&end| end <= span.start.0);
+        // What begins and ends just then is in it.
+        let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
+        let last = from + starts.partition_point(|&start| start < span.end.0);
         first as u32..last.max(first) as u32
     }
 

@@ -151,6 +151,8 @@ pub struct EndExceptions {
     pub long: Exceptions<i64>,
     /// Finishes.
     pub far: Exceptions<u32>,
+    /// Rows whose end was not seen although they have one.
+    pub unended: Vec<u32>,
 }
 
 impl EndColumns<'_> {

@@ -7,7 +7,7 @@ use super::events::EventId;
 use super::packed::Packed;
 use super::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
 use super::tracks::TrackId;
-use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use std::ops::Range;
 
 /// Row number of a slice.
@@ -44,8 +44,13 @@ pub struct Slices {
     pub ends: Ends,
     /// Which events ended them: ask [`Slices::finish`].
     pub finishes: Finishes,
-    /// Where several files are on one axis: those that never ended, in order. Their end is that of their file.
+    /// Rows whose end was not seen although [`Slices::end`] has one, ascending: it is where they are drawn up to.
     pub unended: Vec<u32>,
+    /// Slices whose measured duration is not the distance from their drawn start to their drawn end: (row, ns), sorted.
+    /// Ask [`Slices::measured`].
+    pub measured: Vec<(u32, i64)>,
+    /// Those of `unended` that were still open at the end of their file, where several files share one axis; ascending.
+    pub lasting: Vec<u32>,
     /// Names.
     pub labels: Vec<SliceLabel>,
     /// The rows, sorted by track; a track names its range of them.
@@ -70,8 +75,10 @@ pub struct Slice {
     pub id: SliceId,
     /// First nanosecond.
     pub start: Timestamp,
-    /// First nanosecond after; `None` if it never ended.
+    /// First nanosecond after; `None` if its end was not seen.
     pub end: Option<Timestamp>,
+    /// The duration that the recorder measured, in ns, where that is not the distance from start to end.
+    pub measured_ns: Option<i64>,
     /// What it is called.
     pub label: LabelId,
     /// The slice around it.
@@ -80,6 +87,18 @@ pub struct Slice {
     pub begin: EventId,
     /// The event that ended it.
     pub finish: Option<EventId>,
+}
+
+impl Slice {
+    /// The duration: measured by the recorder, else from start to end. `None` if the slice never ended.
+    #[must_use]
+    pub fn duration(&self) -> Option<Nanos> {
+        match (self.measured_ns, self.end) {
+            (Some(measured), _) => Some(Nanos(measured)),
+            (None, Some(end)) => Some(end - self.start),
+            (None, None) => None,
+        }
+    }
 }
 
 impl Slices {
@@ -95,16 +114,17 @@ impl Slices {
         self.starts.is_empty()
     }
 
-    /// First nanosecond after a slice; `i64::MAX` if it never ended (of several files on one axis: the end of
-    /// its file). Panics if there is no such row, as slices do.
+    /// Where a slice is drawn up to: its end if that was seen, else the time that proves it over, else `i64::MAX`
+    /// (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the start.
+    /// Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> i64 {
         self.ends.get(row, self.starts.at(row))
     }
 
-    /// First nanosecond after a slice; `i64::MAX` if it never ended, in whichever file. Panics if there is no such row,
-    /// as slices do.
+    /// First nanosecond after a slice; `i64::MAX` if its end was not seen, in whichever file. Ends of a row are not
+    /// sorted. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn own_end(&self, row: usize) -> i64 {
@@ -114,10 +134,68 @@ impl Slices {
         }
     }
 
-    /// Whether a slice never ended and has the end of its file, as there are several on one axis.
+    /// Whether a slice's end was not seen. Panics if there is no such row, as slices do.
     #[inline]
-    fn is_unended(&self, row: usize) -> bool {
-        !self.unended.is_empty() && self.unended.binary_search(&(row as u32)).is_ok()
+    #[must_use]
+    pub fn is_unfinished(&self, row: usize) -> bool {
+        self.own_end(row) == i64::MAX
+    }
+
+    /// The unfinished slices among those of a row, in order; those that ended are not looked at.
+    pub fn unfinished_in(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
+        let from = self.unended.partition_point(|&it| it < range.start);
+        let until = self.unended.partition_point(|&it| it < range.end).max(from);
+        let listed = &self.unended[from..until];
+        // Nothing of a row comes after what never ends.
+        let last = range.clone().next_back();
+        let last =
+            last.filter(|&it| listed.last() != Some(&it) && self.end(it as usize) == i64::MAX);
+        listed.iter().copied().chain(last)
+    }
+
+    /// Where a slice is drawn up to; `i64::MAX` if it was still open at the end of its file. Ends of a row are sorted.
+    /// Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn open_end(&self, row: usize) -> i64 {
+        match contains(&self.lasting, row) {
+            true => i64::MAX,
+            false => self.end(row),
+        }
+    }
+
+    /// Whether a slice's end was not seen although [`Slices::end`] has one.
+    #[inline]
+    #[must_use]
+    pub fn is_unended(&self, row: usize) -> bool {
+        contains(&self.unended, row)
+    }
+
+    /// The measured duration of a slice in ns, where that is not the distance from its drawn start to its drawn end.
+    #[inline]
+    #[must_use]
+    pub fn measured(&self, row: usize) -> Option<i64> {
+        if self.measured.is_empty() {
+            return None;
+        }
+        let row = row as u32;
+        let found = self.measured.binary_search_by_key(&row, |entry| entry.0);
+        self.measured.get(found.ok()?).map(|entry| entry.1)
+    }
+
+    /// How much of a slice's duration lies in a part of it, in ns. Where the measured duration is not what is drawn, a
+    /// part has the share of it that is drawn there.
+    #[must_use]
+    pub fn part_of_duration(&self, row: usize, whole: (i64, i64), part: (i64, i64)) -> i64 {
+        let drawn = part.1.saturating_sub(part.0).max(0);
+        match self.measured(row) {
+            None => drawn,
+            Some(measured) if part == whole => measured,
+            Some(measured) => {
+                let all = i128::from(whole.1.saturating_sub(whole.0).max(1));
+                (i128::from(measured) * i128::from(drawn) / all) as i64
+            }
+        }
     }
 
     /// The event that ended a slice, `u32::MAX` if none (unfinished, or arrived whole). Panics if there is no such
@@ -159,6 +237,7 @@ impl Slices {
             end: Some(self.own_end(i))
                 .filter(|&end| end != i64::MAX)
                 .map(Timestamp),
+            measured_ns: self.measured(i),
             label: LabelId(self.label_ids.at(i)),
             parent: some(self.parents.at(i)).map(SliceId),
             begin: EventId(self.begins.at(i)),
@@ -185,6 +264,33 @@ impl Slices {
             at = self.parents.at(at as usize);
         }
         depth
+    }
+
+    /// The depth of every slice, as [`Slices::depth`] returns it: for walks over many, each parent is looked at once.
+    #[must_use]
+    pub fn depths(&self) -> Vec<u32> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut depths = vec![UNKNOWN; self.len()];
+        let mut path: Vec<u32> = Vec::new();
+        for row in 0..self.len() {
+            let mut at = row as u32;
+            // Up to a slice whose depth is known, or to the outermost one.
+            let mut depth = loop {
+                match depths.get(at as usize) {
+                    Some(&UNKNOWN) if path.len() <= self.len() => {
+                        path.push(at);
+                        at = self.parents.at(at as usize);
+                    }
+                    Some(&known) => break known.saturating_add(1),
+                    None => break 0,
+                }
+            };
+            while let Some(inner) = path.pop() {
+                depths[inner as usize] = depth;
+                depth = depth.saturating_add(1);
+            }
+        }
+        depths
     }
 
     /// The row that a slice lies in.
@@ -215,7 +321,7 @@ impl Slices {
             // Nothing of its row comes after it.
             Some(last)
                 if found.is_empty()
-                    && self.is_unended(last as usize)
+                    && contains(&self.lasting, last as usize)
                     && self.starts.at(last as usize) < span.start.0 =>
             {
                 last..row.slices.end
@@ -248,8 +354,15 @@ impl Slices {
             + self.parents.memory_bytes()
             + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
-            + self.unended.capacity() * 4
+            + (self.unended.capacity() + self.lasting.capacity()) * 4
+            + self.measured.capacity() * 16
             + self.labels.capacity() * size_of::<SliceLabel>()
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }
+}
+
+/// Whether an ascending list of rows contains `row`.
+#[inline]
+fn contains(rows: &[u32], row: usize) -> bool {
+    !rows.is_empty() && rows.binary_search(&(row as u32)).is_ok()
 }

@@ -9,6 +9,7 @@ use super::rows::RowKey;
 use super::ruler::TimeFormat;
 use super::settings::Settings;
 use super::state::ThemeChoice;
+use super::sums::Sums;
 use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::load::Reading;
@@ -165,6 +166,8 @@ pub enum Action {
     Step(Direction),
     /// Select the next or previous of the same name, on the same track.
     StepSame(Direction),
+    /// Select the next or previous place where events were lost.
+    StepGap(Direction),
     /// Select the slice around or inside the selected one.
     SelectAround(Level),
     /// Follow the flow that leaves or enters what is selected.
@@ -223,6 +226,8 @@ pub enum Action {
     SetTheme(ThemeChoice),
     /// Choose this for good.
     Configure(Settings),
+    /// Add up this.
+    AddUp(Sums),
     /// Open the search and type into it.
     OpenSearch,
     /// Search for this.
@@ -239,6 +244,8 @@ pub enum Action {
     CloseSearch,
     /// Keep a note of an item in view.
     PinTip(Item),
+    /// Keep a note of what is under the pointer, else of what is selected.
+    PinPointed,
     /// Take such a note away.
     UnpinTip(Item),
     /// Show or hide the choices.
@@ -291,6 +298,8 @@ pub enum Action {
     SaveSession(PathBuf),
     /// Write a picture of the window to a file, as PNG.
     SavePicture(PathBuf),
+    /// Read the files that are shown again.
+    Reload,
     /// Read the files that are shown again as they grow, or no longer.
     ToggleFollow,
     /// Show the trace as if it had just been opened for the first time.

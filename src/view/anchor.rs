@@ -10,8 +10,8 @@ use crate::base::order::first_not;
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::trace::{
-    CounterTrackId, CpuId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace,
-    TrackId,
+    CounterTrackId, CpuId, FlowId, GapId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId,
+    Trace, TrackId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,7 @@ pub fn anchor_of(trace: &Trace, item: Item) -> Option<Anchor> {
         Item::Process(id) => Some(trace.processes.get(id.0 as usize)?.key),
         Item::Cpu(id) => Some(u64::from(trace.cpus.get(id.0 as usize)?.number)),
         Item::Flow(id) => Some(trace.flows.rows.get(id.0 as usize)?.key),
+        Item::Gap(id) => trace.gap(id)?.cpu.map(u64::from),
         _ => item.thread(trace).map(|thread| trace.thread(thread).key),
     };
     let is_thing = matches!(
@@ -154,6 +155,11 @@ fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
                         .map(|id| Item::Instant(InstantId(id))),
                 );
             }
+        }
+        "gap" => {
+            let ids = (0..trace.gaps.len() as u32).map(GapId);
+            let same = ids.filter(|id| trace.gap_span(*id).is_some_and(|it| it.start == time));
+            found.extend(same.take(MOST_AT_ONCE).map(Item::Gap));
         }
         "counter" => {
             for (track, id) in trace.counters.tracks.iter().zip(0..) {

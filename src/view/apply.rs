@@ -8,7 +8,7 @@ use super::export_order::ExportOrder;
 use super::flags::{self, Flagging};
 use super::history::{Past, Step};
 use super::locate;
-use super::looking::{focus, go, reveal, select_track, step};
+use super::looking::{focus, go, reveal, select_track, step, step_gap};
 use super::rows::{Fold, Row, RowKey};
 use super::scale::zoomed;
 use super::settings::Motion;
@@ -17,6 +17,7 @@ use super::text_order::TextOrder;
 use super::undo;
 use crate::base::{Nanos, TimeSpan};
 use crate::load::Reading;
+use crate::query::Item;
 use crate::trace::{EventId, SourceId, Trace};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub enum Effect {
     Remove(SourceId),
     /// Read the files that are shown again, in another way.
     ReadAgain(Reading),
+    /// Read the files that are shown again, as they were read.
+    Reload,
     /// Follow the files that are shown as they grow, or no longer.
     ToggleFollow,
     /// Attach probe definitions, as text, to what is shown.
@@ -112,14 +115,16 @@ fn selects(action: &Action) -> Option<SelectedLast> {
         | Action::Reveal(_)
         | Action::Step(_)
         | Action::StepSame(_)
+        | Action::StepGap(_)
         | Action::StepMatch(_)
         | Action::SelectAround(_)
-        | Action::Follow(_) => Some(SelectedLast::Item),
+        | Action::Follow(_)
+        // The range is that of the item, which is still what is meant.
+        | Action::RangeOfSelection => Some(SelectedLast::Item),
         Action::SelectRange(_)
         | Action::SelectArea(..)
         | Action::SelectRows(_)
-        | Action::SelectTrack
-        | Action::RangeOfSelection => Some(SelectedLast::Range),
+        | Action::SelectTrack => Some(SelectedLast::Range),
         _ => None,
     }
 }
@@ -213,6 +218,7 @@ fn carry_out(
         Action::StepSame(direction) => step(state, trace, now, |trace, item| {
             locate::same_name(trace, item, direction)
         }),
+        Action::StepGap(direction) => step_gap(state, direction, trace, now),
         Action::SelectAround(level) => step(state, trace, now, |trace, item| {
             locate::around(trace, item, level)
         }),
@@ -309,6 +315,7 @@ fn carry_out(
                 state.rebuild_rows();
             }
         }
+        Action::AddUp(sums) => state.sums = sums,
         Action::OpenSearch => {
             state.search.is_open = true;
             state.search.wants_focus = true;
@@ -327,11 +334,8 @@ fn carry_out(
             };
         }
         Action::CloseSearch => state.search = Search::default(),
-        Action::PinTip(item) => {
-            if !state.tips.contains(&item) {
-                state.tips.push(item);
-            }
-        }
+        Action::PinTip(item) => pin_tip(state, Some(item)),
+        Action::PinPointed => pin_tip(state, state.item_at_hand()),
         Action::UnpinTip(item) => state.tips.retain(|other| *other != item),
         Action::ToggleSettings => state.is_settings_open = !state.is_settings_open,
         Action::Find(finder) => state.finder = Some(finder),
@@ -360,6 +364,7 @@ fn carry_out(
         Action::Add(paths) => return Some(Effect::Add(paths)),
         Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
         Action::Remove(source) => return Some(Effect::Remove(source)),
+        Action::Reload => return Some(Effect::Reload),
         Action::ReadAgain(reading) => return Some(Effect::ReadAgain(reading)),
         Action::ToggleFollow => return Some(Effect::ToggleFollow),
         Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
@@ -403,6 +408,14 @@ pub fn index_of(marker: Marker) -> usize {
     match marker {
         Marker::A => 0,
         Marker::B => 1,
+    }
+}
+
+fn pin_tip(state: &mut ViewState, item: Option<Item>) {
+    if let Some(item) = item
+        && !state.tips.contains(&item)
+    {
+        state.tips.push(item);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is done to the tracks, and how a row is brought into view.
 
 use super::active::active_rows;
+use super::kept_places::KeptPlaces;
 use super::layout::{Arrange, FoundBy, HEIGHTS, Layout};
 use super::outline::{Node, Outline};
 use super::plots::key_of_plot;
@@ -10,7 +11,7 @@ use crate::trace::Trace;
 
 /// Carries out `what`.
 pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace>) {
-    let layout = &mut state.layout;
+    let (layout, kept) = (&mut state.layout, &mut state.kept_places);
     let mut is_regathered = false;
     let mut shown = None;
     match what {
@@ -35,7 +36,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Move { key, before } => match (layout.group_of(key).map(|it| it.id), trace) {
             (Some(group), Some(trace)) => {
-                let natural = Outline::natural(trace, layout);
+                let natural = Outline::natural(trace, layout, kept.as_ref());
                 layout.join(&natural, key, RowKey::Made(group), before);
                 is_regathered = true;
             }
@@ -60,7 +61,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Group(keys) => {
             if let Some(trace) = trace {
-                let natural = Outline::natural(trace, layout);
+                let natural = Outline::natural(trace, layout, kept.as_ref());
                 let made = layout.make_group(&state.outline, &natural, &keys);
                 shown = made;
                 state.renaming = made;
@@ -70,7 +71,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::Join { key, into, before } => {
             if let Some(trace) = trace {
-                let natural = Outline::natural(trace, layout);
+                let natural = Outline::natural(trace, layout, kept.as_ref());
                 layout.join(&natural, key, into, before);
                 is_regathered = true;
             }
@@ -85,11 +86,13 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         }
         Arrange::GroupBy(group_by) => {
             is_regathered = layout.group_by != group_by;
+            *kept = None;
             layout.group_by = group_by;
         }
         Arrange::SortBy(sort_by) => {
             is_regathered = layout.sort_by != sort_by;
             layout.sort_by = sort_by;
+            *kept = None;
             layout.order.clear();
         }
         Arrange::ToggleOnlyActive => {
@@ -119,6 +122,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         Arrange::Reset => {
             is_regathered = true;
             *layout = Layout::default();
+            *kept = None;
             state.active = None;
         }
         Arrange::Save(name) => {
@@ -133,6 +137,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             };
             let saved = &state.layouts[at];
             if let Some(trace) = trace {
+                state.kept_places = None;
                 (state.layout, state.outline) = Layout::taken_up(saved, trace, FoundBy::Name);
             }
             if let Some(dock) = &saved.dock {
@@ -142,8 +147,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
         Arrange::Forget(name) => state.layouts.retain(|other| other.name != name),
     }
     if let (true, Some(trace)) = (is_regathered, trace) {
-        let layout = &state.layout;
-        state.outline = Outline::laid_out(trace, layout);
+        state.lay_out(trace);
         state.active = None;
     }
     state.rebuild_rows();
@@ -163,6 +167,15 @@ fn find_named(nodes: &[Node], name: &str, keys: &mut Vec<RowKey>) {
 }
 
 impl ViewState {
+    /// Makes the tree of rows as the layout says; rows of a trace that grew stay where they were.
+    pub(super) fn lay_out(&mut self, trace: &Trace) {
+        let natural = Outline::natural(trace, &self.layout, self.kept_places.as_ref());
+        if let Some(kept) = &mut self.kept_places {
+            *kept = KeptPlaces::of(&natural);
+        }
+        self.outline = natural.grouped(&self.layout.groups);
+    }
+
     /// Looks again which tracks are active, where only those are shown and another span is seen by now.
     pub fn refresh_active(&mut self, trace: &Trace) {
         if let Some((span, _)) = &self.active

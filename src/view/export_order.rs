@@ -23,6 +23,8 @@ pub struct ExportOrder {
     pub tracks: Vec<TrackId>,
     /// These counters.
     pub counters: Vec<CounterTrackId>,
+    /// What the tracks of these CPUs show.
+    pub cpu_tracks: Vec<CpuId>,
     /// The file.
     pub path: PathBuf,
     /// What happens to a file that is there.

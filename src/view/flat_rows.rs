@@ -94,6 +94,21 @@ impl<'a> Flat<'a> {
             .all(|word| title.contains(word.as_str()) || node.note.contains(word.as_str()))
     }
 
+    /// How many tracks the filter alone leaves out: those that are hidden or not active are not counted.
+    pub(super) fn filtered_out(&self, nodes: &[Node]) -> usize {
+        let count = |node: &Node| {
+            if self.wanted.layout.hidden.contains(&node.key) || self.matches(node) {
+                return 0;
+            }
+            let is_left_out = node.is_track() && self.is_active(node) && !self.any_below(node);
+            usize::from(is_left_out) + self.filtered_out(&node.children)
+        };
+        if self.words.is_empty() {
+            return 0;
+        }
+        nodes.iter().map(count).sum()
+    }
+
     fn any_below(&self, node: &Node) -> bool {
         node.children
             .iter()

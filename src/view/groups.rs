@@ -2,6 +2,7 @@
 //!
 //! They are part of the layout; the outline is made with them. A group may lie in another one.
 
+use super::kept_places::KeptPlaces;
 use super::layout::{FoundBy, Layout};
 use super::outline::{Node, Outline};
 use super::rows::RowKey;
@@ -31,16 +32,16 @@ pub struct TrackGroup {
 }
 
 impl Outline {
-    /// The tree of `trace` as `layout` gathers, sorts and groups it.
+    /// The tree of `trace` as `layout` gathers and sorts it, before the user's groups are made. `kept`: where its rows
+    /// stood before the trace grew.
     #[must_use]
-    pub fn laid_out(trace: &Trace, layout: &Layout) -> Outline {
-        Outline::natural(trace, layout).grouped(&layout.groups)
-    }
-
-    /// The tree of `trace` before the user's groups are made.
-    #[must_use]
-    pub(super) fn natural(trace: &Trace, layout: &Layout) -> Outline {
-        Outline::arranged(trace, layout.group_by, layout.sort_by).plotted(trace, &layout.plots)
+    pub(super) fn natural(trace: &Trace, layout: &Layout, kept: Option<&KeptPlaces>) -> Outline {
+        let outline =
+            Outline::arranged(trace, layout.group_by, layout.sort_by).plotted(trace, &layout.plots);
+        match kept {
+            Some(kept) => outline.at_places(kept),
+            None => outline,
+        }
     }
 
     /// The same with the members of `groups` put together.

@@ -5,6 +5,8 @@ use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::family::{children, wait_before};
+use crate::query::gaps;
+use crate::query::waker::Waker;
 use crate::trace::{
     EventId, FlowId, InstantId, RunId, SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
@@ -40,6 +42,10 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
             Some(TimeSpan::new(flow.from.time, flow.to.time + Nanos(1)))
         }
         Item::Sample(..) => item.span(trace),
+        Item::Gap(id) => {
+            let span = trace.gap_span(id)?;
+            Some(until(span.start, Some(span.end.max(span.start + Nanos(1)))))
+        }
         Item::Thread(id) => {
             let thread = trace.threads.get(id.0 as usize)?;
             let start = thread.start.unwrap_or(thread.seen.0);
@@ -87,6 +93,7 @@ pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
             lane_of_thread(trace, process.main_thread?)
         }
         Item::Cpu(id) => Some(LaneKind::Runs(id)),
+        Item::Gap(id) => trace.gap_cpu(id).map(LaneKind::Runs),
         Item::Sample(id, _) => Some(LaneKind::Counter(id)),
         _ => None,
     }
@@ -143,12 +150,45 @@ pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item
     if let Item::Event(id) = item {
         return event_neighbour(trace, id, direction).map(Item::Event);
     }
+    if let Item::Gap(id) = item {
+        return gaps::beside(trace, id, toward(direction), gaps::Among::ItsCpu).map(Item::Gap);
+    }
     let (id, range, make) = on_lane(trace, item)?;
     let other = match direction {
         Direction::Previous => id.checked_sub(1),
         Direction::Next => id.checked_add(1),
     };
     other.filter(|id| range.contains(id)).map(make)
+}
+
+/// The gap to step to: beside the selected one, else beside what is selected or seen; past the last comes the first.
+#[must_use]
+pub fn gap_beside(
+    trace: &Trace,
+    selected: Option<Item>,
+    from: Timestamp,
+    direction: Direction,
+) -> Option<Item> {
+    let toward = toward(direction);
+    let found = match selected {
+        Some(Item::Gap(id)) => gaps::beside(trace, id, toward, gaps::Among::All),
+        _ => gaps::near_time(trace, from, toward),
+    };
+    let start_over = || {
+        let far = match direction {
+            Direction::Next => Timestamp::MIN,
+            Direction::Previous => Timestamp::MAX,
+        };
+        gaps::near_time(trace, far, toward)
+    };
+    found.or_else(start_over).map(Item::Gap)
+}
+
+fn toward(direction: Direction) -> gaps::Toward {
+    match direction {
+        Direction::Next => gaps::Toward::Later,
+        Direction::Previous => gaps::Toward::Earlier,
+    }
 }
 
 /// The event before or after, in the order of time over all lanes.
@@ -243,7 +283,13 @@ fn waker_of(trace: &Trace, item: Item) -> Option<Item> {
         Item::Run(id) if (id.0 as usize) < trace.runs.len() => wait_before(trace, id)?,
         _ => return None,
     };
-    let waker = wait.waker?;
+    let waker = match crate::query::waker::waker_of(trace, &wait)? {
+        Waker::Thread(waker) => waker,
+        Waker::Interrupt(interrupt) => {
+            let slice = interrupt.slices.first().copied().map(Item::Slice);
+            return slice.or(interrupt.cpu.map(Item::Cpu));
+        }
+    };
     let runs = trace.runs.of(waker);
     let after = runs.partition_point(|&run| trace.runs.starts[run as usize] <= wait.start.0);
     let run = after.checked_sub(1).and_then(|at| runs.get(at));
@@ -270,6 +316,9 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
     };
     if let Item::Event(id) = item {
         return same_event(trace, id, direction).map(Item::Event);
+    }
+    if let Item::Gap(id) = item {
+        return gaps::beside(trace, id, toward(direction), gaps::Among::All).map(Item::Gap);
     }
     if let Item::Slice(id) = item {
         let [before, after] = crate::query::family::same_name(trace, id);

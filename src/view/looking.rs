@@ -1,5 +1,6 @@
 //! Where the view goes, and what is selected on the way: to a span, to the selection, to the next item, to a track.
 
+use super::action::Direction;
 use super::arrange::show_lane;
 use super::history::Step;
 use super::locate;
@@ -64,6 +65,26 @@ pub(super) fn step(
     {
         state.selected = Some(next);
         reveal(state, next, Some(trace), now);
+    }
+}
+
+/// Selects the next or previous place where events were lost, over all tracks, and brings it into view.
+pub(super) fn step_gap(
+    state: &mut ViewState,
+    direction: Direction,
+    trace: Option<&Trace>,
+    now: Duration,
+) {
+    let Some(trace) = trace else { return };
+    // The first one is the first that is seen.
+    let seen = match direction {
+        Direction::Next => state.span.start - Nanos(1),
+        Direction::Previous => state.span.end,
+    };
+    let from = state.selected_time.map_or(seen, |span| span.start);
+    if let Some(item) = locate::gap_beside(trace, state.selected, from, direction) {
+        state.selected = Some(item);
+        reveal(state, item, Some(trace), now);
     }
 }
 

@@ -59,7 +59,7 @@ impl ViewState {
     /// Only what `trace` has is plotted: the rest was called off.
     pub fn keep_plots(&mut self, trace: &Trace) {
         self.layout.plots.clone_from(&trace.plots);
-        self.outline = Outline::laid_out(trace, &self.layout);
+        self.lay_out(trace);
         self.rebuild_rows();
     }
 }

@@ -37,6 +37,7 @@ pub struct Rows {
     covers: FxHashMap<LaneKind, u32>,
     hidden_count: usize,
     inactive_count: usize,
+    filtered_count: usize,
 }
 
 impl Rows {
@@ -46,6 +47,7 @@ impl Rows {
         let mut flat = Flat::new(wanted);
         flat.add_all(None, &outline.nodes, 0, Passed::NotYet);
         let covers = flat.covers();
+        let filtered_count = flat.filtered_out(&outline.nodes);
         let (rows, height) = (flat.rows, flat.height);
         let (hidden_count, inactive_count) = left_out(&outline.nodes, wanted);
         // What is pinned is shown whatever the filters say.
@@ -76,6 +78,7 @@ impl Rows {
             covers,
             hidden_count,
             inactive_count,
+            filtered_count,
         }
     }
 
@@ -113,6 +116,12 @@ impl Rows {
     #[must_use]
     pub fn inactive_count(&self) -> usize {
         self.inactive_count
+    }
+
+    /// How many are not shown because of the filter alone.
+    #[must_use]
+    pub fn filtered_count(&self) -> usize {
+        self.filtered_count
     }
 
     /// The rows that are seen between two heights.

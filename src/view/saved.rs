@@ -5,11 +5,15 @@ use super::layout::SavedLayout;
 use super::ruler::TimeFormat;
 use super::settings::Settings;
 use super::state::ThemeChoice;
+use crate::base::atomic_file::{FileError, Overwrite, write_whole};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How many files are remembered.
 const MAX_RECENT: usize = 12;
+
+/// The settings file's neighbour that is locked while the settings are read and written.
+const LOCK_ENDING: &str = "lock";
 
 /// The settings file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +67,8 @@ pub struct RecentFile {
     pub format: String,
     /// How much time it held, as text.
     pub length: String,
+    /// When it was opened last, in seconds since the Unix epoch; 0: not known.
+    pub opened_at: u64,
 }
 
 impl RecentFile {
@@ -96,17 +102,19 @@ impl Saved {
             .unwrap_or_default()
     }
 
-    /// Keeps it at `path`: written beside and moved over, so that it is never half there.
+    /// Keeps it at `path`, whole and on the disk before it has its name. Recent files that another window has kept
+    /// there since stay among the recent files.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.persist(path).map_err(|failed| failed.error)?;
-        Ok(())
+        make_private_folder(path)?;
+        let lock = std::fs::File::create(path.with_extension(LOCK_ENDING))?;
+        // Where the file system has no locks, two windows that write within a moment may lose a recent file.
+        let _unsupported = lock.lock();
+        let mut merged = self.clone();
+        merged.merge_recent(Saved::read(path).recent);
+        write_json(path, &merged)
     }
 
     /// Puts a file first.
@@ -115,6 +123,53 @@ impl Saved {
         self.recent.insert(0, file);
         self.recent.truncate(MAX_RECENT);
     }
+
+    /// Adds recent files of another window: each path once, the one opened last first.
+    fn merge_recent(&mut self, others: Vec<RecentFile>) {
+        for other in others {
+            match self.recent.iter_mut().find(|own| own.path == other.path) {
+                Some(own) if own.opened_at < other.opened_at => *own = other,
+                Some(_) => {}
+                None => self.recent.push(other),
+            }
+        }
+        self.recent
+            .sort_by_key(|file| std::cmp::Reverse(file.opened_at));
+        self.recent.truncate(MAX_RECENT);
+    }
+}
+
+/// Makes the folder that `path` is in, for this user alone where it is new.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn make_private_folder(path: &Path) -> std::io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(folder.unwrap_or(Path::new(".")))
+}
+
+/// Writes `value` as JSON; the file appears when it is whole and on the disk.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
+    let text = serde_json::to_vec_pretty(value)?;
+    let written = write_whole(path, Overwrite::Replace, |out| {
+        out.write_all(&text).map_err(FileError::from)
+    });
+    written.map_err(|error| match error {
+        FileError::Io(error) => error,
+        FileError::Exists => std::io::ErrorKind::AlreadyExists.into(),
+    })
 }
 
 #[cfg(test)]
@@ -129,6 +184,7 @@ mod tests {
         for i in 0..20 {
             saved.note(RecentFile {
                 path: format!("/t/{}.dat", i % 15).into(),
+                opened_at: 1000 + i,
                 ..RecentFile::default()
             });
         }
@@ -137,6 +193,31 @@ mod tests {
         assert_eq!(read, saved);
         assert_eq!(read.recent.len(), MAX_RECENT);
         assert_eq!(read.recent[0].path, Path::new("/t/4.dat"));
+    }
+
+    #[test]
+    fn two_windows_keep_each_others_recent_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.json");
+        let file = |name: &str, opened_at| RecentFile {
+            path: name.into(),
+            opened_at,
+            ..RecentFile::default()
+        };
+        let (mut first, mut second) = (Saved::default(), Saved::default());
+        first.note(file("/t/a", 1));
+        second.note(file("/t/b", 2));
+        first.note(file("/t/c", 3));
+        second.note(file("/t/a", 4));
+        first.write(&path).unwrap();
+        second.write(&path).unwrap();
+        first.write(&path).unwrap();
+        let kept: Vec<_> = Saved::read(&path).recent;
+        let names: Vec<_> = kept
+            .iter()
+            .map(|file| file.path.to_str().unwrap())
+            .collect();
+        assert_eq!(names, ["/t/a", "/t/c", "/t/b"]);
     }
 
     #[test]

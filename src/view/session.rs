@@ -5,9 +5,11 @@ use super::anchor::{Anchor, find};
 use super::flags::Flag;
 use super::layout::{FoundBy, Layout, SavedLayout};
 use super::rows::RowKey;
+use super::saved::{make_private_folder, write_json};
 use super::scale::held_within;
 use super::settings::Motion;
 use super::state::{Isolation, Place, ViewState};
+use super::sums::Sums;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -53,6 +55,9 @@ pub struct Session {
     pub isolation: Isolation,
     /// What was done to the tracks.
     pub layout: SavedLayout,
+    /// What is added up.
+    #[serde(skip_serializing_if = "Sums::is_plain")]
+    pub sums: Sums,
     /// What panes keep, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub panes: BTreeMap<String, serde_json::Value>,
@@ -77,20 +82,13 @@ impl Session {
             .map_err(|error| format!("this is no session file: {error} ({})", path.display()))
     }
 
-    /// Writes it beside `path` and moves it there, so that it is never half there.
+    /// Writes it to `path`, whole and on the disk before it has its name.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.persist(path).map_err(|failed| failed.error)?;
-        Ok(())
+        make_private_folder(path)?;
+        write_json(path, self)
     }
 
     /// Whether nothing was made of the trace yet.
@@ -152,6 +150,7 @@ impl ViewState {
             filter: self.filter.clone(),
             search: self.search.text.clone(),
             isolation: self.search.isolation,
+            sums: self.sums,
             layout: SavedLayout {
                 dock: Some(self.dock.clone()),
                 ..self.layout.saved(&self.outline, "")
@@ -171,6 +170,7 @@ impl ViewState {
         self.search.text.clone_from(&session.search);
         self.search.isolation = session.isolation;
         self.search.is_open = !session.search.is_empty();
+        self.sums = session.sums;
         self.range = session.range;
         self.area_rows.clone_from(&session.area_rows);
         self.marks = session.marks;

@@ -4,14 +4,17 @@ use super::action::{Direction, Finder, PaneFocus, Question};
 use super::anchor::{Anchor, anchor_of, find};
 use super::dock::Dock;
 use super::flags::Flag;
+use super::grouping::SortBy;
 use super::highlight::Highlight;
 use super::history::History;
+use super::kept_places::KeptPlaces;
 use super::layout::{Layout, SavedLayout};
 use super::outline::{Node, Outline};
 use super::rows::{Fold, LaneKind, RowKey, Rows, Wanted};
 use super::ruler::{Origins, TimeFormat};
 use super::scale::{held_within, with_margin};
 use super::settings::{Motion, Settings};
+use super::sums::Sums;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::trace::{ProcessId, Trace};
@@ -138,6 +141,8 @@ pub struct ViewState {
     pub filter: String,
     /// What is searched for.
     pub search: Search,
+    /// What is added up.
+    pub sums: Sums,
     /// Items that a note is kept of in view.
     pub tips: Vec<Item>,
     /// How times are written.
@@ -174,6 +179,8 @@ pub struct ViewState {
     pub outline: Outline,
     /// What the user did to the tracks.
     pub layout: Layout,
+    /// Where the rows stood before the trace grew, if it did and they are sorted by how busy they are.
+    pub kept_places: Option<KeptPlaces>,
     /// Layouts that are kept by name, for any trace.
     pub layouts: Vec<SavedLayout>,
     /// The tracks where something happens in what is seen, while only those are shown; with the span it is true of.
@@ -201,10 +208,12 @@ impl ViewState {
         self.marks = [None, None];
         (self.hover, self.aim, self.noting) = (None, None, None);
         self.layout = Layout::default();
+        self.kept_places = None;
         self.active = None;
         self.places = [None; 9];
         self.filter.clear();
         self.search = Search::default();
+        self.sums = Sums::default();
         self.scroll = 0.0;
         self.take(trace);
         self.span = self.bounds();
@@ -221,7 +230,7 @@ impl ViewState {
             unix_offset: trace.info.wall_clock_zero_ns.map(i128::from),
             unit: trace.info.clock_unit,
         };
-        self.outline = Outline::laid_out(trace, &self.layout);
+        self.lay_out(trace);
         self.find_selected(trace);
         self.highlight = None;
         self.path.clear();
@@ -245,11 +254,28 @@ impl ViewState {
         let tips: Vec<Anchor> = (self.tips.iter())
             .filter_map(|tip| anchor_of(old, *tip))
             .collect();
+        let top = self.first_seen();
+        if self.layout.sort_by == SortBy::Activity {
+            let before = || KeptPlaces::of(&Outline::natural(old, &self.layout, None));
+            let kept = self.kept_places.take().unwrap_or_else(before);
+            self.kept_places = Some(kept);
+        }
         self.take(new);
+        if let Some((key, above)) = top
+            && let Some(row) = self.rows.of_key(key)
+        {
+            self.scroll = (row.top - above).clamp(0.0, self.max_scroll());
+        }
         self.tips = tips.iter().filter_map(|tip| find(new, tip)).collect();
         if sees_end && !is_whole {
             self.span = held_within(self.span.shifted(by), self.bounds());
         }
+    }
+
+    /// The first row that is seen, and how far below the upper edge it begins, in points.
+    fn first_seen(&self) -> Option<(RowKey, f32)> {
+        let row = self.rows.at(self.scroll)?;
+        Some((row.key, row.top - self.scroll))
     }
 
     /// Whether a process, or a stretch of its life, is set off.
@@ -403,6 +429,23 @@ impl ViewState {
     #[must_use]
     pub fn middle(&self) -> Timestamp {
         self.span.start + Nanos(self.span.duration().0 / 2)
+    }
+
+    /// The item that keys work on: the one under the pointer, over a header whose track that is, else the selected one.
+    #[must_use]
+    pub fn item_at_hand(&self) -> Option<Item> {
+        // Over an empty place of a track there is a time as well.
+        let header = self.pointed_row.filter(|_| self.hover.is_none());
+        let of_header = || self.rows.of_key(header?)?.item();
+        self.pointed.or_else(of_header).or(self.selected)
+    }
+
+    /// The selected item, unless an area was selected after it: then that is what is meant.
+    #[must_use]
+    pub fn meant_item(&self) -> Option<Item> {
+        let has_area = self.range.is_some() || self.area_rows.is_some();
+        let is_left = self.selected_last == SelectedLast::Range && has_area;
+        self.selected.filter(|_| !is_left)
     }
 
     /// The time of the selection: of the range and the selected item, what was selected last.

@@ -6,7 +6,6 @@ use super::action::Action;
 use super::flags::Flagging;
 use super::history::Past;
 use super::layout::{Arrange, Layout};
-use super::outline::Outline;
 use super::scale::held_within;
 use super::settings::Motion;
 use super::state::ViewState;
@@ -92,9 +91,13 @@ pub(super) fn take_up(state: &mut ViewState, past: Past, trace: Option<&Trace>) 
 }
 
 fn lay_out(state: &mut ViewState, layout: Layout, trace: Option<&Trace>) {
+    let order = |layout: &Layout| (layout.group_by, layout.sort_by);
+    if order(&layout) != order(&state.layout) {
+        state.kept_places = None;
+    }
     state.layout = layout;
     if let Some(trace) = trace {
-        state.outline = Outline::laid_out(trace, &state.layout);
+        state.lay_out(trace);
         state.active = None;
     }
     state.renaming = None;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use threadline::base::{TimeSpan, Timestamp};
 use threadline::export::Selection;
 use threadline::load::LoadedTrace;
-use threadline::trace::EventId;
+use threadline::trace::{EventId, SliceId, TrackKind};
 
-use super::{Normal, Rows, difference, export_to, load, table, told_flows, traces};
+use super::{Normal, Rows, difference, export_to, load, table, traces};
 
 /// A row's number; `None` where there is none.
 fn number(row: &BTreeMap<String, String>, column: &str) -> Option<i64> {
@@ -15,8 +15,8 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> Option<i64> {
 }
 
 /// `ts` and `dur` as they are once the range, which ends before the trace, has cut them. What who runs at its end
-/// does then is not in it.
-fn cut(rows: Rows, span: TimeSpan) -> Rows {
+/// does then is not in it. A slice whose end was not seen has no duration in the range either.
+fn cut(name: &str, rows: Rows, span: TimeSpan) -> Rows {
     let cut_row = |mut row: BTreeMap<String, String>| {
         let start = number(&row, "ts")?;
         let end = number(&row, "dur").map(|dur| start + dur);
@@ -24,13 +24,67 @@ fn cut(rows: Rows, span: TimeSpan) -> Rows {
         row.insert("ts".to_owned(), from.to_string());
         // In the file that is written nothing says when it would have ended.
         let last = end.map_or(span.end.0, |end| end.min(span.end.0));
-        row.insert("dur".to_owned(), (last - from).to_string());
+        if name != "slices" || end.is_some() {
+            row.insert("dur".to_owned(), (last - from).to_string());
+        }
         if end.is_none_or(|end| end >= span.end.0) && row.contains_key("end_state") {
             row.insert("end_state".to_owned(), "?".to_owned());
         }
         Some(row)
     };
     rows.into_iter().filter_map(cut_row).collect()
+}
+
+/// States but for those of which it is not known until when they lasted, up to the range's end: no record says them, and
+/// one that began with a wakeup is read back as a state of no length.
+fn without_unknown_ends(mut rows: Rows, span: TimeSpan) -> Rows {
+    let mut last: BTreeMap<String, i64> = BTreeMap::new();
+    for row in &rows {
+        let at = number(row, "ts").unwrap();
+        let time = last.entry(row["tid"].clone()).or_insert(at);
+        *time = at.max(*time);
+    }
+    rows.retain(|row| {
+        let start = number(row, "ts").unwrap();
+        let is_over = match number(row, "dur") {
+            Some(0) => last[&row["tid"]] == start,
+            length => length.is_none_or(|length| start + length >= span.end.0),
+        };
+        row["state"] != "unknown" || !is_over
+    });
+    rows
+}
+
+/// Slices as the range cuts them that overlap without one holding the other: of those that it cuts each ends 1 ns before
+/// the next one (see docs/fxt.md).
+fn cut_apart(source: &LoadedTrace, mut rows: Rows, span: TimeSpan) -> Rows {
+    let slices = &source.trace.slices;
+    let mut of_tracks: BTreeMap<u32, Vec<(i64, i64, usize)>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let id = number(row, "id").unwrap();
+        let end = slices.open_end(id as usize);
+        let track = slices.row_of(SliceId(id as u32)).track.0;
+        let kind = source.trace.tracks[track as usize].kind;
+        if end > span.end.0 && !matches!(kind, TrackKind::Async(_)) {
+            let start = number(row, "ts").unwrap();
+            of_tracks.entry(track).or_default().push((start, end, at));
+        }
+    }
+    for cut in of_tracks.into_values() {
+        // Where each ends in the range, and how long it really lasts; the last that began stands first.
+        let mut behind: Vec<(i64, i64)> = Vec::new();
+        for &(start, end, at) in cut.iter().rev() {
+            let crossing = behind.iter().filter(|(_, other)| *other > end);
+            let until = crossing.map(|(until, _)| until - 1).min();
+            let until = until.unwrap_or(span.end.0);
+            behind.push((until, end));
+            let is_known = number(&rows[at], "dur").is_some();
+            if until < span.end.0 && until > start.max(span.start.0) && is_known {
+                rows[at].insert("dur".to_owned(), (until - start).to_string());
+            }
+        }
+    }
+    rows
 }
 
 /// Arrows with an end outside of the range, which is told at its border.
@@ -45,6 +99,24 @@ fn clamped(mut rows: Rows, span: TimeSpan) -> Rows {
     rows
 }
 
+/// What the range has of a slice whose measured duration is not what is drawn.
+fn share(
+    source: &LoadedTrace,
+    mut row: BTreeMap<String, String>,
+    span: TimeSpan,
+) -> BTreeMap<String, String> {
+    let slices = &source.trace.slices;
+    let id = number(&row, "id").unwrap() as usize;
+    let whole = (slices.starts.at(id), slices.end(id));
+    let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
+    row.insert("ts".to_owned(), part.0.to_string());
+    row.insert(
+        "dur".to_owned(),
+        slices.part_of_duration(id, whole, part).to_string(),
+    );
+    row
+}
+
 /// What a table's rows of the source are in the exported range.
 fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     let rows = table(source, name, span);
@@ -52,19 +124,19 @@ fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
         number(row, column).is_some_and(|time| span.contains(Timestamp(time)))
     };
     match name {
-        "slices" | "runs" => cut(rows, span),
-        // What is not known up to the range's end is said by nothing.
-        "states" => {
-            let mut rows = cut(rows, span);
-            let ends = |row: &BTreeMap<String, String>| {
-                number(row, "ts")
-                    .zip(number(row, "dur"))
-                    .map(|(start, length)| start + length)
+        "slices" => {
+            let measured = |row: &BTreeMap<String, String>| {
+                let id = number(row, "id").unwrap() as usize;
+                source.trace.slices.measured(id).is_some()
             };
-            rows.retain(|row| row["state"] != "unknown" || ends(row) != Some(span.end.0));
+            let (measured, rows): (Rows, Rows) = rows.into_iter().partition(measured);
+            let mut rows = cut(name, cut_apart(source, rows, span), span);
+            rows.extend(measured.into_iter().map(|row| share(source, row, span)));
             rows
         }
-        "flows" => clamped(told_flows(source, rows), span),
+        "runs" => cut(name, rows, span),
+        "states" => without_unknown_ends(cut(name, rows, span), span),
+        "flows" => clamped(rows, span),
         _ => rows
             .into_iter()
             .filter(|row| is_inside(row, "ts"))
@@ -102,7 +174,7 @@ fn the_middle_of_every_trace_comes_back() {
         ] {
             let mut theirs = table(&again, name, all);
             if name == "states" {
-                theirs = cut(theirs, span);
+                theirs = without_unknown_ends(cut(name, theirs, span), span);
             }
             if name == "instants" {
                 theirs = without_objects(&source, &again, span, theirs);
@@ -233,8 +305,12 @@ fn a_range_has_as_many_rows_as_its_source() {
             let again = export_to(folder.path(), &source, &Selection::range(span));
             range_count += 1;
             for name in COUNTED {
-                let ours = table(&source, name, span);
+                let mut ours = table(&source, name, span);
                 let mut theirs = table(&again, name, TimeSpan::new(Timestamp::MIN, Timestamp::MAX));
+                if name == "states" {
+                    ours = without_unknown_ends(ours, span);
+                    theirs = without_unknown_ends(theirs, span);
+                }
                 if name == "counters" {
                     // At the start counters have the values that they had before.
                     let at_start = |rows: &Rows| {

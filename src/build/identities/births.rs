@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::seen::Seen;
 use crate::base::{Nanos, StringId, Timestamp};
 use crate::build::merge::{Merged, MergedPart};
-use crate::event::keys::Unseen;
+use crate::event::keys::{Derive, Unseen};
 use crate::event::{Directory, ForkSort, Life, ThreadKey};
 use crate::trace::EventId;
 
@@ -98,6 +98,10 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
     known.reserve(count);
     // Those that are at an end, where the file itself says that whoever goes on is somebody new.
     let mut ended: FxHashSet<u32> = FxHashSet::default();
+    // Those that are at an end: a later fork with their key makes somebody else.
+    let mut over: FxHashSet<u32> = FxHashSet::default();
+    let forks_come_late =
+        directory.derive == Derive::Programs && directory.unseen == Unseen::LivedBefore;
     for told in lives {
         let (parent, child, sort, name) = match told.life {
             Life::Fork {
@@ -113,6 +117,9 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
                 }
                 if directory.unseen != Unseen::LivedBefore {
                     ended.insert(thread.0);
+                }
+                if forks_come_late {
+                    over.insert(thread.0);
                 }
                 continue;
             }
@@ -130,8 +137,16 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
             _ => continue,
         };
         let child = born_as(*child, told.time, &aliases, seen, &known);
+        // A line is written when the call returned (strace `-z`): the child may have said something before.
+        let first = seen.get(&child.0).map(|seen| seen.0);
+        let is_late = forks_come_late
+            && !known.contains_key(&child.0)
+            && !over.contains(&child.0)
+            && child != *parent;
+        let time = first.filter(|first| is_late && *first < told.time);
+        let time = time.unwrap_or(told.time);
         let birth = Birth {
-            time: told.time,
+            time,
             parent: *parent,
             sort: *sort,
             name: told.part.string(*name),

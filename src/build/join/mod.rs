@@ -19,8 +19,8 @@ use crate::trace::counters::CounterScope;
 use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{
-    CounterTrack, CpuId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment, SliceLabel,
-    Source, Thread, ThreadId, Trace,
+    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment,
+    SliceLabel, Source, Thread, ThreadId, Trace,
 };
 use moves::{Moves, moved_range};
 
@@ -275,7 +275,12 @@ impl<'a> Joined<'a> {
                 cpu if *state == crate::trace::ThreadState::Running => moves.cpu(CpuId(cpu)).0,
                 waker => moves.thread(ThreadId(waker)).0,
             }));
+        ours.notes.extend_from_slice(&states.notes);
         ours.events.extend(moves.events(&states.events));
+        let woken_by = states.woken_by.iter();
+        ours.woken_by.extend(
+            woken_by.map(|&(event, name)| (moves.event(EventId(event)).0, moves.string(name))),
+        );
         let idle = usize::from(!ours.of_thread.is_empty());
         let end = states.len() as u32;
         let thread_ranges = (idle..theirs.threads.len())

@@ -84,8 +84,14 @@ impl Joined<'_> {
                     let start = moves.time(Timestamp(there.starts.at(row)));
                     starts.push((start.0, moves.event_or_none(there.begins.at(row))));
                     let end = there.end(row);
-                    if end == i64::MAX {
+                    if there.own_end(row) == i64::MAX {
                         ours.unended.push(ends.len() as u32);
+                    }
+                    if let Some(ns) = there.measured(row) {
+                        ours.measured.push((ends.len() as u32, ns));
+                    }
+                    if there.open_end(row) == i64::MAX {
+                        ours.lasting.push(ends.len() as u32);
                     }
                     ends.push((moves.end(end), moves.event_or_none(there.finish(row))));
                 }

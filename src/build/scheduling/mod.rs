@@ -8,10 +8,13 @@
 //!
 //! A thread's states follow from its switches and wakeups over all CPUs: running from a switch in; after a
 //! switch out what the switch says; ready from the first waking or wakeup on (whose waker is kept) until it
-//! runs. A wakeup of a thread that runs or is ready already changes nothing. What a thread does last ends where it is
-//! switched from in a state that is not known: nothing is said of it from there on. A thread runs while a run says so:
-//! runs that begin or end without a switch of their thread change its state as well.
+//! runs; see `states`. What a thread does last ends where it is switched from in a state that is not known: nothing is
+//! said of it from there on. A thread runs while a run says so: runs that begin or end without a switch of their thread
+//! change its state as well.
+//!
+//! Events of one CPU keep the order of the file, also where their times are equal.
 
+pub(super) mod losses;
 mod runs;
 mod states;
 
@@ -22,11 +25,14 @@ use rayon::prelude::*;
 use super::group::{Groups, Sorted, gather};
 use super::merge::{Merged, MergedPart};
 use crate::base::{Severity, Timestamp};
-use crate::event::{EndState, Switch, ThreadKey, Wakeup, WakeupSort};
-use crate::trace::{Runs, States, ThreadId, ThreadState, Trace};
+use crate::event::{
+    EndState, Interrupt, SaidState, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
+};
+use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState, Trace};
 
+use losses::{Losses, recorded_times};
 use runs::{join_runs, runs_of_cpus, told_by_runs};
-use states::build_states;
+use states::{Facts, build_states};
 
 pub use runs::{runs_of_cpu, sort_by_thread};
 
@@ -47,9 +53,11 @@ pub struct SwitchRow {
     pub prev_priority: i32,
     /// What that one does from now on.
     pub prev_state: EndState,
+    /// What follows from it.
+    pub tells: SwitchTells,
 }
 
-/// Something that changes a thread's state; and, once the changes are walked, a state that begins.
+/// Something that changes a thread's state.
 #[derive(Clone, Copy)]
 struct Change {
     time: i64,
@@ -68,51 +76,61 @@ impl Change {
     }
 }
 
-/// What a thread changes to, in 4 bytes: its CPU or waker in the low 27 bits, then the state; and whether it
-/// was woken, which changes nothing for one that is up already.
+/// What a thread changes to, in 4 bytes: its CPU or waker in the low 26 bits, then a state or a wakeup, then the
+/// interrupt in which the wakeup happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct To(u32);
 
 impl To {
     /// No CPU and no waker.
-    const NOBODY: u32 = (1 << 27) - 1;
-    const WOKEN: u32 = 1 << 31;
+    const NOBODY: u32 = (1 << 26) - 1;
+    const STATE_SHIFT: u32 = 26;
+    const INTERRUPT_SHIFT: u32 = 30;
+    /// Wakeups are numbered after the states.
+    const WAKING: u32 = ThreadState::ALL.len() as u32;
+    const WAKEUP: u32 = To::WAKING + 1;
 
     fn new(state: ThreadState, partner: u32) -> To {
-        To((state as u32) << 27 | partner.min(To::NOBODY))
+        To::packed(state as u32, partner)
     }
 
-    fn woken(waker: u32) -> To {
-        To(To::new(ThreadState::Runnable, waker).0 | To::WOKEN)
+    fn packed(number: u32, partner: u32) -> To {
+        To(number << To::STATE_SHIFT | partner.min(To::NOBODY))
     }
 
-    /// Nobody knows what the thread does from now on, if it ran on `cpu`.
+    fn woken(waker: u32, sort: WakeupSort, interrupt: Option<Interrupt>) -> To {
+        let number = match sort {
+            WakeupSort::Waking => To::WAKING,
+            WakeupSort::Wakeup | WakeupSort::New => To::WAKEUP,
+        };
+        let interrupt = interrupt.map_or(0, Interrupt::number);
+        To(To::packed(number, waker).0 | interrupt << To::INTERRUPT_SHIFT)
+    }
+
+    /// The thread's state is unknown from now on, if it ran on `cpu`.
     fn stops_running_on(cpu: u32) -> To {
         To::new(ThreadState::Unknown, cpu)
     }
 
-    /// What it comes to for a thread that does `now`; nothing if that goes on.
-    fn after(self, now: Option<To>) -> Option<To> {
-        let state = self.state();
-        let is_up = |now: To| now.state() == ThreadState::Running || now.state().is_ready();
-        match now {
-            _ if state == ThreadState::Unknown && self.partner() != u32::MAX => {
-                let runs_there = To::new(ThreadState::Running, self.partner());
-                (now == Some(runs_there)).then_some(To::new(ThreadState::Unknown, To::NOBODY))
-            }
-            Some(_) if state == ThreadState::Created => None,
-            Some(now) if self.is_woken() && is_up(now) => None,
-            _ => Some(self),
+    fn number(self) -> u32 {
+        self.0 >> To::STATE_SHIFT & 15
+    }
+
+    /// Which of the kernel's wakeups it is, if it is one; a new thread's counts as [`WakeupSort::Wakeup`].
+    fn wakeup(self) -> Option<WakeupSort> {
+        match self.number() {
+            To::WAKING => Some(WakeupSort::Waking),
+            To::WAKEUP => Some(WakeupSort::Wakeup),
+            _ => None,
         }
     }
 
-    fn is_woken(self) -> bool {
-        self.0 & To::WOKEN != 0
-    }
-
     fn state(self) -> ThreadState {
-        let number = (self.0 >> 27 & 15) as usize;
-        ThreadState::ALL.get(number).copied().unwrap_or_default()
+        if self.wakeup().is_some() {
+            return ThreadState::Runnable;
+        }
+        let state = ThreadState::ALL.get(self.number() as usize);
+        state.copied().unwrap_or_default()
     }
 
     /// The CPU or waker; `u32::MAX` if there is none.
@@ -122,6 +140,10 @@ impl To {
             partner => partner,
         }
     }
+
+    fn interrupt(self) -> Option<Interrupt> {
+        Interrupt::of_number(self.0 >> To::INTERRUPT_SHIFT)
+    }
 }
 
 /// Room for the switches and changes of a part.
@@ -129,6 +151,14 @@ impl To {
 struct Room {
     switches: Groups<SwitchRow>,
     changes: Groups<Change>,
+}
+
+/// What a part's switches and wakeups say.
+struct Collected {
+    switches: Sorted<SwitchRow>,
+    changes: Sorted<Change>,
+    /// By event: the CPU on which a woken thread was to run, where it is another one than the event's.
+    targets: Vec<(u32, CpuId)>,
 }
 
 /// See the module's text. Takes switches and wakeups out of the parts.
@@ -140,24 +170,39 @@ pub fn build_scheduling(merged: &mut Merged, trace: &mut Trace) -> (Runs, States
     };
     let taken: Vec<(Vec<Switch>, Vec<Wakeup>)> = merged.parts.iter_mut().map(take).collect();
     let merged: &Merged = merged;
-    let parts: Vec<(Sorted<SwitchRow>, Sorted<Change>)> = taken
+    let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
+    let has_wakings = taken.iter().any(|part| part.1.iter().any(is_waking));
+    let times = recorded_times(merged, trace);
+    let losses = Losses::new(merged, trace, &times);
+    let parts: Vec<Collected> = taken
         .into_par_iter()
         .zip(&merged.parts)
         .map_init(Room::default, |room, (rows, part)| {
-            collect(part, rows, merged, room)
+            collect(part, rows, (merged, &losses), room)
         })
         .collect();
     let thread_count = trace.threads.len();
-    let switches = gather(parts.iter().map(|part| &part.0));
-    let mut cpus = runs_of_cpus(switches, merged, trace);
+    let switches = gather(parts.iter().map(|part| &part.switches));
+    // Who was only woken was not seen to do anything: without switches nothing is known of what threads do.
+    let has_switches = !switches.is_empty();
+    let mut cpus = runs_of_cpus(switches, &times, trace);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let told = told_by_runs(&mut cpus);
+    let targets = parts.iter().flat_map(|part| &part.targets);
+    let facts = Facts {
+        events: &merged.events,
+        losses: &losses,
+        has_switches,
+        has_wakings,
+        targets: targets.copied().collect(),
+        said: merged.parts.iter().flat_map(said_states).collect(),
+    };
     let (runs, states) = rayon::join(
         || join_runs(cpus, cpu_count, thread_count),
         || {
             // What runs tell comes behind what switches tell at the same time.
-            let changes = parts.iter().map(|part| &part.1).chain([&told]);
-            build_states(gather(changes), thread_count)
+            let changes = parts.iter().map(|part| &part.changes).chain([&told]);
+            build_states(gather(changes), thread_count, &facts)
         },
     );
     if mismatches > 0 {
@@ -168,30 +213,49 @@ pub fn build_scheduling(merged: &mut Merged, trace: &mut Trace) -> (Runs, States
     (runs, states)
 }
 
-/// The switches of a part by CPU, and what they and its wakeups change, by thread and in order of time (a
-/// switch before a wakeup at its time). `room` is room to work in.
+/// The switches of a part by CPU, and what they and its wakeups change, by thread and in the file's order. `room` is
+/// room to work in.
 fn collect(
     part: &MergedPart,
     (switches, wakeups): (Vec<Switch>, Vec<Wakeup>),
-    merged: &Merged,
+    (merged, losses): (&Merged, &Losses),
     room: &mut Room,
-) -> (Sorted<SwitchRow>, Sorted<Change>) {
+) -> Collected {
     let columns = &merged.events.segments()[part.segment as usize].columns;
-    let mut wakeups = wakeups
-        .iter()
-        .map(|wakeup| (columns.time(wakeup.event), wakeup))
-        .peekable();
-    for switch in &switches {
-        let time = columns.time(switch.event);
-        while let Some((earlier, wakeup)) = wakeups.next_if(|wakeup| wakeup.0 < time) {
-            room.add_wakeup(wakeup, earlier, part, merged);
+    let mut targets = Vec::new();
+    let mut add_wakeup = |room: &mut Room, wakeup: &Wakeup| {
+        room.add_wakeup(wakeup, columns.time(wakeup.event), part, merged);
+        if let Some(cpu) = merged.cpu_id(wakeup.target_cpu)
+            && !losses.is_empty()
+            && Some(cpu) != part.cpu
+        {
+            targets.push((part.event(wakeup.event).0, cpu));
         }
-        room.add_switch(switch, time, part, merged);
+    };
+    let mut wakeups = wakeups.iter().peekable();
+    for switch in &switches {
+        while let Some(wakeup) = wakeups.next_if(|wakeup| wakeup.event < switch.event) {
+            add_wakeup(room, wakeup);
+        }
+        room.add_switch(switch, columns.time(switch.event), part, merged);
     }
-    for (time, wakeup) in wakeups {
-        room.add_wakeup(wakeup, time, part, merged);
+    for wakeup in wakeups {
+        add_wakeup(room, wakeup);
     }
-    (room.switches.sorted(), room.changes.sorted())
+    Collected {
+        switches: room.switches.sorted(),
+        changes: room.changes.sorted(),
+        targets,
+    }
+}
+
+/// What a part says of states, by event.
+fn said_states(part: &MergedPart) -> impl Iterator<Item = SaidState> + '_ {
+    part.rows.said_states.iter().map(|said| SaidState {
+        event: part.event(said.event).0,
+        woken_by: said.woken_by.map(|name| part.string(name)),
+        ..*said
+    })
 }
 
 impl Room {
@@ -210,8 +274,12 @@ impl Room {
             next_priority: switch.next_priority,
             prev_priority: switch.prev_priority,
             prev_state: switch.prev_state,
+            tells: switch.tells,
         };
         self.switches.push(cpu.0, row);
+        if switch.tells == SwitchTells::Runs {
+            return;
+        }
         let change = |to| Change {
             time: time.0,
             event,
@@ -246,6 +314,7 @@ impl Room {
             let created = To::new(ThreadState::Created, To::NOBODY);
             self.changes.push(thread, change(created));
         }
-        self.changes.push(thread, change(To::woken(waker)));
+        let to = To::woken(waker, wakeup.sort, wakeup.interrupt);
+        self.changes.push(thread, change(to));
     }
 }

@@ -5,10 +5,10 @@ use std::mem::take;
 use rayon::prelude::*;
 
 use super::super::group::{Groups, Pieces, Sorted, join_in_order};
-use super::super::merge::Merged;
+use super::losses::Hole;
 use super::{Change, SwitchRow, To};
 use crate::base::Timestamp;
-use crate::event::EndState;
+use crate::event::{EndState, SwitchTells};
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState, Trace};
 
 /// The runs of one CPU, and what else they tell.
@@ -25,23 +25,14 @@ pub struct CpuRuns {
 
 pub(super) fn runs_of_cpus(
     cpus: Vec<(u32, Pieces<'_, SwitchRow>)>,
-    merged: &Merged,
+    times: &[Option<Hole>],
     trace: &Trace,
 ) -> Vec<CpuRuns> {
-    let mut first_events: Vec<Option<Timestamp>> = vec![None; trace.cpus.len()];
-    for segment in merged.events.segments() {
-        if let Some(first) = segment
-            .cpu
-            .and_then(|cpu| first_events.get_mut(cpu as usize))
-        {
-            let time = segment.columns.time(0);
-            *first = Some(first.map_or(time, |known| known.min(time)));
-        }
-    }
     cpus.into_par_iter()
         .map_init(Vec::new, |rows, (cpu, pieces)| {
             join_in_order(&pieces, |row| row.time, rows);
-            let first_event = first_events.get(cpu as usize).copied().flatten();
+            let times = times.get(cpu as usize).copied().flatten();
+            let first_event = times.map(|(first, _)| Timestamp(first));
             let holes = trace.gaps_of(CpuId(cpu));
             let holes: Vec<(i64, i64)> = holes.map(|hole| (hole.start.0, hole.end.0)).collect();
             runs_of_cpu(cpu, rows, first_event, &holes)
@@ -71,7 +62,23 @@ pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usiz
         runs.of_cpu[cpu.cpu as usize] = first..runs.starts.len() as u32;
     }
     sort_by_thread(&mut runs, thread_count);
+    end_before_elsewhere(&mut runs);
     runs
+}
+
+/// Ends runs where their thread begins to run on another CPU: the switch that ended them there was lost.
+fn end_before_elsewhere(runs: &mut Runs) {
+    for range in &runs.of_thread {
+        let list = &runs.by_thread[range.start as usize..range.end as usize];
+        for pair in list.windows(2) {
+            let (run, next) = (pair[0] as usize, pair[1] as usize);
+            // A run that was not seen to end may last until the trace does.
+            if runs.ends[run] > runs.starts[next] {
+                runs.ends[run] = runs.starts[next].max(runs.starts[run]);
+                runs.end_states[run] = EndState::Unknown;
+            }
+        }
+    }
 }
 
 fn reserve(runs: &mut Runs, count: usize) {
@@ -142,6 +149,11 @@ impl CpuRuns {
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
+        if runs.threads[last] == row.prev && row.tells == SwitchTells::Runs {
+            // Where a state followed from it, another switch would say so.
+            runs.ends[last] = row.time.max(runs.starts[last]);
+            return;
+        }
         if runs.threads[last] == row.prev {
             runs.ends[last] = row.time.max(runs.starts[last]);
             runs.end_states[last] = row.prev_state;
@@ -236,6 +248,7 @@ mod tests {
             next_priority: 120,
             prev_priority: 100,
             prev_state: EndState::Sleeping,
+            tells: SwitchTells::RunsAndStates,
         }
     }
 

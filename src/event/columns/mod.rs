@@ -93,6 +93,9 @@ pub struct EventBlock<'a> {
 }
 
 impl EventColumns {
+    /// Stands for the CPU of an event whose CPU is not known, among events with CPUs of their own.
+    pub const NO_CPU: u16 = u16::MAX;
+
     /// Empty columns; places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for text).
     #[must_use]
     pub fn new(place_shift: u8) -> EventColumns {
@@ -242,7 +245,8 @@ impl EventColumns {
         true
     }
 
-    /// Appends an event that happened on `cpu`. Either all events of a part have a CPU of their own, or none.
+    /// Appends an event that happened on `cpu`, or on an unknown one ([`EventColumns::NO_CPU`]). Either all events of a part
+    /// are appended by this function, or none.
     #[inline]
     pub fn push_on_cpu(
         &mut self,
@@ -260,10 +264,12 @@ impl EventColumns {
     #[inline]
     #[must_use]
     pub fn cpu(&self, index: u32) -> Option<u32> {
-        self.cpus.get(index as usize).map(|&cpu| u32::from(cpu))
+        let cpu = self.cpus.get(index as usize).copied();
+        cpu.filter(|&cpu| cpu != EventColumns::NO_CPU)
+            .map(u32::from)
     }
 
-    /// All CPUs, in order; empty where the lane has one, or none is known.
+    /// All CPUs, in order, [`EventColumns::NO_CPU`] where an event's is not known; empty where the lane has one, or none is known.
     #[must_use]
     pub fn cpus(&self) -> &[u16] {
         &self.cpus
@@ -271,7 +277,11 @@ impl EventColumns {
 
     /// Gives the CPUs other numbers.
     pub fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
-        for cpu in &mut self.cpus {
+        for cpu in self
+            .cpus
+            .iter_mut()
+            .filter(|cpu| **cpu != EventColumns::NO_CPU)
+        {
             *cpu = number(*cpu);
         }
     }

@@ -25,8 +25,9 @@ pub fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
     let count = marks.iter().map(|mark| mark.flow as usize + 1).max();
     let mut labels = vec![FlowLabel::default(); count.unwrap_or(0)];
     let mut owners: FxHashMap<u64, u32> = FxHashMap::default();
-    let mut next = 1_u64 << 63;
-    for mark in marks {
+    // Readers keep 32 bits of an id.
+    let mut next = 1_u64 << 30;
+    for mark in marks.iter().filter(|mark| mark.id <= u64::from(u32::MAX)) {
         owners.entry(mark.id).or_insert(mark.flow);
     }
     for mark in marks {

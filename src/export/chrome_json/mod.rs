@@ -1,54 +1,60 @@
 //! Chrome's JSON trace event format: for `chrome://tracing`, Perfetto and scripts.
 //!
-//! Finished slices are `X`, unfinished ones `B`; instants `i`, counters `C`, flows `s` `t` `f` (bound to the slice
-//! around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an `id2` that is their process's own, and an
-//! `id` where they are of none), names `M`. What a CPU did and who ran on it stand in a process
-//! called `CPU n`: the format knows no scheduler. Times are microseconds with three decimals, so that no nanosecond
-//! is lost; numbers above 2^53 are texts, or have stand-ins (see `numbers`). Slices keep their real times where they
-//! reach out of the range.
+//! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`), flows
+//! `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an `id2` that is
+//! their process's own, and an `id` where they are of none), names `M`. Slices of one thread nest: those that cross others
+//! have a thread of their own (`layers`). What a CPU did and who ran on it stand in a process called `CPU n`, states of
+//! threads and their wakeups in threads called `NAME states` (`scheduling`). Times are microseconds with three decimals,
+//! so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see `numbers`). Slices
+//! keep their real times where they reach out of the range. Arguments that share a name are a list.
 
+mod counter_events;
 mod flow_labels;
+mod layers;
 mod numbers;
+mod scheduling;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::io::Write;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::fxt::args::{self, record_word};
 use super::fxt::asyncs::AsyncIds;
-use super::fxt::counters::{CounterName, counter_names};
-use super::fxt::flows::{FlowMarks, FlowStepSort};
+use super::fxt::flows::{FlowMark, FlowMarks, FlowStepSort};
 use super::fxt::koids::Koids;
 use super::fxt::losses::Losses;
-use super::fxt::records::ArgValue;
+use super::fxt::records::{Arg, ArgValue};
+use super::table_rows::track_name;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
-use crate::event::{FieldRef, Value};
+use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
-use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, InstantId, ProcessId, RunId, SliceId, ThreadId, Trace, TrackId,
-    TrackKind,
+    CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
 use flow_labels::flow_labels;
-use numbers::{Numbers, exact_number};
+use layers::{Layer, placed_slices};
+use numbers::{AsyncNumbers, Numbers, exact_number};
 
 /// This exporter's row.
 pub const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
     about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
-    extension: "trace.json",
+    extension: "json",
     table: None,
     write,
 };
 
 /// The thread number of a CPU's runs is this much above that of its interrupts.
 const RUNS_OFFSET: u64 = 0x0100_0000;
+/// Threads that are only in the file have koids from here on, which no others have: each gets a stand-in.
+const EXTRA_THREADS: u64 = 0xfff0_0000_0000_0000;
 const CHECK_EVERY: u64 = 4096;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
@@ -65,13 +71,20 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         trace,
         chosen,
         koids: &koids,
-        numbers: &numbers_of(trace, &koids),
+        numbers: numbers_of(trace, &koids),
         out,
         job,
         count: 0,
+        async_numbers: AsyncNumbers::default(),
+        moved: FxHashMap::default(),
+        extra_threads: 0,
+        name_count: 0,
     };
-    let total =
-        trace.slices.len() + trace.instants.len() + trace.counters.times.len() + trace.runs.len();
+    let total = trace.slices.len()
+        + trace.instants.len()
+        + trace.counters.times.len()
+        + trace.runs.len()
+        + trace.states.len();
     job.set_total(total as u64);
     let mut summary = Summary::default();
     writer
@@ -84,7 +97,10 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("counter samples", writer.counters()?);
     summary.count("flow marks", writer.flows()?);
     summary.count("runs", writer.runs()?);
-    summary.count("names", names);
+    let (states, wakeups) = writer.states()?;
+    summary.count("thread states", states);
+    summary.count("wakeups", wakeups);
+    summary.count("names", names + writer.name_count);
     Losses::new(trace, chosen).note_left_out(&mut summary);
     writer.out.write_all(b"\n]}\n")?;
     writer.out.flush()?;
@@ -96,10 +112,16 @@ struct JsonEvents<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     koids: &'a Koids,
-    numbers: &'a Numbers,
+    numbers: Numbers,
     out: &'a mut dyn Write,
     job: &'a Job,
     count: u64,
+    async_numbers: AsyncNumbers,
+    /// Slices that are not on the own thread of their track, and on which they are.
+    moved: FxHashMap<SliceId, u64>,
+    /// How many threads there are beside those of the trace, and how many names they have.
+    extra_threads: u64,
+    name_count: u64,
 }
 
 /// What an event says beside its times and arguments.
@@ -248,60 +270,68 @@ impl<'a> JsonEvents<'a> {
         let async_id = |id: EventId| args::async_id(reader, trace.events.get(id).into());
         let async_ids = AsyncIds::new(trace, self.chosen, &async_id);
         let mut count = 0;
-        for (number, track) in trace.tracks.iter().enumerate() {
-            if !self.chosen.has_track(TrackId(number as u32)) {
+        for (track, id) in trace.tracks.iter().zip((0..).map(TrackId)) {
+            if !self.chosen.has_track(id) {
                 continue;
             }
-            let rows = trace
-                .slices
-                .rows
-                .get(track.rows.start as usize..track.rows.end as usize);
-            for row in rows.unwrap_or(&[]) {
-                for index in trace.slices.overlapping_on(row, self.chosen.span) {
-                    let id = SliceId(index);
-                    if !self
-                        .chosen
-                        .has_slice(TrackId(number as u32), index as usize)
-                    {
-                        continue;
-                    }
-                    count += 1;
-                    match track.kind {
-                        TrackKind::Async(_) => {
-                            self.async_slice(track.kind, id, async_ids.of_slice(id))?
-                        }
-                        kind => self.slice(kind, id)?,
-                    }
+            let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
+            for (slice, layer) in placed_slices(trace, self.chosen, id) {
+                count += 1;
+                if let TrackKind::Async(_) = track.kind {
+                    self.async_slice(track.kind, slice, async_ids.of_slice(slice))?;
+                    continue;
                 }
+                let own = self.owner_of(track.kind, trace.slices.get(slice).begin);
+                let thread = match (layer, threads.get(&layer)) {
+                    (Layer::Own, _) => own.1,
+                    (_, Some(&known)) => known,
+                    (_, None) => {
+                        let thread = self.extra_thread();
+                        threads.insert(layer, thread);
+                        let name = track_name(trace, id);
+                        self.name_extra((own.0, thread), &layer.name(&name))?;
+                        thread
+                    }
+                };
+                if layer != Layer::Own {
+                    self.moved.insert(slice, thread);
+                }
+                self.slice((own.0, thread), slice)?;
             }
         }
         Ok(count)
     }
 
-    fn slice(&mut self, kind: TrackKind, id: SliceId) -> Result<(), ExportError> {
+    fn slice(&mut self, owner: (u64, u64), id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        let mut fields = self.fields(slice.begin);
+        // A slice whose end was not seen ends where it is drawn up to: a begin without an end would take the next one's.
+        let end = self.trace.slices.open_end(id.0 as usize);
+        let is_over = end != i64::MAX;
+        let mut list = args::arguments(&mut self.fields(slice.begin));
         if let Some(finish) = slice.finish {
-            fields.extend(self.fields(finish));
+            args::merge(&mut list, args::arguments(&mut self.fields(finish)));
         }
         let (category, name) = (
             exact(self.trace, label.category),
             exact(self.trace, label.name),
         );
         let head = Head {
-            phase: if slice.end.is_some() { "X" } else { "B" },
+            phase: if is_over { "X" } else { "B" },
             category: &category,
             name: &name,
-            owner: self.owner_of(kind, slice.begin),
+            owner,
         };
-        let duration = slice.end.map(|end| (end - slice.start).0);
-        self.event(
-            &head,
-            (slice.start.0, duration),
-            "",
-            Some(json_args(fields)),
-        )
+        let duration = is_over.then(|| end - slice.start.0);
+        let mut args = json_object(list);
+        if is_over && slice.end.is_none() {
+            args.insert("end_not_seen".to_owned(), json!(true));
+        }
+        // Complete events have to nest: they are as long as they are drawn.
+        if let Some(ns) = slice.measured_ns {
+            args.insert("measured_ns".to_owned(), json!(ns));
+        }
+        self.event(&head, (slice.start.0, duration), "", Some(args))
     }
 
     fn async_slice(
@@ -319,7 +349,7 @@ impl<'a> JsonEvents<'a> {
         let category = or(category, "async");
         let fields = self.fields(slice.begin);
         let number = record_word(&fields, "async id").unwrap_or(number);
-        let id = async_id_text(kind, number);
+        let id = async_id_text(kind, self.async_numbers.of(number));
         let head = Head {
             phase: "b",
             category: &category,
@@ -327,10 +357,15 @@ impl<'a> JsonEvents<'a> {
             owner: self.owner_of(kind, slice.begin),
         };
         self.event(&head, (slice.start.0, None), &id, Some(json_args(fields)))?;
-        if let Some(end) = slice.end {
-            let args = slice.finish.map(|finish| json_args(self.fields(finish)));
+        let end = self.trace.slices.open_end(slice.id.0 as usize);
+        if end != i64::MAX {
+            let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
+            if slice.end.is_none() {
+                let args = args.get_or_insert_default();
+                args.insert("end_not_seen".to_owned(), json!(true));
+            }
             let head = Head { phase: "e", ..head };
-            self.event(&head, (end.0, None), &id, args)?;
+            self.event(&head, (end, None), &id, args)?;
         }
         Ok(())
     }
@@ -356,10 +391,14 @@ impl<'a> JsonEvents<'a> {
                 let async_id = record_word(&fields, "async id");
                 let (phase, category, more) = match (track.kind, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
-                        let id = async_id_text(track.kind, number);
+                        let id = async_id_text(track.kind, self.async_numbers.of(number));
                         ("n", or(category, "async"), id)
                     }
-                    _ => ("i", category, ",\"s\":\"t\"".to_owned()),
+                    _ => (
+                        "i",
+                        category,
+                        format!(",\"s\":\"{}\"", scope_letter(&fields)),
+                    ),
                 };
                 let head = Head {
                     phase,
@@ -373,53 +412,6 @@ impl<'a> JsonEvents<'a> {
                     &more,
                     Some(json_args(fields)),
                 )?;
-                count += 1;
-            }
-        }
-        Ok(count)
-    }
-
-    fn counters(&mut self) -> Result<u64, ExportError> {
-        let trace = self.trace;
-        let names: Vec<CounterName> = counter_names(trace);
-        let mut count = 0;
-        for (number, (track, name)) in trace.counters.tracks.iter().zip(&names).enumerate() {
-            let id = CounterTrackId(number as u32);
-            if !self.chosen.has_counter(id) {
-                continue;
-            }
-            let owner = match track.scope {
-                CounterScope::Global => Koids::MACHINE,
-                CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
-                CounterScope::Thread(thread) => self.koids.thread(thread),
-                CounterScope::Process(process) => {
-                    let koid = self.koids.process(process);
-                    (koid, koid)
-                }
-            };
-            let shown = match name.id {
-                0 => exact(trace, track.name).into_owned(),
-                id => format!("{}:{id}", exact(trace, track.name)),
-            };
-            let in_force = trace.counters.in_force(track, self.chosen.span);
-            let inside = in_force.filter(|&row| {
-                trace.counters.times[row as usize] >= self.chosen.span.start.0
-                    && self.chosen.has_sample(id, row)
-            });
-            for row in self.chosen.sample_at_start(id).into_iter().chain(inside) {
-                let time = trace.counters.times[row as usize].max(self.chosen.span.start.0);
-                let mut args = Map::new();
-                args.insert(
-                    crate::base::strings::exact_text(&name.argument).into_owned(),
-                    json!(trace.counters.values[row as usize]),
-                );
-                let head = Head {
-                    phase: "C",
-                    category: "",
-                    name: &shown,
-                    owner,
-                };
-                self.event(&head, (time, None), "", Some(args))?;
                 count += 1;
             }
         }
@@ -442,9 +434,17 @@ impl<'a> JsonEvents<'a> {
                 },
                 category: &category,
                 name: &name,
-                owner: self.koids.thread(mark.thread),
+                owner: self.flow_owner(mark),
             };
             let mut args = Map::new();
+            let time = match self.chosen.span.contains(row.time) && mark.is_moved {
+                // At the very end of its slice readers would bind it to none.
+                true => {
+                    args.insert("really_at_ns".to_owned(), json!(row.time.0));
+                    mark.time
+                }
+                false => row.time.0,
+            };
             if label.id != mark.id {
                 args.insert("id".to_owned(), json!(format!("{:#x}", mark.id)));
             }
@@ -452,44 +452,36 @@ impl<'a> JsonEvents<'a> {
                 args.insert("name".to_owned(), json!(exact(self.trace, own)));
             }
             let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", label.id);
-            self.event(&head, (row.time.0, None), &more, Some(args))?;
+            self.event(&head, (time, None), &more, Some(args))?;
         }
         Ok(marks.len() as u64)
     }
 
-    fn runs(&mut self) -> Result<u64, ExportError> {
-        let trace = self.trace;
-        let mut count = 0;
-        for cpu in 0..trace.cpus.len() as u32 {
-            let cpu = CpuId(cpu);
-            if !self.chosen.has_runs_of(cpu) {
-                continue;
-            }
-            for row in trace.runs.overlapping(trace.runs.on(cpu), self.chosen.span) {
-                let run = trace.runs.get(RunId(row));
-                if !self.chosen.has_thread(run.thread) {
-                    continue;
-                }
-                let (process, thread) = self.koids.cpu(cpu);
-                let name = trace.thread_name(run.thread);
-                let mut args = Map::new();
-                args.insert("tid".to_owned(), exact_number(trace.thread(run.thread).tid));
-                args.insert("priority".to_owned(), json!(run.priority));
-                if run.end.is_some() {
-                    args.insert("end_state".to_owned(), json!(run.end_state.letters()));
-                }
-                let head = Head {
-                    phase: if run.end.is_some() { "X" } else { "B" },
-                    category: "runs",
-                    name: &name,
-                    owner: (process, thread + RUNS_OFFSET),
-                };
-                let duration = run.end.map(|end: Timestamp| (end - run.start).0);
-                self.event(&head, (run.start.0, duration), "", Some(args))?;
-                count += 1;
-            }
+    /// The thread of the slice that a mark is of.
+    fn flow_owner(&self, mark: &FlowMark) -> (u64, u64) {
+        let (process, thread) = self.koids.thread(mark.thread);
+        if self.moved.is_empty() {
+            return (process, thread);
         }
-        Ok(count)
+        let slice = self
+            .trace
+            .innermost_slice(mark.thread, Timestamp(mark.time));
+        let moved = slice.and_then(|slice| self.moved.get(&slice));
+        (process, moved.copied().unwrap_or(thread))
+    }
+
+    /// A thread of the file that none of the trace has.
+    fn extra_thread(&mut self) -> u64 {
+        self.extra_threads += 1;
+        let koid = EXTRA_THREADS + self.extra_threads;
+        self.numbers.add(koid);
+        koid
+    }
+
+    /// Names such a thread.
+    fn name_extra(&mut self, owner: (u64, u64), name: &str) -> Result<(), ExportError> {
+        self.name_count += 1;
+        self.name("thread_name", owner, name, None)
     }
 }
 
@@ -531,9 +523,27 @@ fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
     }
 }
 
+/// How widely readers show an instant: the letter for its thread, its process or all.
+fn scope_letter(fields: &[FieldRef<'_>]) -> char {
+    let scope = fields
+        .iter()
+        .find(|field| field.type_name == "instant scope");
+    match scope.map(|field| &field.value) {
+        Some(ValueRef::Text(text)) if text == "process" => 'p',
+        Some(ValueRef::Text(text)) if text == "global" => 'g',
+        _ => 't',
+    }
+}
+
 fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
+    json_object(args::arguments(&mut fields))
+}
+
+/// Arguments as an object; those that share a name are a list under it.
+fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
-    for arg in args::arguments(&mut fields) {
+    let mut lists: FxHashMap<String, Vec<Json>> = FxHashMap::default();
+    for arg in list {
         let value = match arg.value {
             ArgValue::Null => Json::Null,
             ArgValue::Int32(value) => json!(value),
@@ -549,8 +559,19 @@ fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
             ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
             ArgValue::Bool(value) => json!(value),
         };
-        object.entry(text_of(&arg.name)).or_insert(value);
+        let name = text_of(&arg.name).into_owned();
+        if let Some(first) = object.get(&name) {
+            let list = lists.entry(name).or_insert_with(|| vec![first.clone()]);
+            list.push(value);
+        } else {
+            object.insert(name, value);
+        }
     }
+    object.extend(
+        lists
+            .into_iter()
+            .map(|(name, list)| (name, Json::Array(list))),
+    );
     object
 }
 

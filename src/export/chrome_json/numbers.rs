@@ -1,46 +1,79 @@
-//! Koids as the numbers of processes and threads in JSON: each its own, exactly.
+//! Koids and ids as numbers in JSON: each its own, of at most 32 bits.
 //!
-//! Readers hold numbers as doubles, which are exact below 2^53, and Perfetto knows processes and threads by 32 bits.
-//! So artificial and other larger koids get stand-ins of 31 bits that nobody else has; the name's record says the
-//! real number.
+//! Perfetto knows processes and threads by 32 bits. So artificial and other larger koids get stand-ins of 31 bits that
+//! nobody else has; the name's record says the real number. The same holds for ids of asynchronous slices. Other numbers
+//! are doubles in most readers, which are exact below 2^53.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 
 /// Numbers below are exact in every reader.
 const EXACT: u64 = 1 << 53;
+/// Koids and ids below stand for themselves.
+const SMALL: u64 = 1 << 32;
 /// Stand-ins are looked for from here on, above any pid that systems give out.
 const FIRST: u64 = 0x4000_0000;
 
 /// The numbers of those that cannot have their koid.
 #[derive(Debug, Default)]
-pub struct Numbers(FxHashMap<u64, u64>);
+pub struct Numbers {
+    stand_ins: FxHashMap<u64, u64>,
+    used: FxHashSet<u64>,
+    next: u64,
+}
 
 impl Numbers {
     /// Numbers for all of these koids.
     pub fn new(koids: impl Iterator<Item = u64> + Clone) -> Numbers {
-        let is_exact = |koid: &u64| *koid < EXACT;
-        let used: FxHashSet<u64> = koids.clone().filter(is_exact).collect();
-        let mut numbers = FxHashMap::default();
-        let mut free = (FIRST..).filter(|number| !used.contains(number));
-        for koid in koids.filter(|koid| !is_exact(koid)) {
-            if !numbers.contains_key(&koid)
-                && let Some(number) = free.next()
-            {
-                numbers.insert(koid, number);
-            }
+        let is_small = |koid: &u64| *koid < SMALL;
+        let used: FxHashSet<u64> = koids.clone().filter(is_small).collect();
+        let mut numbers = Numbers {
+            stand_ins: FxHashMap::default(),
+            used,
+            next: FIRST,
+        };
+        for koid in koids.filter(|koid| !is_small(koid)) {
+            numbers.add(koid);
         }
-        Numbers(numbers)
+        numbers
+    }
+
+    /// Gives a koid a stand-in, if it has none.
+    pub fn add(&mut self, koid: u64) {
+        if self.stand_ins.contains_key(&koid) {
+            return;
+        }
+        while self.used.contains(&self.next) {
+            self.next += 1;
+        }
+        self.stand_ins.insert(koid, self.next);
+        self.next += 1;
     }
 
     /// A koid's number.
     pub fn of(&self, koid: u64) -> u64 {
-        self.0.get(&koid).copied().unwrap_or(koid)
+        self.stand_ins.get(&koid).copied().unwrap_or(koid)
     }
 
     /// Whether a koid has a stand-in.
     pub fn is_other(&self, koid: u64) -> bool {
-        self.0.contains_key(&koid)
+        self.stand_ins.contains_key(&koid)
+    }
+}
+
+/// The numbers of asynchronous slices: ids of 31 bits are their own, larger ones get stand-ins above these.
+#[derive(Debug, Default)]
+pub struct AsyncNumbers(FxHashMap<u64, u64>);
+
+impl AsyncNumbers {
+    /// An id's number.
+    pub fn of(&mut self, id: u64) -> u64 {
+        const OWN: u64 = SMALL / 2;
+        if id < OWN {
+            return id;
+        }
+        let next = OWN + self.0.len() as u64;
+        *self.0.entry(id).or_insert(next)
     }
 }
 
@@ -62,19 +95,19 @@ mod tests {
             77,
             (1 << 62) + 1,
             (1 << 63) + 1,
-            (1 << 53) + 1,
-            1 << 53,
+            (1 << 32) + 1,
+            1 << 32,
             1,
             FIRST,
-            (1 << 53) - 1,
+            (1 << 32) - 1,
             77,
             (1 << 62) + 1,
         ];
         let numbers = Numbers::new(koids.iter().copied());
         let own: FxHashSet<u64> = koids.iter().map(|&koid| numbers.of(koid)).collect();
         assert_eq!(own.len(), 8);
-        assert!(own.iter().all(|&number| number < EXACT));
-        for koid in [77, 1, FIRST, (1 << 53) - 1] {
+        assert!(own.iter().all(|&number| number < SMALL));
+        for koid in [77, 1, FIRST, (1 << 32) - 1] {
             assert_eq!(numbers.of(koid), koid);
         }
         assert_eq!(numbers.of((1 << 62) + 1), FIRST + 1);

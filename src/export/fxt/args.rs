@@ -1,7 +1,8 @@
 //! Decoded fields to arguments that fit into an event record.
 //!
 //! An event record has at most 15 arguments. Where there are more fields, the first 14 keep their types, and the
-//! 15th, a text called `more`, is a JSON object of all the others: readers show it where they show the rest. Texts
+//! 15th, a text called `more`, is a JSON object of all the others (see `formats/fxt/packed`): readers show it where they
+//! show the rest, and we read the arguments back. Texts
 //! that do not fit into the record (32 KB) get string records of their own; one that does not fit into that either is
 //! cut there, and follows whole as the payload of a large event record (see [`Fitted::cut`]). Bytes of FXT files are
 //! blob arguments as they were; those of other files are spelled out in hex, which all readers show.
@@ -13,6 +14,7 @@ use super::records::{Arg, ArgValue, MOST_ARGS, MOST_STRING_BYTES, Records, TextR
 use super::values::bytes_of;
 use crate::base::strings::exact_text;
 use crate::event::{FieldRef, Value, ValueRef};
+use crate::formats::fxt::{MORE, unpack_more};
 use crate::formats::{EventRef, Reader};
 
 /// Words that the arguments of a scheduling record, an object or a large event may take, whatever else they have.
@@ -248,7 +250,7 @@ pub fn fit_among(args: &mut Vec<Arg<'_>>, (most_args, most_words): (usize, usize
     let mut fitted = Fitted::default();
     if args.len() > most_args {
         let rest = args.split_off(most_args.saturating_sub(1));
-        args.push(Arg::new("more", ArgValue::text(json_object(&rest))));
+        args.push(Arg::new(MORE, ArgValue::text(json_object(&rest))));
         fitted.is_packed = true;
     }
     let mut words: usize = args.iter().map(Arg::most_words).sum();
@@ -294,25 +296,51 @@ fn json_object(args: &[Arg<'_>]) -> String {
             ArgValue::Int32(value) => write!(out, "{value}"),
             ArgValue::UInt32(value) => write!(out, "{value}"),
             ArgValue::Int64(value) => write!(out, "{value}"),
-            ArgValue::UInt64(value) | ArgValue::Koid(value) => write!(out, "{value}"),
-            ArgValue::Double(value) if value.is_finite() => write!(out, "{value}"),
-            ArgValue::Double(value) => write!(out, "\"{value}\""),
+            ArgValue::UInt64(value) => write!(out, "{value}"),
+            ArgValue::Koid(value) => write!(out, "{{\"koid\":{value}}}"),
+            ArgValue::Double(value) => match is_read_back(*value) {
+                true => write!(out, "{value:?}"),
+                false => write!(out, "{{\"double\":\"{value}\"}}"),
+            },
             ArgValue::Bool(value) => write!(out, "{value}"),
-            ArgValue::Pointer(value) => write!(out, "\"{value:#x}\""),
+            ArgValue::Pointer(value) => write!(out, "{{\"pointer\":\"{value:#x}\"}}"),
             ArgValue::Text(text) | ArgValue::LongText(text) => {
                 out.push_str(&json_text(text));
                 Ok(())
             }
             ArgValue::Blob(bytes) => {
-                out.push_str(&json_text(
-                    Value::Bytes(bytes.to_vec()).to_string().as_bytes(),
-                ));
-                Ok(())
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                write!(out, "{{\"blob\":\"{digits}\"}}")
             }
         };
     }
     out.push('}');
     out
+}
+
+/// Whether a JSON reader gets the same number from its digits.
+fn is_read_back(value: f64) -> bool {
+    value.is_finite()
+        && serde_json::from_str::<f64>(&format!("{value:?}"))
+            .is_ok_and(|read| read.to_bits() == value.to_bits())
+}
+
+/// Replaces an argument `more` of a full record, which this program wrote, by the arguments that it holds.
+pub fn unpack(args: &mut Vec<Arg<'_>>) {
+    let more = args.last().filter(|_| args.len() == MOST_ARGS);
+    let more = more.filter(|arg| *arg.name == *MORE.as_bytes());
+    let Some(ArgValue::Text(text)) = more.map(|arg| &arg.value) else {
+        return;
+    };
+    let text = std::str::from_utf8(text).ok();
+    if let Some(found) = text.and_then(unpack_more) {
+        args.pop();
+        args.extend(
+            found
+                .into_iter()
+                .map(|field| argument(FieldRef::from(field))),
+        );
+    }
 }
 
 /// Bytes that are no UTF-8 are `\xNN` there.

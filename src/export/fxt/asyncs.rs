@@ -73,7 +73,7 @@ impl AsyncIds {
                 Some(&around) => around,
                 None => {
                     let id = free.pop().unwrap_or_else(|| take(next));
-                    busy.push(Reverse((slices.own_end(index), id)));
+                    busy.push(Reverse((slices.open_end(index), id)));
                     id
                 }
             };

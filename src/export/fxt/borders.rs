@@ -1,13 +1,16 @@
 //! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::forms::Form;
-use super::item::{Item, SliceFacts, What};
-use super::items::Items;
+use super::item::{Item, SliceFacts, What, order_of, order_of_whole};
+use super::items::{Items, known_event};
 use super::losses;
+use super::switches::event_behind;
+use crate::base::Timestamp;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, ThreadId, ThreadState, TrackId};
+use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
 
 impl<'a> Items<'a> {
     /// What lasts over the range's start, outermost first; their time is the start.
@@ -30,7 +33,7 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.own_end(index) == i64::MAX
+                _ if trace.slices.open_end(index) == i64::MAX
                     && !self.chosen.ends_before_trace() =>
                 {
                     What::Begin
@@ -79,13 +82,43 @@ impl<'a> Items<'a> {
             let index = found.start as usize;
             if !found.is_empty()
                 && trace.states.starts[index] < span.start.0
-                && trace.states.states[index] == ThreadState::Runnable
+                && is_woken(trace, index)
                 && self.leads_to_chosen_cpu(index, thread as u32)
             {
                 items.push(at_start(What::Wakeup, index, thread as u32));
             }
         }
         items
+    }
+
+    /// The ends of runs that no switch names, each before all else of its time.
+    pub(super) fn unseen_ends(&self) -> Vec<Item> {
+        let (trace, span) = (self.trace, self.chosen.span);
+        let runs = &trace.runs;
+        let is_seen = |run: usize| {
+            event_behind(trace, run).is_some_and(|(event, _)| {
+                let kind = trace.events.kind(EventId(event));
+                trace.kind_name(kind) == "context_switch"
+                    && trace.events.thread(EventId(event)).0 == runs.threads[run]
+            })
+        };
+        let item_of = |cpu: u32, run: usize| {
+            let (start, end) = (runs.starts[run], runs.ends[run]);
+            if !span.contains(Timestamp(end)) || is_seen(run) {
+                return None;
+            }
+            let order = match start == end {
+                true => order_of(known_event(runs.events[run])) + 1,
+                false => order_of_whole(0),
+            };
+            Some(Item::new(What::UnseenEnd, (end, order), run as u32, cpu))
+        };
+        let cpus = (0..trace.cpus.len() as u32).into_par_iter();
+        cpus.flat_map_iter(|cpu| {
+            let range = runs.on(CpuId(cpu));
+            (range.start as usize..range.end as usize).filter_map(move |run| item_of(cpu, run))
+        })
+        .collect()
     }
 
     /// Switches that take those who wait at the range's start off a CPU, before anybody runs there.
@@ -107,14 +140,12 @@ impl<'a> Items<'a> {
             }
             let state = trace.states.states[index];
             // Who has just been created was not switched from yet; the dead do not wait, if they stay so.
-            let died = trace.thread(ThreadId(thread as u32)).end;
+            let died = trace.over_at(ThreadId(thread as u32));
             let is_dead = state == ThreadState::Dead && trace.states.ends[index] == i64::MAX;
             let is_waiting = died.is_none_or(|end| end > span.start)
                 && !is_dead
-                && !matches!(
-                    state,
-                    ThreadState::Running | ThreadState::Runnable | ThreadState::Created
-                );
+                && !is_woken(trace, index)
+                && !matches!(state, ThreadState::Running | ThreadState::Created);
             if is_waiting {
                 items.push(Item::new(
                     What::SwitchOff,
@@ -141,7 +172,7 @@ impl<'a> Items<'a> {
                 continue;
             };
             let index = index as usize;
-            let end = trace.slices.own_end(index);
+            let end = trace.slices.open_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
             let has_own_end = || {
                 let slice = (index, SliceFacts::of(trace, index));
@@ -179,7 +210,7 @@ impl<'a> Items<'a> {
             let end = trace.runs.ends[run as usize];
             let lasts = end >= span.end.0 && (end != i64::MAX || self.chosen.ends_before_trace());
             let thread = ThreadId(trace.runs.threads[run as usize]);
-            (lasts && self.chosen.has_thread(thread))
+            (lasts && self.chosen.has_run(CpuId(cpu), thread))
                 .then(|| Item::new(What::SwitchAtEnd, (span.end.0, 0), run, cpu))
         })
     }
@@ -199,7 +230,7 @@ impl<'a> Items<'a> {
             for (_, row, form) in rows {
                 let found = trace.slices.overlapping_on(row, span);
                 let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
-                let is_over = |&index: &u32| trace.slices.own_end(index as usize) > span.end.0;
+                let is_over = |&index: &u32| trace.slices.open_end(index as usize) > span.end.0;
                 let is_chosen = |&index: &u32| self.chosen.has_slice(row.track, index as usize);
                 if *form != Form::Async
                     && let Some(index) = last.filter(is_over).filter(is_chosen)
@@ -212,7 +243,7 @@ impl<'a> Items<'a> {
             // By how many slices, each lasting longer than the one before it, must end after one: the latest end of such.
             let mut ends_after: Vec<i64> = Vec::new();
             for &(start, index) in of_track.iter().rev() {
-                let end = trace.slices.own_end(index as usize);
+                let end = trace.slices.open_end(index as usize);
                 let count = ends_after.partition_point(|&after| after > end);
                 match ends_after.get_mut(count) {
                     Some(latest) => *latest = end,
@@ -247,4 +278,9 @@ impl<'a> Items<'a> {
             })
             .collect()
     }
+}
+
+/// Whether a state in which the range begins is told by a wakeup, as it began with one.
+fn is_woken(trace: &Trace, state: usize) -> bool {
+    trace.states.notes[state].is_woken()
 }

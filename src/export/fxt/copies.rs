@@ -338,7 +338,7 @@ impl Items<'_> {
                 let is_alone = || self.is_alone((index, start), end, before);
                 form == Form::AsCame && !may_die && (self.is_nested_as_read || is_alone())
             }
-            _ => start != end,
+            _ => start != end && slices.measured(index).is_none(),
         };
         (is_plain && end < self.chosen.span.end.0).then_some((start, begin, finish))
     }

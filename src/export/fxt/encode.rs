@@ -11,6 +11,7 @@ use super::item::{Item, What};
 use super::koids::Koids;
 use super::lone_flows::REALLY_IN;
 use super::lone_states::{LoneStates, TrueEnds};
+use super::providers::Providers;
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, TextRef, ThreadKoids,
 };
@@ -58,6 +59,8 @@ pub struct Source<'a> {
     pub has_all_counters: bool,
     /// A thread of each process.
     pub thread_of_process: &'a [ThreadId],
+    /// The providers of the file that is written.
+    pub providers: &'a Providers,
     /// The index of the CPU of an event.
     pub cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
 }
@@ -205,7 +208,11 @@ impl<'a, 't> Encoder<'a, 't> {
             return listed;
         }
         match (self.own.take(), &self.source.fxt) {
-            (Some(own), Some(fxt)) => self.source_names.list(fxt, &own, &self.records),
+            (Some(own), Some(fxt)) => {
+                let mut list = self.source_names.list(fxt, &own, &self.records);
+                args::unpack(&mut list);
+                list
+            }
             _ => args::arguments(&mut self.fields),
         }
     }
@@ -304,14 +311,12 @@ impl<'a, 't> Encoder<'a, 't> {
                 self.switch(item)
             }
             What::Scheduling => self.scheduling_record(item),
+            What::UnseenEnd => self.unseen_end(item),
             What::Wakeup => self.wakeup(item),
             What::WakeupOfReady => self.wakeup_of_ready(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
-            What::Loss => {
-                self.is_untimed = true;
-                self.records.buffer_full();
-            }
+            What::Loss => self.loss(item),
         }
         if !std::mem::take(&mut self.is_untimed) {
             self.anchor = Some(item.time);

@@ -29,12 +29,13 @@ impl Zones {
 }
 
 /// Texts that scheduling records and names of threads need: they have the first indices of every file.
-pub const WELL_KNOWN: [&str; 10] = [
+pub const WELL_KNOWN: [&str; 11] = [
     "process",
     "incoming_weight",
     "outgoing_weight",
     "outgoing_state",
     "waker",
+    "without_states",
     "R+",
     "D",
     "t",

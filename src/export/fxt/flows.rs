@@ -227,7 +227,7 @@ impl FlowMarks {
         let mut time = point.time.max(span.start).min(last);
         let ends = point
             .slice
-            .map(|slice| trace.slices.own_end(slice.0 as usize));
+            .map(|slice| trace.slices.open_end(slice.0 as usize));
         if ends.is_some_and(|end| end == time.0) && time > span.start {
             // An arrow from or to the very end of its slice would be bound to no slice: it is told just before.
             time = Timestamp(time.0 - 1);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::SliceFacts;
-use crate::event::pairs::DURATIONS;
+use crate::event::pairs::{ASYNC, DURATIONS};
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
 /// How the slices of a track are written.
@@ -48,7 +48,7 @@ impl BeginsAround {
                 starting.push(parent);
                 let around = parent as usize;
                 let is_begin =
-                    slices.finish(around) != u32::MAX || slices.own_end(around) == i64::MAX;
+                    slices.finish(around) != u32::MAX || slices.open_end(around) == i64::MAX;
                 let begin = match is_begin {
                     true => Some((slices.begins.at(around), 1)),
                     false => found
@@ -62,7 +62,7 @@ impl BeginsAround {
         let of_tracks = trace.tracks.par_iter().map(of_track);
         let of_tracks: Vec<_> = of_tracks.filter(|found| !found.1.is_empty()).collect();
         let mut begins = BeginsAround {
-            are_durations: slices.labels.iter().all(|label| label.family == DURATIONS),
+            are_durations: slices.labels.iter().all(|label| is_stated(label.family)),
             ..BeginsAround::default()
         };
         for (found, starting) in of_tracks {
@@ -107,7 +107,10 @@ impl BeginsAround {
         form: Form,
     ) -> bool {
         let is_pulled_in = || start == facts.end && self.is_pulled_in(trace, (index, facts.begin));
-        facts.end != i64::MAX && (form == Form::Whole || facts.finish == u32::MAX || is_pulled_in())
+        // Only one record can say what was measured.
+        let is_measured = || trace.slices.measured(index).is_some();
+        let is_one = || facts.finish == u32::MAX || is_measured() || is_pulled_in();
+        facts.end != i64::MAX && (form == Form::Whole || is_one())
     }
 
     /// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
@@ -131,7 +134,7 @@ pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
         .rows
         .get(track.rows.start as usize..track.rows.end as usize)
         .unwrap_or(&[]);
-    let is_duration = |index: u32| slices.label(SliceId(index)).family == DURATIONS;
+    let is_duration = |index: u32| is_stated(slices.label(SliceId(index)).family);
     // Durations were paired here as they are when read back.
     if rows.iter().all(|row| row.slices.clone().all(is_duration)) {
         return Form::AsCame;
@@ -166,7 +169,7 @@ fn nests(
     let begin = |index: u32| (start(index), slices.begins.at(index as usize));
     let end = |index: u32| {
         (
-            slices.own_end(index as usize),
+            slices.open_end(index as usize),
             slices.finish(index as usize),
         )
     };
@@ -199,4 +202,9 @@ fn nests(
         false => end(before) <= begin(index),
     });
     follows && begin(index) <= end(index)
+}
+
+/// Whether a family is of slices that the file itself states, not made of pairs of events.
+fn is_stated(family: u8) -> bool {
+    matches!(family, DURATIONS | ASYNC)
 }

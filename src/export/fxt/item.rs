@@ -29,8 +29,10 @@ pub struct Item {
 /// What an item says of its slice beside its start: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceFacts {
-    /// First nanosecond after; `i64::MAX` if it never ended.
+    /// First nanosecond after; `i64::MAX` if it was still open at the end of its file.
     pub end: i64,
+    /// Whether its end was not seen, and `end` is where it is drawn up to.
+    pub is_unended: bool,
     /// The event that began it.
     pub begin: u32,
     /// The event that ended it.
@@ -46,12 +48,13 @@ impl SliceFacts {
         let slices = &*trace.slices;
         let start = slices.starts.at(index);
         let begin = slices.begins.at(index);
-        let end = match slices.unended.is_empty() {
+        let end = match slices.lasting.is_empty() {
             true => slices.ends.get(index, start),
-            false => slices.own_end(index),
+            false => slices.open_end(index),
         };
         let facts = SliceFacts {
             end,
+            is_unended: slices.is_unended(index),
             begin,
             finish: slices.finishes.get(index, begin),
             label: slices.label_ids.at(index),
@@ -208,7 +211,7 @@ pub(super) fn order_of_inner_end(
     }
     while let Some(around) = slices.parents.get(at).map(|parent| parent as usize)
         && around < slices.len()
-        && slices.own_end(around) == end
+        && slices.open_end(around) == end
     {
         distance += 1;
         let finish = slices.finish(around);
@@ -254,6 +257,9 @@ pub enum What {
     WakeupOfReady,
     /// A scheduling record of an FXT file (`row` is the event), as it stands there.
     Scheduling,
+    /// A switch that takes a run off its CPU (`row` is the run) of which the FXT file it came from has no end that
+    /// names the thread.
+    UnseenEnd,
     /// A log message.
     Log,
     /// A mark of the list of flow marks.

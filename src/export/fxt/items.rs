@@ -20,9 +20,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::event::{KindId, Ties};
 use crate::export::Chosen;
 use crate::formats::fxt::FxtSource;
-use crate::trace::{
-    CounterTrackId, CpuId, EventId, StateId, ThreadId, ThreadState, Trace, TrackId,
-};
+use crate::trace::{CounterTrackId, CpuId, EventId, StateId, ThreadId, Trace, TrackId};
 
 /// A lane with fewer items for each window than this is gathered once: that costs less than a search for every window.
 const SPARSE: usize = 4;
@@ -198,6 +196,9 @@ impl<'a> Items<'a> {
         if is_derived {
             gathered.extend(self.switches_off());
             gathered.extend(self.wakeups_of_ready());
+        }
+        if stands && super::lone_states::lacks_run_ends(trace, self.fxt) {
+            gathered.extend(self.unseen_ends());
         }
         if self.copies.is_none() {
             gathered.extend(self.counters_without_numbers());
@@ -389,8 +390,15 @@ impl<'a> Items<'a> {
         let states = &self.trace.states;
         let from = states.of_thread[thread as usize].start as usize;
         for index in stretch.starts_from(from) {
-            if self.is_wakeup(index, from) && self.leads_to_chosen_cpu(index, thread) {
-                let order = order_of(known_event(states.events[index]));
+            if self.is_wakeup(index) && self.leads_to_chosen_cpu(index, thread) {
+                let own = order_of(known_event(states.events[index]));
+                // Behind what took the thread off a CPU just then, perhaps on another one.
+                let of_thread = from..index;
+                let at_once = of_thread
+                    .rev()
+                    .take_while(|&row| states.starts[row] == states.starts[index]);
+                let before = at_once.map(|row| order_of(known_event(states.events[row])) + 1);
+                let order = before.fold(own, u64::max);
                 let at = (states.starts[index], order);
                 list.push(Item::new(What::Wakeup, at, index as u32, thread));
             }
@@ -459,15 +467,9 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Whether a state came by a wakeup: readiness that is not left over from running.
-    fn is_wakeup(&self, index: usize, first_of_thread: usize) -> bool {
-        let states = &self.trace.states;
-        states.states[index] == ThreadState::Runnable
-            && (states.partners[index] != u32::MAX
-                || index == first_of_thread
-                || states.states[index - 1] != ThreadState::Running
-                || self.is_wakeup_event(states.events[index]))
-            && self.lone_states.of_event(states.events[index]) != Some(StateId(index as u32))
+    /// Whether a state came by a wakeup, whatever became of it.
+    fn is_wakeup(&self, index: usize) -> bool {
+        self.trace.states.notes[index].is_woken()
     }
 
     /// Whether an event wakes a thread: one that was switched from at the same time, too.
@@ -565,6 +567,6 @@ fn scheduling_events(trace: &Trace) -> Vec<u32> {
 }
 
 /// The order of a row without an event: before all others of its time.
-fn known_event(event: u32) -> u32 {
+pub(super) fn known_event(event: u32) -> u32 {
     if event == u32::MAX { 0 } else { event }
 }

@@ -145,7 +145,7 @@ impl Lane {
                 let slices = &trace.slices.rows[row as usize].slices;
                 let first = slices.start as usize;
                 first_not(slices.len(), near.ends as usize, |index| {
-                    trace.slices.own_end(first + index) < time
+                    trace.slices.open_end(first + index) < time
                 })
             }
             Lane::Runs { cpu } => {

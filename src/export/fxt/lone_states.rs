@@ -7,6 +7,8 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::event::{EndState, Ties};
+use crate::formats::fxt::FxtSource;
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Those states, by the switch that brought them.
@@ -159,7 +161,8 @@ impl StateBegins {
     }
 }
 
-/// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not.
+/// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not. A run
+/// whose thread was seen to run on then ended by no switch of its own.
 #[derive(Debug, Default)]
 pub struct TrueEnds {
     ends: Bits,
@@ -185,39 +188,38 @@ impl TrueEnds {
             let runs = trace.runs.of(ThreadId(thread as u32));
             let states = trace.states.of_thread.get(thread).cloned();
             let states = states.unwrap_or(0..0);
-            let starts = &trace.states.starts[states.start as usize..states.end as usize];
             // Behind the last one its state may not be known.
             let last_end = states
                 .end
                 .checked_sub(1)
                 .filter(|last| states.contains(last))
                 .map(|last| trace.states.ends[last as usize]);
-            let mut at = 0;
             let mut found = Vec::with_capacity(runs.len());
             for &run in runs {
                 let end = trace.runs.ends[run as usize];
-                // Runs of a thread may overlap where switches were lost.
-                while at > 0 && starts[at - 1] >= end {
-                    at -= 1;
-                }
-                while starts.get(at).is_some_and(|&start| start < end) {
-                    at += 1;
-                }
-                let behind = (starts.get(at) == Some(&end))
-                    .then(|| trace.states.events.get(states.start as usize + at));
-                let is_apart = (behind.flatten()).is_some_and(|&event| is_before_next(run, event));
-                if behind.is_some() || last_end == Some(end) {
-                    found.push((run, is_apart));
+                let behind = trace.states.behind_run(&trace.runs, run as usize);
+                let event = behind.and_then(|row| trace.states.events.get(row.0 as usize));
+                let is_apart = event.is_some_and(|&event| is_before_next(run, event));
+                let is_lost = trace.runs.end_states[run as usize] == EndState::Unknown
+                    && behind.is_some_and(|row| {
+                        trace.states.states.get(row.0 as usize) == Some(&ThreadState::Running)
+                    });
+                let is_true = !is_lost && (behind.is_some() || last_end == Some(end));
+                if is_true || is_apart {
+                    found.push((run, is_true, is_apart));
                 }
             }
             found
         };
         let count = trace.runs.of_thread.len();
-        let found: Vec<Vec<(u32, bool)>> = (0..count).into_par_iter().map(of_thread).collect();
+        let found: Vec<Vec<(u32, bool, bool)>> =
+            (0..count).into_par_iter().map(of_thread).collect();
         let mut ends = Bits::new(trace.runs.len());
         let mut apart = Bits::new(trace.runs.len());
-        for (run, is_apart) in found.into_iter().flatten() {
-            ends.set(run);
+        for (run, is_true, is_apart) in found.into_iter().flatten() {
+            if is_true {
+                ends.set(run);
+            }
             if is_apart {
                 apart.set(run);
             }
@@ -236,6 +238,13 @@ impl TrueEnds {
     pub fn has(&self, run: usize) -> bool {
         self.ends.has(run as u32)
     }
+}
+
+/// Whether runs of an FXT file may end by a switch that names another thread. Our own files have ends for all.
+#[must_use]
+pub fn lacks_run_ends(trace: &Trace, fxt: Option<FxtSource<'_>>) -> bool {
+    fxt.is_some_and(|fxt| fxt.ties() != Ties::First)
+        && trace.diagnostics.count_of("switch_mismatch") > 0
 }
 
 /// A set of row numbers.

@@ -1,25 +1,31 @@
 //! Where the recorder lost events: the provider's event 0, "the buffer filled up", before what comes first after the
 //! hole.
 //!
-//! A reader takes the hole to reach from the record before it to the one behind it. How many events are missing and
-//! of which CPU has no place in the record: the summary says so.
+//! A reader takes the hole to reach from the record before it to the one behind it. How many events are missing, of which
+//! CPU, and from when until when has no place in the record: an instant after it has these as arguments, on the thread
+//! that stands for the CPU. What the recorder counted for a CPU over the whole trace stands on the same thread's object.
 
 use super::super::Summary;
+use super::encode::Encoder;
 use super::item::{Item, LAST_ORDER, What};
+use super::koids::Koids;
+use super::records::{Arg, ArgValue, EventType, Head};
 use crate::base::Timestamp;
-use crate::event::Gap;
+use crate::event::{CpuLoss, Gap};
 use crate::export::Chosen;
-use crate::trace::{CpuId, Trace};
+use crate::formats::fxt::{DROPPED, OVERWRITTEN};
+use crate::trace::{CpuId, GapId, Trace};
+
+/// The category of events that only our own reader understands.
+const OWN_CATEGORY: &str = "threadline";
+/// The name of the event that describes a loss.
+const LOST_EVENTS: &str = "lost events";
 
 /// The holes of a selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// How many.
-    pub count: u64,
-    /// Those of which the source says the CPU or a number.
-    pub said_more: u64,
-    /// The events that the source counts.
-    pub events: u64,
+    count: u64,
 }
 
 /// The rows of `trace.gaps` that meet the selection.
@@ -51,29 +57,12 @@ fn is_chosen_cpu(trace: &Trace, chosen: &Chosen<'_>, row: u32, gap: &Gap) -> boo
 impl Losses {
     /// Those of a selection.
     pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> Losses {
-        let mut losses = Losses::default();
-        for (_, gap) in chosen_rows(trace, chosen) {
-            losses.count += 1;
-            losses.said_more += u64::from(gap.cpu.is_some() || gap.lost.is_some());
-            losses.events = losses.events.saturating_add(gap.lost.unwrap_or(0));
-        }
-        losses
-    }
-
-    /// Says what of them no record says.
-    pub fn note_unsaid(&self, summary: &mut Summary) {
-        if self.said_more > 0 {
-            summary.notes.push(match self.events {
-                0 => "FXT says where events were lost, but not of which CPU".to_owned(),
-                1 => "FXT says where events were lost, but not of which CPU and how many (1 is known of)".to_owned(),
-                count => format!(
-                    "FXT says where events were lost, but not of which CPU and how many ({count} are known of)"
-                ),
-            });
+        Losses {
+            count: chosen_rows(trace, chosen).count() as u64,
         }
     }
 
-    /// The same for a format that cannot tell of them.
+    /// Notes them for a format that has no record for them.
     pub fn note_left_out(&self, summary: &mut Summary) {
         match self.count {
             0 => {}
@@ -84,6 +73,90 @@ impl Losses {
                 "{count} losses of events are left out: the format cannot say them"
             )),
         }
+    }
+}
+
+/// The CPUs that lost events in the selection.
+pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item = CpuId> + 'a {
+    let rows = chosen_rows(trace, chosen).map(|(row, _)| GapId(row));
+    let all = (0..trace.cpus.len() as u32).map(CpuId);
+    let counted = all.filter(|&cpu| counted(trace, chosen, cpu).is_some());
+    rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
+}
+
+/// How many events of a CPU the recorder counted as lost, if the selection has all times: of a part nobody knows.
+fn counted(trace: &Trace, chosen: &Chosen<'_>, id: CpuId) -> Option<CpuLoss> {
+    let span = chosen.span;
+    let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
+    if !is_whole || chosen.limits_cpus() && !chosen.has_cpu(id) {
+        return None;
+    }
+    let source = trace.source_of(id.0, |source| &source.cpus);
+    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+    let info = source.map_or(&trace.info, |source| &source.info);
+    let number = trace.cpus.get(id.0 as usize)?.number;
+    let mut sum: Option<CpuLoss> = None;
+    // A CPU in several buffers has several rows.
+    for loss in info.losses.iter().filter(|loss| loss.cpu == number) {
+        let sum = sum.get_or_insert(CpuLoss {
+            cpu: number,
+            overwritten: 0,
+            dropped: 0,
+        });
+        sum.overwritten = sum.overwritten.saturating_add(loss.overwritten);
+        sum.dropped = sum.dropped.saturating_add(loss.dropped);
+    }
+    sum
+}
+
+/// The arguments of the thread that stands for a CPU: what the recorder counted.
+pub fn cpu_arguments(trace: &Trace, chosen: &Chosen<'_>, id: CpuId) -> Vec<Arg<'static>> {
+    let counts = counted(trace, chosen, id);
+    let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);
+    let args = named.into_iter().flatten();
+    args.map(|(name, count)| Arg::new(name, ArgValue::UInt64(count)))
+        .collect()
+}
+
+impl Encoder<'_, '_> {
+    /// A hole, and the event that describes it.
+    pub(super) fn loss(&mut self, item: &Item) {
+        let source = self.source;
+        self.is_untimed = true;
+        self.records.buffer_full(source.providers.own());
+        let trace = source.trace;
+        let Some(gap) = trace.gaps.get(item.row as usize) else {
+            return;
+        };
+        // What the records say themselves.
+        if source.fxt.is_some() && gap.cpu.is_none() && gap.lost.is_none() {
+            return;
+        }
+        let cpu = trace.gap_cpu(GapId(item.row));
+        let number = cpu.and_then(|cpu| source.koids.cpu_number(cpu));
+        let ns = |time: Timestamp| ArgValue::Int64(time.0.saturating_add(source.shift));
+        let mut args = Vec::new();
+        args.extend(number.map(|cpu| Arg::new("cpu", ArgValue::UInt32(cpu.into()))));
+        args.extend(
+            gap.lost
+                .map(|lost| Arg::new("lost_events", ArgValue::UInt64(lost))),
+        );
+        if gap.start > Timestamp::MIN {
+            args.push(Arg::new("from_ns", ns(gap.start)));
+        }
+        if gap.end < Timestamp::MAX {
+            args.push(Arg::new("until_ns", ns(gap.end)));
+        }
+        let time = item.time.clamp(trace.span.start.0, trace.span.end.0);
+        let head = Head {
+            event_type: EventType::Instant,
+            time: self.ticks(time),
+            thread: cpu.map_or(Koids::MACHINE, |cpu| source.koids.cpu(cpu)),
+            category: self.records.name(OWN_CATEGORY),
+            name: self.records.name(LOST_EVENTS),
+        };
+        self.records.event(head, &args, None);
+        self.records.counts.described_losses += 1;
     }
 }
 
@@ -100,8 +173,11 @@ pub fn across_end(trace: &Trace, chosen: &Chosen<'_>) -> Vec<Item> {
 fn holes(trace: &Trace, chosen: &Chosen<'_>, wants: impl Fn(Timestamp) -> bool) -> Vec<Item> {
     let rows = chosen_rows(trace, chosen).filter(|(_, gap)| wants(gap.end));
     let time = |gap: &Gap| gap.end.max(chosen.span.start).min(chosen.span.end);
-    // A hole of no length has come before it all that is known of its time.
-    let order = |gap: &Gap| if gap.start == gap.end { LAST_ORDER } else { 0 };
+    // A hole of no length comes after all that is known of its time; one of a CPU, before the CPU's first event then.
+    let order = |gap: &Gap| match gap.start == gap.end && gap.cpu.is_none() {
+        true => LAST_ORDER,
+        false => 0,
+    };
     rows.map(|(row, gap)| Item::new(What::Loss, (time(&gap).0, order(&gap)), row, 0))
         .collect()
 }

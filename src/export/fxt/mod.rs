@@ -49,12 +49,14 @@ mod item;
 mod items;
 pub(super) mod koids;
 mod lanes;
+mod lives;
 mod lone_flows;
 mod lone_states;
 pub(super) mod losses;
 mod names;
 mod objects;
 mod points;
+mod providers;
 pub(super) mod records;
 mod references;
 mod registered;
@@ -64,6 +66,7 @@ mod slice_records;
 mod source_args;
 mod switches;
 mod values;
+mod wakeups;
 
 use std::io::Write;
 use std::sync::mpsc::channel;
@@ -87,9 +90,9 @@ use item::{Item, Window};
 use items::{Items, Scheduling};
 use koids::{Koids, Zero};
 use lone_states::{LoneStates, TrueEnds};
-use losses::Losses;
 use names::{met_at_borders, write_names};
 use objects::Objects;
+use providers::Providers;
 use records::{EventType, FixedTables, RecordCounts, ThreadKoids, Zones};
 use registered::Registered;
 use source_args::SourceNames;
@@ -145,6 +148,10 @@ fn write_with(
         || FlowMarks::new(trace, &chosen, loaded.reader.as_ref()),
         || {
             let of_runs = || match scheduling {
+                // Only runs without an end of their own are written anew.
+                Scheduling::AsItStands if lone_states::lacks_run_ends(trace, fxt) => {
+                    (LoneStates::default(), TrueEnds::new(trace))
+                }
                 Scheduling::AsItStands => Default::default(),
                 Scheduling::OfRunsAndStates => (LoneStates::new(trace), TrueEnds::new(trace)),
             };
@@ -202,6 +209,7 @@ fn write_with(
         &busy_threads(trace, &chosen, &koids),
     );
     let fixed_threads = fixed_threads(trace, &koids, &tables);
+    let written_providers = Providers::of(loaded.reader.as_ref());
     let source = Source {
         trace,
         reader: loaded.reader.as_ref(),
@@ -221,16 +229,13 @@ fn write_with(
         has_all_counters: (0..trace.counters.tracks.len() as u32)
             .all(|track| chosen.has_counter(CounterTrackId(track))),
         thread_of_process: &thread_of_process,
+        providers: &written_providers,
         cpu_of: &cpu_of,
     };
     let mut written = Written::new(&tables);
 
-    let provider = match shift {
-        0 => "threadline".to_owned(),
-        ns => format!("threadline (all times + {ns} ns)"),
-    };
     let mut encoder = Encoder::new(&source, &tables);
-    encoder.records.file_head(&provider);
+    encoder.records.file_head(&written_providers, shift);
     written.take(encoder, out)?;
     let at_start = items.across_start();
     let met = met_at_borders(trace, &chosen, &at_start, &flow_marks.marks);
@@ -264,7 +269,6 @@ fn write_with(
             format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
         summary.notes.push(note);
     }
-    Losses::new(trace, &chosen).note_unsaid(&mut summary);
     summary.notes.extend(koids.notes());
     summary.notes.extend_from_slice(koids.renumbered_cpus());
     let mut note = |count: u64, one: &str, many: &str| match count {
@@ -302,6 +306,11 @@ fn write_with(
         written.counts.cut_scheduling,
         "argument of a switch or wakeup was too long for its record: it is cut there",
         "arguments of switches and wakeups were too long for their records: they are cut there",
+    );
+    note(
+        written.counts.cut_commands,
+        "program's command line was longer than a record: it is left out",
+        "programs' command lines were longer than a record: they are left out",
     );
     note(
         written.counts.cut_names,
@@ -463,7 +472,8 @@ fn summary_of(counts: &RecordCounts, lone: u64) -> Summary {
             + counts.of(EventType::AsyncInstant)
             + counts.large
             + counts.blobs
-            + counts.userspace_objects,
+            + counts.userspace_objects
+            - counts.described_losses,
     );
     summary.count("counter samples", counts.of(EventType::Counter));
     summary.count(

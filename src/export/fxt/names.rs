@@ -10,9 +10,11 @@ use super::item::{Item, What};
 use super::koids::Koids;
 use super::records::{Arg, ArgValue, PROCESS, THREAD};
 use super::source_args::SourceNames;
+use super::{lives, losses};
 use crate::base::Timestamp;
+use crate::event::Ties;
 use crate::export::Chosen;
-use crate::formats::fxt::FxtSource;
+use crate::formats::fxt::{DROPPED, FxtSource, LIFE_ARGUMENTS, OVERWRITTEN};
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
@@ -36,8 +38,16 @@ pub fn met_at_borders(
     let wakers = wakeups
         .chain(narrowed)
         .filter_map(|row| trace.states.get(StateId(row)).waker);
+    let cpus = (0..trace.cpus.len() as u32).map(CpuId);
+    let on_tracks = cpus.filter(|&cpu| chosen.has_cpu_track(cpu));
+    let ran = on_tracks
+        .flat_map(|cpu| trace.runs.overlapping(trace.runs.on(cpu), chosen.span))
+        .map(|run| ThreadId(trace.runs.threads[run as usize]));
     let moved = marks.iter().filter(|mark| mark.is_moved);
-    let mut met: FxHashSet<ThreadId> = wakers.chain(moved.map(|mark| mark.thread)).collect();
+    let mut met: FxHashSet<ThreadId> = wakers
+        .chain(ran)
+        .chain(moved.map(|mark| mark.thread))
+        .collect();
     if is_narrowed {
         met_on_tracks(trace, chosen, &mut met);
     }
@@ -65,7 +75,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(slices.begins.at(slice as usize));
-                let ends_inside = slices.own_end(slice as usize) < span.end.0;
+                let ends_inside = slices.open_end(slice as usize) < span.end.0;
                 meet(if ends_inside {
                     slices.finish(slice as usize)
                 } else {
@@ -128,10 +138,11 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
     let name_thread = |encoder: &mut Encoder<'_, '_>, id: ThreadId| {
         let thread = trace.thread(id);
         let (process, koid) = koids.thread(id);
-        let process = Arg::new("process", ArgValue::Koid(process));
+        let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
+        args.extend(lives::of_thread(encoder.source, id));
         let name = trace.strings.bytes(thread.name);
         let fxt = encoder.source.fxt;
-        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &[process]);
+        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &args);
     };
     let met_processes: FxHashSet<ProcessId> = met
         .iter()
@@ -147,7 +158,10 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
             let koid = koids.process(ProcessId(index as u32));
             let name = trace.strings.bytes(process.name);
             let fxt = encoder.source.fxt;
-            encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &[]);
+            let id = ProcessId(index as u32);
+            let args = lives::of_process(encoder.source, id);
+            encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &args);
+            encoder.images(id);
             processes += 1;
         }
     }
@@ -157,14 +171,14 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
             continue;
         }
         let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
-        if is_met(id) || is_wanted && is_alive(thread.start, thread.end) {
+        if is_met(id) || is_wanted && is_alive(thread.start, trace.over_at(id)) {
             name_thread(encoder, id);
             threads += 1;
         }
     }
     for &id in &koids.named_last {
         let thread = trace.thread(id);
-        if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, thread.end) {
+        if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, trace.over_at(id)) {
             name_thread(encoder, id);
         }
     }
@@ -173,8 +187,10 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
             let name = koids.cpu_name(trace, id);
             let (process, thread) = koids.cpu(id);
             encoder.records.process_object(process, name.as_bytes());
-            let koids = (process, thread);
-            encoder.records.thread_object(koids, name.as_bytes());
+            let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
+            args.extend(losses::cpu_arguments(trace, chosen, id));
+            let object = (THREAD, thread);
+            encoder.records.object(object, name.as_bytes(), &args);
         }
     }
     if owners.is_machine_needed {
@@ -199,7 +215,12 @@ impl Encoder<'_, '_> {
             && let Some(own) = fxt.object_with_arguments(number, object_type)
         {
             let own = SourceNames::default().list(&fxt, &own, &self.records);
-            let is_told = |name: &[u8]| args.iter().any(|arg| *arg.name == *name);
+            // What our own files say is written anew.
+            let is_ours = fxt.ties() == Ties::First;
+            let ours = LIFE_ARGUMENTS.iter().chain(&[OVERWRITTEN, DROPPED]);
+            let is_agreed = |name: &[u8]| is_ours && ours.clone().any(|it| it.as_bytes() == name);
+            let is_told =
+                |name: &[u8]| is_agreed(name) || args.iter().any(|arg| *arg.name == *name);
             let others: Vec<_> = own.into_iter().filter(|arg| !is_told(&arg.name)).collect();
             args.extend(others);
             let Fitted { is_packed, cut } = args::fit(&mut args, MOST_ARG_WORDS);
@@ -222,6 +243,7 @@ struct Owners {
 impl Owners {
     fn new(trace: &Trace, chosen: &Chosen<'_>) -> Owners {
         let mut owners = Owners::default();
+        owners.cpus.extend(losses::cpus(trace, chosen));
         for (number, track) in trace.tracks.iter().enumerate() {
             let is_empty = track.rows.is_empty() && track.instants.is_empty();
             if is_empty || !chosen.has_track(TrackId(number as u32)) {

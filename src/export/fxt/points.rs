@@ -3,12 +3,12 @@
 use super::args::{self, MOST_ARG_WORDS};
 use super::encode::Encoder;
 use super::item::Item;
-use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
+use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use super::source_args::SourceNames;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
 use crate::formats::fxt::FxtSource;
-use crate::trace::{EventId, ThreadId, TrackKind};
+use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 impl<'a> Encoder<'a, '_> {
     pub(super) fn instant(&mut self, item: &Item) {
@@ -63,7 +63,13 @@ impl<'a> Encoder<'a, '_> {
             let (category, name) = (self.name_bytes(category), self.name_bytes(name));
             self.is_untimed = true;
             self.records.counts.moved_blobs += u64::from(self.lacks_anchor(item.time));
-            return self.records.blob(name, category, blob_type, &payload);
+            let provider = fxt.and_then(|fxt| source.providers.of_record(&fxt, event.row.place));
+            let provider = provider.filter(|_| fits_without_tables(name, category));
+            return self
+                .records
+                .in_section((source.providers, provider), |records| {
+                    records.blob(name, category, blob_type, &payload);
+                });
         }
         if let Some(payload) = args::payload_of(&self.fields) {
             return self.large_instant(item, thread, (category, name), &payload);
@@ -73,7 +79,9 @@ impl<'a> Encoder<'a, '_> {
             None => self.scope_word(),
         };
         let at = (item.time, thread);
-        self.event(event_type, at, (category, name), &[], last_word);
+        let mut more: Vec<_> = self.group_arg(item.of, id).into_iter().collect();
+        more.extend(self.cpu_arg(id));
+        self.event(event_type, at, (category, name), &more, last_word);
     }
 
     fn object(
@@ -85,23 +93,39 @@ impl<'a> Encoder<'a, '_> {
     ) {
         self.read_nothing();
         let own = fxt.with_arguments(place);
-        match self.source.fxt {
-            Some(_) => self.own = own,
-            // One of several files: what its indices mean is not remembered.
-            None => {
+        let providers = self.source.providers;
+        let provider = match owner {
+            Ok(_) => None,
+            Err(_) => providers.of_record(&fxt, place),
+        };
+        match (self.source.fxt, provider) {
+            (Some(_), None) => self.own = own,
+            // One of several files: what its indices mean is not remembered. Or one that has its texts in it.
+            _ => {
                 let list = |own| SourceNames::default().list(&fxt, &own, &self.records);
                 self.listed = own.map(list);
             }
         }
+        let args = self.listed.as_deref().unwrap_or_default();
+        let provider = provider.filter(|_| {
+            args.len() < MOST_ARGS
+                && fits_without_tables(self.name_bytes(name), &[])
+                && args.iter().all(is_inline_argument)
+        });
         self.is_untimed = true;
         let mut more = Vec::new();
         if let Some(time) = time.filter(|&time| self.lacks_anchor(time)) {
             let time = time.saturating_add(self.source.shift);
             more = self.without_said(&[Arg::new("really_at_ns", ArgValue::Int64(time))]);
         }
+        self.records.is_inline = provider.is_some();
         self.prepare(&more, MOST_ARG_WORDS);
-        let name = self.records.exact_name(self.name_bytes(name));
-        self.records.userspace_object(pointer, owner, name);
+        self.records.is_inline = false;
+        let name = self.name_bytes(name);
+        self.records.in_section((providers, provider), |records| {
+            let name = records.exact_name(name);
+            records.userspace_object(pointer, owner, name);
+        });
     }
 
     /// One that the selection does not have and speaks of: its process's, so that no thread comes with it.
@@ -128,6 +152,14 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
+    /// The CPU on which an event happened, where its file says it; events of FXT files keep what they say.
+    fn cpu_arg(&self, id: EventId) -> Option<Arg<'static>> {
+        let event = self.events.get(id);
+        let cpu = event.cpu.filter(|_| !self.is_of_fxt(id))?;
+        let number = self.source.koids.cpu_number(CpuId(cpu))?;
+        Some(Arg::new("on_cpu", ArgValue::UInt32(number.into())))
+    }
+
     /// Bytes that no argument can hold go into a large record.
     fn large_instant(
         &mut self,
@@ -150,7 +182,8 @@ impl<'a> Encoder<'a, '_> {
                 ("payload", "blob") | ("size", "bytes")
             )
         });
-        self.prepare(&[], MOST_ARG_WORDS);
+        let cpu = self.cpu_arg(EventId(item.row));
+        self.prepare(cpu.as_slice(), MOST_ARG_WORDS);
         let head = Head {
             event_type: EventType::Instant,
             time: self.ticks(item.time),
@@ -160,6 +193,20 @@ impl<'a> Encoder<'a, '_> {
         };
         self.records.prepared_large_event(head, payload);
     }
+}
+
+/// Whether a record with these texts needs no table.
+fn fits_without_tables(name: &[u8], category: &[u8]) -> bool {
+    name.len() <= MOST_INLINE_BYTES && category.len() <= MOST_INLINE_BYTES
+}
+
+/// Whether an argument needs no table.
+fn is_inline_argument(arg: &Arg<'_>) -> bool {
+    let text = match &arg.value {
+        ArgValue::Text(text) | ArgValue::LongText(text) => text.len(),
+        _ => 0,
+    };
+    arg.name.len() <= MOST_INLINE_BYTES && text <= MOST_INLINE_BYTES
 }
 
 /// The word for a scope that is not the thread's.

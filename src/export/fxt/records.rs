@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 pub use super::fixed_tables::{FixedTables, Zones};
 use super::references::RECENT_THREADS;
-pub use super::references::{TextRef, ThreadKoids, cut, cut_bytes};
+pub use super::references::{TextRef, ThreadKoids, cut_bytes};
 use super::registered::Used;
 pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
 use crate::base::Strings;
@@ -86,6 +86,8 @@ pub struct Records<'t> {
     arguments: Vec<u8>,
     pub(super) argument_count: u64,
     pub(super) used: Used,
+    /// Whether texts stand in their record, as its section is that of a provider without tables.
+    pub(super) is_inline: bool,
     /// What was written so far.
     pub counts: RecordCounts,
 }
@@ -114,6 +116,7 @@ impl<'t> Records<'t> {
             arguments: Vec::new(),
             argument_count: 0,
             used: Used::none(),
+            is_inline: false,
             counts: RecordCounts::default(),
         }
     }
@@ -139,21 +142,42 @@ impl<'t> Records<'t> {
         close(&mut self.out, start);
     }
 
-    /// The head of a file: magic number, one provider, one tick a nanosecond.
-    pub fn file_head(&mut self, provider: &str) {
+    /// The magic number.
+    pub(super) fn magic(&mut self) {
         self.word(MAGIC);
-        let name = cut(provider, 255).as_bytes();
+    }
+
+    /// Announces a provider: what follows is of its section.
+    pub(super) fn provider_info(&mut self, number: u32, name: &[u8]) {
+        let name = cut_bytes(name, 255);
         let start = self.out.len();
-        self.word(1 << 16 | 1 << 20 | (name.len() as u64) << 52);
+        self.word(1 << 16 | u64::from(number) << 20 | (name.len() as u64) << 52);
         self.stream(name);
         self.close(start);
+    }
+
+    /// What follows is of a section of the provider of that number.
+    pub(super) fn provider_section(&mut self, number: u32) {
+        self.word(1 << 4 | 2 << 16 | u64::from(number) << 20);
+    }
+
+    /// The head of a file of one provider.
+    #[cfg(test)]
+    pub fn head_of(&mut self, provider: &str) {
+        self.magic();
+        self.provider_info(1, provider.as_bytes());
+        self.ticks_per_second(1_000_000_000);
+    }
+
+    /// The tick rate of the provider whose section it is.
+    pub(super) fn ticks_per_second(&mut self, rate: u64) {
         self.word(1 | 2 << 4);
-        self.word(1_000_000_000);
+        self.word(rate);
     }
 
     /// The provider's event 0: its buffer was full, and what came then is lost.
-    pub fn buffer_full(&mut self) {
-        self.word(1 << 4 | 3 << 16 | 1 << 20);
+    pub fn buffer_full(&mut self, provider: u32) {
+        self.word(1 << 4 | 3 << 16 | u64::from(provider) << 20);
         self.counts.losses += 1;
     }
 
@@ -430,6 +454,7 @@ impl<'t> Records<'t> {
     }
 
     /// The name of a thread, and its process.
+    #[cfg(test)]
     pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
         let process = Arg::new("process", ArgValue::Koid(process));
         self.object((THREAD, thread), name, &[process]);

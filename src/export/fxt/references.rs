@@ -130,6 +130,9 @@ impl Records<'_> {
         if text.is_empty() {
             return TextRef::EMPTY;
         }
+        if self.is_inline && text.len() <= MOST_INLINE_BYTES {
+            return TextRef::inline(text);
+        }
         let is_long = wants == Wants::Always && text.len() > MOST_INLINE_BYTES;
         if (text.len() <= MOST_REPEATED_BYTES || is_long)
             && let Some(bits) = self.index(text, wants)
@@ -234,10 +237,4 @@ pub fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
     let least = most_bytes.saturating_sub(3);
     let end = (least..=most_bytes).rev().find(|&end| !is_within(end));
     bytes.get(..end.unwrap_or(most_bytes)).unwrap_or(bytes)
-}
-
-/// The longest start of `text` that has at most `most_bytes` and ends at a character.
-pub fn cut(text: &str, most_bytes: usize) -> &str {
-    let length = cut_bytes(text.as_bytes(), most_bytes).len();
-    text.get(..length).unwrap_or("")
 }

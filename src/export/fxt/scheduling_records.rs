@@ -23,6 +23,12 @@ pub enum Side {
 }
 
 impl Records<'_> {
+    /// Says of the switch that comes next that no states of threads follow from it.
+    pub fn prepare_without_states(&mut self) {
+        let name = self.name("without_states");
+        self.prepare_one(name, &ArgValue::Bool(true));
+    }
+
     /// The same with no arguments before it.
     #[cfg(test)]
     pub fn context_switch(

@@ -4,8 +4,12 @@ use super::args;
 use super::encode::Encoder;
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
+use crate::base::StringId;
 use crate::trace::slices::SliceLabel;
-use crate::trace::{EventId, SliceId};
+use crate::trace::{EventId, SliceId, TrackKind};
+
+/// The argument of a slice or run whose end was not seen: it ends only in the picture.
+pub(super) const END_NOT_SEEN: &str = "end_not_seen";
 
 impl Encoder<'_, '_> {
     /// When a slice really began and ended, where the range hides it.
@@ -29,7 +33,21 @@ impl Encoder<'_, '_> {
                 ArgValue::Int64(end.saturating_add(shift)),
             ));
         }
+        if item.slice.is_unended && end != i64::MAX {
+            args.push(Arg::new(END_NOT_SEEN, ArgValue::Bool(true)));
+        }
         args
+    }
+
+    /// How long a slice was by its recorder, where that is not how long it is drawn; of what a range cuts, the share.
+    fn measured_arg(&self, item: &Item) -> Option<Arg<'static>> {
+        let (slices, row) = (&self.source.trace.slices, item.row as usize);
+        let _measured = slices.measured(row)?;
+        let whole = (slices.starts.at(row), item.slice.end);
+        let span = self.source.chosen.span;
+        let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
+        let ns = slices.part_of_duration(row, whole, part);
+        Some(Arg::new("measured_ns", ArgValue::Int64(ns)))
     }
 
     fn label(&self, item: &Item) -> SliceLabel {
@@ -72,10 +90,13 @@ impl Encoder<'_, '_> {
             args::merge(&mut own, self.take_args());
             self.listed = Some(own);
         }
-        let more = match is_cut {
+        let mut more = match is_cut || item.slice.is_unended {
             true => self.border_args(item),
             false => Vec::new(),
         };
+        if item.what == What::Whole && !self.is_of_fxt(begin) {
+            more.extend(self.measured_arg(item));
+        }
         self.event(
             event_type,
             (item.time, thread),
@@ -99,11 +120,16 @@ impl Encoder<'_, '_> {
         } else {
             self.read_nothing();
         }
-        self.event(EventType::End, (item.time, thread), names, &[], None);
+        let unseen = [Arg::new(END_NOT_SEEN, ArgValue::Bool(true))];
+        let more: &[Arg<'_>] = match item.slice.is_unended || item.slice.end == i64::MAX {
+            true => &unseen,
+            false => &[],
+        };
+        self.event(EventType::End, (item.time, thread), names, more, None);
     }
 
     /// Whether an event is of an FXT file: of the one that there is, or of one of several on one axis.
-    fn is_of_fxt(&self, id: EventId) -> bool {
+    pub(super) fn is_of_fxt(&self, id: EventId) -> bool {
         let is_of_one = || {
             self.source
                 .reader
@@ -111,6 +137,21 @@ impl Encoder<'_, '_> {
                 .is_some()
         };
         self.source.fxt.is_some() || is_of_one()
+    }
+
+    /// The name of the asynchronous track on which an event is shown, and whether it is of the whole trace: FXT names such
+    /// tracks after their first slice, and each belongs to a process. Events of FXT files keep what they say.
+    pub(super) fn group_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
+        let trace = self.source.trace;
+        let track = trace.tracks.get(track as usize)?;
+        let name = match track.kind {
+            TrackKind::Async(Some(_)) => "async_group",
+            TrackKind::Async(None) => "global_async_group",
+            _ => return None,
+        };
+        let text = trace.strings.bytes(track.name).to_vec();
+        let is_said = track.name == StringId::EMPTY || self.is_of_fxt(event);
+        (!is_said).then(|| Arg::new(name, ArgValue::Text(text.into())))
     }
 
     pub(super) fn async_mark(&mut self, item: &Item) {
@@ -144,10 +185,12 @@ impl Encoder<'_, '_> {
             // As other ends.
             names = self.names_of(self.events.kind(EventId(event)));
         }
-        let more = match is_end {
+        let mut more = match is_end {
+            true if finish == u32::MAX => vec![Arg::new(END_NOT_SEEN, ArgValue::Bool(true))],
             true => Vec::new(),
             false => self.border_args(item),
         };
+        more.extend(self.group_arg(item.of, EventId(said_by)));
         let event_type = match is_end {
             true => EventType::AsyncEnd,
             false => EventType::AsyncBegin,

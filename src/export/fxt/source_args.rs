@@ -249,6 +249,21 @@ impl<'a> SourceNames<'a> {
         self.value_of(source, event, (name.as_bytes(), of), records)
     }
 
+    /// The yes or no of the argument of that name.
+    pub fn bool_of(
+        &mut self,
+        source: &FxtSource<'a>,
+        event: &SourceEvent<'a>,
+        name: &str,
+        records: &Records<'_>,
+    ) -> Option<bool> {
+        let of = |value| match value {
+            fxt::ArgValue::Bool(value) => Some(value),
+            _ => None,
+        };
+        self.value_of(source, event, (name.as_bytes(), of), records)
+    }
+
     fn value_of<T>(
         &mut self,
         source: &FxtSource<'a>,

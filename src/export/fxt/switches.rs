@@ -1,40 +1,169 @@
-//! Context switches and wakeups: who leaves a CPU and in which state, who comes, who wakes whom.
+//! Context switches: who leaves a CPU and in which state, who comes.
 
 use super::encode::Encoder;
 use super::item::{Item, What};
+use super::records::ArgValue;
 use super::scheduling_records::Side;
+use super::slice_records::END_NOT_SEEN;
 use crate::event::{EndState, ValueRef};
-use crate::formats::fxt::{IDLE_WEIGHT, SchedulingSort, SourceScheduling};
+use crate::formats::fxt::{FxtSource, IDLE_WEIGHT, SchedulingSort, SourceEvent, SourceScheduling};
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that are told anew.
-const TOLD_ANEW: &[&str] = &[
+pub(super) const TOLD_ANEW: &[&str] = &[
     "incoming_weight",
     "outgoing_weight",
     "outgoing_state",
     "waker",
+    "woken_in",
+    "waits",
+    "spans_loss",
 ];
 
-impl Encoder<'_, '_> {
+/// What readers would not find by themselves of the state that a switch or wakeup brings.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SaidOfState {
+    /// Whether the thread was seen to wait for a CPU until it ran.
+    waits: Option<bool>,
+    /// Whether events were lost while the state lasted.
+    spans_loss: Option<bool>,
+}
+
+/// One record of a context switch.
+struct SwitchSides {
+    /// Who leaves, and the state that follows; idle if it is `None`.
+    outgoing: Option<(Side, (u8, &'static str))>,
+    incoming: Side,
+    /// The argument that says when a run or state really began or ended, which the range cuts.
+    border: Option<(&'static str, i64)>,
+    /// What does not follow from the records of the state of who leaves.
+    said: SaidOfState,
+}
+
+/// What becomes of what a source's own record says of a state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnSaid {
+    /// It is copied.
+    Kept,
+    /// The export says it anew.
+    Replaced,
+}
+
+impl OwnSaid {
+    /// Beside what the export says itself, if it says anything.
+    pub(super) fn beside(said: SaidOfState) -> OwnSaid {
+        match said == SaidOfState::default() {
+            true => OwnSaid::Kept,
+            false => OwnSaid::Replaced,
+        }
+    }
+}
+
+impl<'a> Encoder<'a, '_> {
     pub(super) fn switch(&mut self, item: &Item) {
         let Some(cpu) = self.cpu_number(item.of) else {
             return;
         };
+        let at = (self.ticks(item.time), cpu);
+        if let Some(run) = self.run_ended_apart(item) {
+            // Readers close runs by thread: a switch must name who leaves, though perhaps no state is known to follow.
+            let ended = SwitchSides {
+                outgoing: Some(self.leaves_in_unknown_state(run)),
+                incoming: Side::Idle,
+                border: self
+                    .border_of(item)
+                    .filter(|_| item.what == What::SwitchAtEnd),
+                said: SaidOfState::default(),
+            };
+            self.records.prepare(&[]);
+            if !self.ends_in_state(item, run) {
+                self.records.prepare_without_states();
+            }
+            self.write_switch(at, &ended);
+            if item.what != What::SwitchTo {
+                return;
+            }
+        }
+        let Some(sides) = self.sides_of(item) else {
+            return;
+        };
+        let is_seen = |side: Side| matches!(side, Side::Thread { .. });
+        let is_out_seen = sides.outgoing.is_some_and(|(out, _)| is_seen(out));
+        if !is_seen(sides.incoming) && !is_out_seen {
+            return;
+        }
+        let weight = self.prepare_switch(item, OwnSaid::beside(sides.said));
+        let outgoing = sides.outgoing.map(|(out, state)| match (out, weight) {
+            (Side::Thread { koid, .. }, Some(weight)) => (Side::Thread { koid, weight }, state),
+            _ => (out, state),
+        });
+        let sides = SwitchSides { outgoing, ..sides };
+        if !is_seen(sides.incoming) || !self.begins_without_state(item) {
+            return self.write_switch(at, &sides);
+        }
+        if is_out_seen {
+            let ended = SwitchSides {
+                incoming: Side::Idle,
+                border: None,
+                ..sides
+            };
+            self.write_switch(at, &ended);
+            self.records.prepare(&[]);
+        }
+        self.records.prepare_without_states();
+        let begun = SwitchSides {
+            outgoing: None,
+            said: SaidOfState::default(),
+            ..sides
+        };
+        self.write_switch(at, &begun);
+    }
+
+    fn write_switch(&mut self, at: (u64, u16), sides: &SwitchSides) {
+        let idle = || (Side::Idle, state_number(EndState::Runnable));
+        let (outgoing, state) = sides.outgoing.unwrap_or_else(idle);
+        if matches!(outgoing, Side::Thread { .. }) {
+            self.prepare_said(sides.said);
+        }
+        self.records
+            .prepared_switch(at, outgoing, state, sides.incoming, sides.border);
+    }
+
+    /// The end of a run that no switch of its FXT file names: readers that close runs by thread need one.
+    pub(super) fn unseen_end(&mut self, item: &Item) {
+        let Some(cpu) = self.cpu_number(item.of) else {
+            return;
+        };
+        let run = item.row as usize;
+        self.records.prepare(&[]);
+        if !self.ends_in_state(item, run) {
+            self.records.prepare_without_states();
+        }
+        let name = self.records.name(END_NOT_SEEN);
+        self.records.prepare_one(name, &ArgValue::Bool(true));
+        let ended = SwitchSides {
+            outgoing: Some(self.leaves_in_unknown_state(run)),
+            incoming: Side::Idle,
+            border: None,
+            said: SaidOfState::default(),
+        };
+        self.write_switch((self.ticks(item.time), cpu), &ended);
+    }
+
+    /// Who leaves and who comes. `None` if the switch belongs to a life that was over before the range.
+    fn sides_of(&self, item: &Item) -> Option<SwitchSides> {
         let runs = &self.source.trace.runs;
         let index = item.row as usize;
-        let (out, incoming) = match item.what {
+        let (outgoing, incoming) = match item.what {
             What::SwitchToIdle => {
                 let thread = ThreadId(runs.threads[index]);
                 if runs.starts[index] < item.time && self.is_dead_at_start(thread, item.time) {
-                    return;
+                    return None;
                 }
                 (self.leaves(index), Side::Idle)
             }
-            What::SwitchAtEnd => {
-                // What it does from there on is not in the range.
-                let side = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
-                (Some((side, state_number(EndState::Unknown))), Side::Idle)
-            }
+            // What it does from there on is not in the range.
+            What::SwitchAtEnd => (Some(self.leaves_in_unknown_state(index)), Side::Idle),
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
@@ -42,19 +171,84 @@ impl Encoder<'_, '_> {
                 let out = self.side(state.thread, weight);
                 (Some((out, thread_state_number(state.state))), Side::Idle)
             }
-            _ => {
-                let incoming = self.side(ThreadId(runs.threads[index]), runs.priorities[index]);
-                (self.left_for(item), incoming)
-            }
+            _ => (self.left_for(item), self.side_of_run(index)),
         };
-        let is_seen = |side: Side| matches!(side, Side::Thread { .. });
-        let is_of_others = !is_seen(incoming) && !out.is_some_and(|(out, _)| is_seen(out));
-        if is_of_others && !self.ends_unsaid(item) {
-            return;
+        Some(SwitchSides {
+            outgoing,
+            incoming,
+            border: self.border_of(item),
+            said: (self.left_state(item)).map_or_else(SaidOfState::default, |id| self.said(id)),
+        })
+    }
+
+    /// The state that a switch brings to who leaves.
+    fn left_state(&self, item: &Item) -> Option<StateId> {
+        let (trace, index) = (self.source.trace, item.row as usize);
+        match item.what {
+            What::SwitchToIdle => trace.states.behind_run(&trace.runs, index),
+            What::SwitchOff => Some(StateId(item.row)),
+            What::SwitchTo if item.time == trace.runs.starts[index] => {
+                let lone = self.source.lone_states.of_event(trace.runs.events[index]);
+                lone.or_else(|| {
+                    let run = self.run_before(item)?;
+                    trace.states.behind_run(&trace.runs, run)
+                })
+            }
+            _ => None,
         }
-        let (out, state) = out.unwrap_or((Side::Idle, state_number(EndState::Runnable)));
-        let time = self.ticks(item.time);
-        let shift = self.source.shift;
+    }
+
+    /// What readers would not find by themselves of a state: where events were lost, whether a ready thread was seen to
+    /// wait for a CPU and whether other states span a loss; the former too where the range ends before the thread runs.
+    /// What a record of an FXT file says of a state is written again anyhow.
+    pub(super) fn said(&self, state: StateId) -> SaidOfState {
+        let (trace, chosen) = (self.source.trace, self.source.chosen);
+        let state = trace.states.get(state);
+        let is_wait = match state.state {
+            ThreadState::Unknown => Some(false),
+            ThreadState::Runnable => Some(true),
+            _ => None,
+        };
+        let infos = trace.sources.iter().map(|source| &source.info);
+        let mut infos = infos.chain([&trace.info]);
+        let is_lossy = !trace.gaps.is_empty() || infos.any(|info| !info.losses.is_empty());
+        let is_cut =
+            chosen.ends_before_trace() && state.end.is_none_or(|end| end >= chosen.span.end);
+        let is_made_of_more = is_wait == Some(false) && self.source.fxt.is_none();
+        let is_marked = match state.state {
+            ThreadState::Running => false,
+            // That it is a wait says enough.
+            ThreadState::Runnable => !state.notes.is_woken(),
+            _ => true,
+        };
+        SaidOfState {
+            waits: is_wait.filter(|_| is_cut || is_lossy || is_made_of_more),
+            spans_loss: (is_lossy && is_marked).then(|| state.notes.spans_loss()),
+        }
+    }
+
+    /// Writes again what a record of an FXT file says of a state.
+    pub(super) fn keep_said(&mut self, fxt: &FxtSource<'a>, own: &SourceEvent<'a>) {
+        let (names, records) = (&mut self.source_names, &self.records);
+        let said = SaidOfState {
+            waits: names.bool_of(fxt, own, "waits", records),
+            spans_loss: names.bool_of(fxt, own, "spans_loss", records),
+        };
+        self.prepare_said(said);
+    }
+
+    pub(super) fn prepare_said(&mut self, said: SaidOfState) {
+        for (name, value) in [("waits", said.waits), ("spans_loss", said.spans_loss)] {
+            if let Some(value) = value {
+                let name = self.records.name(name);
+                self.records.prepare_one(name, &ArgValue::Bool(value));
+            }
+        }
+    }
+
+    fn border_of(&self, item: &Item) -> Option<(&'static str, i64)> {
+        let runs = &self.source.trace.runs;
+        let index = item.row as usize;
         let border = match item.what {
             What::SwitchTo if runs.starts[index] < item.time => {
                 Some(("really_began_ns", runs.starts[index]))
@@ -68,19 +262,13 @@ impl Encoder<'_, '_> {
             }
             _ => None,
         };
-        let border = border.map(|(name, time)| (name, time.saturating_add(shift)));
-        let weight = self.prepare_switch(item);
-        let out = match (out, weight) {
-            (Side::Thread { koid, .. }, Some(weight)) => Side::Thread { koid, weight },
-            _ => out,
-        };
-        self.records
-            .prepared_switch((time, cpu), out, state, incoming, border);
+        let shift = self.source.shift;
+        border.map(|(name, time)| (name, time.saturating_add(shift)))
     }
 
     /// Prepares what the switch's own record, in an FXT file, says beside what every one says, and answers the weight of
     /// the thread that leaves.
-    fn prepare_switch(&mut self, item: &Item) -> Option<i32> {
+    fn prepare_switch(&mut self, item: &Item, own_said: OwnSaid) -> Option<i32> {
         self.records.prepare(&[]);
         let fxt = self.source.fxt?;
         let trace = self.source.trace;
@@ -106,12 +294,15 @@ impl Encoder<'_, '_> {
         let own = fxt.with_arguments(place)?;
         self.source_names
             .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+        if own_said == OwnSaid::Kept {
+            self.keep_said(&fxt, &own);
+        }
         self.source_names
             .int32_of(&fxt, &own, "outgoing_weight", &self.records)
             .filter(|&weight| weight != IDLE_WEIGHT)
     }
 
-    fn cpu_number(&self, index: u32) -> Option<u16> {
+    pub(super) fn cpu_number(&self, index: u32) -> Option<u16> {
         self.source.koids.cpu_number(CpuId(index))
     }
 
@@ -124,19 +315,70 @@ impl Encoder<'_, '_> {
         }
     }
 
-    /// Whether a switch ends a run of a chosen thread of which it cannot say that it left: where switches were lost.
-    fn ends_unsaid(&self, item: &Item) -> bool {
+    /// The thread of a run as one side of a switch: it was chosen with its CPU's track, too.
+    fn side_of_run(&self, run: usize) -> Side {
         let runs = &self.source.trace.runs;
+        let thread = ThreadId(runs.threads[run]);
+        let cpu = runs
+            .of_cpu
+            .partition_point(|range| range.end as usize <= run);
+        let koid = self.source.koids.thread(thread).1;
+        match self.source.chosen.has_run(CpuId(cpu as u32), thread) {
+            true => Side::Thread {
+                koid,
+                weight: runs.priorities[run],
+            },
+            false => Side::NotChosen { koid },
+        }
+    }
+
+    /// The run of a chosen thread that ends by a record of its own: no state of the thread follows from its end, or the
+    /// switch itself names another thread that leaves, as switches were lost.
+    fn run_ended_apart(&self, item: &Item) -> Option<usize> {
+        let trace = self.source.trace;
+        let runs = &trace.runs;
         let index = item.row as usize;
         let ended = match item.what {
-            What::SwitchToIdle => Some(index),
-            What::SwitchTo if item.time == runs.starts[index] => self.run_before(item),
+            What::SwitchToIdle | What::SwitchAtEnd => Some(index),
+            What::SwitchTo if item.time == runs.starts[index] => self
+                .run_before(item)
+                .filter(|&run| !self.source.true_ends.is_apart(run)),
             _ => None,
-        };
-        ended.is_some_and(|run| {
-            let is_chosen = self.source.chosen.has_thread(ThreadId(runs.threads[run]));
-            is_chosen && !self.source.true_ends.has(run)
-        })
+        }?;
+        let thread = ThreadId(runs.threads[ended]);
+        let is_another = |state| trace.states.get(state).thread != thread;
+        let lone_state = self.source.lone_states.of_event(runs.events[index]);
+        let names_another = item.what == What::SwitchTo && lone_state.is_some_and(is_another);
+        let is_over = runs.starts[ended] < item.time && self.is_dead_at_start(thread, item.time);
+        let is_apart = names_another || !self.ends_in_state(item, ended);
+        (is_apart && !is_over && self.source.chosen.has_run(CpuId(item.of), thread))
+            .then_some(ended)
+    }
+
+    /// Whether a state of its thread follows from the end of a run.
+    fn ends_in_state(&self, item: &Item, run: usize) -> bool {
+        let thread = ThreadId(self.source.trace.runs.threads[run]);
+        self.has_states(thread)
+            && (item.what == What::SwitchAtEnd || self.source.true_ends.has(run))
+    }
+
+    /// Whether no states of the thread are written whose run a switch begins: its file says who ran and no more, or only
+    /// the CPU's track was chosen.
+    fn begins_without_state(&self, item: &Item) -> bool {
+        let thread = self.source.trace.runs.threads.get(item.row as usize);
+        let is_begin = item.what == What::SwitchTo;
+        is_begin && thread.is_some_and(|&thread| !self.has_states(ThreadId(thread)))
+    }
+
+    /// Whether states of a thread are written: there are some, and they were chosen.
+    fn has_states(&self, thread: ThreadId) -> bool {
+        let is_chosen = self.source.chosen.has_states_of(thread);
+        is_chosen && !self.source.trace.states.of(thread).is_empty()
+    }
+
+    /// The thread of a run, and that nothing is known of what it does after the run.
+    fn leaves_in_unknown_state(&self, run: usize) -> (Side, (u8, &'static str)) {
+        (self.side_of_run(run), state_number(EndState::Unknown))
     }
 
     /// The run that ends where that of a switch begins.
@@ -150,18 +392,20 @@ impl Encoder<'_, '_> {
 
     /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
     fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
-        if !self.source.true_ends.has(run) {
+        let runs = &self.source.trace.runs;
+        let side = self.side_of_run(run);
+        let is_chosen = matches!(side, Side::Thread { .. });
+        let lacks_states = is_chosen && !self.has_states(ThreadId(runs.threads[run]));
+        if lacks_states || !self.source.true_ends.has(run) {
             return None;
         }
-        let runs = &self.source.trace.runs;
-        let side = self.side(ThreadId(runs.threads[run]), runs.priorities[run]);
         Some((side, state_number(runs.end_states[run])))
     }
 
     /// Whether a thread's life is over at a time, which is the range's start.
     fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
         let start = self.source.chosen.span.start;
-        let end = self.source.trace.thread(thread).end;
+        let end = self.source.trace.over_at(thread);
         time == start.0 && end.is_some_and(|end| end <= start)
     }
 
@@ -281,74 +525,14 @@ impl Encoder<'_, '_> {
         let run = same.find(|&run| trace.runs.events[run] == item.row)?;
         Some(ThreadId(trace.runs.threads[run]))
     }
-
-    pub(super) fn wakeup(&mut self, item: &Item) {
-        let source = self.source;
-        let state = source.trace.states.get(StateId(item.row));
-        let thread = source.koids.thread(ThreadId(item.of)).1;
-        let waker = state
-            .waker
-            .filter(|&waker| waker != ThreadId::IDLE)
-            .map(|waker| source.koids.thread(waker).1);
-        let cpu = state.event.and_then(|id| {
-            let event = self.events.get(id);
-            match (event.cpu, source.fxt) {
-                (Some(cpu), _) => self.cpu_number(cpu),
-                (None, Some(fxt)) => u16::try_from(fxt.cpu(event.row.place)?).ok(),
-                // Of several files the numbers are those of their CPUs.
-                (None, None) => self.cpu_number((source.cpu_of)(id)?),
-            }
-        });
-        self.prepare_wakeup(state.event.filter(|_| state.start.0 == item.time));
-        self.records
-            .prepared_wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
-    }
-
-    fn prepare_wakeup(&mut self, event: Option<EventId>) {
-        self.records.prepare(&[]);
-        let place = event.map(|event| self.place(event));
-        if let (Some(fxt), Some(place)) = (self.source.fxt, place)
-            && let Some(own) = fxt.with_arguments(place)
-        {
-            self.source_names
-                .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
-        }
-    }
-
-    /// A wakeup that changed nothing, as its thread was up already: the event is the row.
-    pub(super) fn wakeup_of_ready(&mut self, item: &Item) {
-        let source = self.source;
-        let id = EventId(item.row);
-        let event = self.events.get(id);
-        let cpu = source.fxt.and_then(|fxt| fxt.cpu(event.row.place));
-        let cpu = cpu.and_then(|cpu| u16::try_from(cpu).ok()).unwrap_or(0);
-        let woken = ThreadId(item.of);
-        let own = source
-            .fxt
-            .and_then(|fxt| Some((fxt, fxt.with_arguments(event.row.place)?)));
-        let waker = own.and_then(|(fxt, own)| {
-            let names = &mut self.source_names;
-            names.koid_of(&fxt, &own, "waker", &self.records)
-        });
-        let thread = source.koids.thread(woken).1;
-        self.prepare_wakeup(Some(id));
-        self.records
-            .prepared_wakeup(self.ticks(item.time), cpu, thread, waker);
-    }
 }
 
 /// The state that begins for a thread where a run of it ends, and its event.
 pub fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
-    let (runs, states) = (&trace.runs, &trace.states);
-    let range = states.of_thread.get(runs.threads[run] as usize)?;
-    let starts = states
-        .starts
-        .get(range.start as usize..range.end as usize)?;
-    let end = runs.ends[run];
-    let at = starts.partition_point(|&start| start < end);
-    let event = *states.events.get(range.start as usize + at)?;
-    let state = *states.states.get(range.start as usize + at)?;
-    (starts.get(at) == Some(&end) && event != u32::MAX).then_some((event, state))
+    let states = &trace.states;
+    let row = states.behind_run(&trace.runs, run)?.0 as usize;
+    let (event, state) = (*states.events.get(row)?, *states.states.get(row)?);
+    (event != u32::MAX).then_some((event, state))
 }
 
 /// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.

@@ -139,6 +139,10 @@ pub struct RecordCounts {
     pub large: u64,
     /// Records that say that events were lost.
     pub losses: u64,
+    /// Instants that only describe one of `losses`.
+    pub described_losses: u64,
+    /// Command lines that no record had room for.
+    pub cut_commands: u64,
     /// Names that were cut: nothing of the format can hold more of them.
     pub cut_names: u64,
     /// Events whose arguments past the 14th went into `more`.
@@ -165,6 +169,8 @@ impl RecordCounts {
         self.userspace_objects += other.userspace_objects;
         self.large += other.large;
         self.losses += other.losses;
+        self.described_losses += other.described_losses;
+        self.cut_commands += other.cut_commands;
         self.cut_names += other.cut_names;
         self.packed += other.packed;
         self.cut_scheduling += other.cut_scheduling;

@@ -7,7 +7,7 @@ mod rest;
 
 use std::io::Read;
 
-use crate::base::{Job, Problem, ReadError};
+use crate::base::{Job, Problem, ReadError, budget};
 
 /// Most bytes that a wrapped file may unpack to.
 const MAX_FILE_BYTES: u64 = 64 << 30;
@@ -73,16 +73,21 @@ pub fn unpack_block_into(
     plain.clear();
     let problem =
         |words: String| ReadError::at_byte(at, "compressed block", Problem::Compression(words));
+    // A block that says it is larger than what may be used is refused before memory is asked for.
+    let room = match codec {
+        Codec::None => block.len(),
+        _ => plain_size,
+    };
+    budget::grow_exact(plain, room)
+        .map_err(|problem| ReadError::at_byte(at, "compressed block", problem))?;
     match codec {
         Codec::None => plain.extend_from_slice(block),
         Codec::Zstd => {
-            plain.reserve_exact(plain_size);
             zstd::bulk::Decompressor::new()
                 .and_then(|mut unpacker| unpacker.decompress_to_buffer(block, plain))
                 .map_err(|error| problem(error.to_string()))?;
         }
         Codec::Zlib => {
-            plain.reserve_exact(plain_size);
             flate2::read::ZlibDecoder::new(block)
                 .take(plain_size as u64 + 1)
                 .read_to_end(plain)
@@ -322,6 +327,8 @@ fn read_all(
                 },
             ));
         }
+        budget::grow(plain, piece.len())
+            .map_err(|problem| ReadError::at_byte(0, "compressed file", problem))?;
         plain.extend_from_slice(piece);
         let now = source.left();
         job.advance(before.saturating_sub(now) as u64);

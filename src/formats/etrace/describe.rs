@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::base::lines::text_at;
 use crate::base::signals::exit_text;
 use crate::base::strings::{exact_text, text_of};
 use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
@@ -104,7 +105,8 @@ fn read<'a>(
     keep: &mut impl FnMut(Slot, &[u8]),
 ) -> Option<(Payload<'a>, Call<'a>)> {
     let place = usize::try_from(event.place).unwrap_or(usize::MAX);
-    let (line, next) = line_at(file.text(), place)?;
+    let near = text_at(file.text(), event.place, MOST_AHEAD_BYTES)?;
+    let (line, next) = line_at(near, 0).map(|(line, next)| (line, place + next))?;
     let line = parse_line(line)?;
     let mut call = Call::none();
     match line.word {

@@ -43,10 +43,11 @@ mod words;
 
 use std::sync::atomic::AtomicU64;
 
-use crate::base::{Diagnostics, Job, Location, Nanos, ReadError, Severity, TimeSpan, Timestamp};
+use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
 use crate::event::{Coarse, Directory, EventDetail, FieldRef, Lane, LaneColumns, Part, TraceInfo};
 use crate::formats::format::Together;
+use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use file::{File, events_after, lines_before};
@@ -112,14 +113,7 @@ impl EtraceReader {
         let cuts: Vec<usize> = seams.iter().map(|seam| seam.cut).collect();
         let head = Head::of(text);
         let mut diagnostics = Diagnostics::default();
-        if !text.is_empty() && text.last() != Some(&b'\n') {
-            diagnostics.note(
-                "no_last_newline",
-                Severity::Info,
-                Location::Byte(text.len() as u64),
-                || "the last line has no end: the file may have been cut".to_owned(),
-            );
-        }
+        note_cut_line(text, &mut diagnostics);
         let mut facts = Vec::new();
         if let Some(place) = head.directory {
             let (start, end) = place.directory;

@@ -1,5 +1,6 @@
 //! One event in full: its line again, with all fields, and the stack that follows it.
 
+use super::event_lines::event_bytes;
 use super::facts::Facts;
 use super::fields::{colon_pairs, pairs};
 use super::flags::Flags;
@@ -9,10 +10,9 @@ use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::Prefix;
 use super::probe_text::{Probe, event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
-use super::strings::event_bytes;
 use super::tasks::{TracerText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
-use crate::base::lines::lines;
+use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
 use crate::formats::text_kinds::Kinds;
@@ -32,14 +32,13 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
         tid: u64::from(event.thread.0),
         ..EventDetail::default()
     };
-    let start = usize::try_from(event.place).unwrap_or(usize::MAX);
-    let rest = text.get(start..).unwrap_or(&[]);
+    let rest = text_at(text, event.place, MOST_TEXT).unwrap_or(&[]);
     let Some(line) = lines(rest, 1, event.place).next() else {
         detail.text = "this line is not there any more".to_owned();
         return detail;
     };
-    let whole = rest.get(..event_bytes(rest)).unwrap_or(line.bytes);
-    let bytes = whole.get(..MOST_TEXT).unwrap_or(whole);
+    let whole = rest.get(..event_bytes(rest, facts)).unwrap_or(line.bytes);
+    let bytes = whole;
     let body = match facts.split(bytes) {
         Some(prefix) => {
             detail.cpu = Some(prefix.cpu);
@@ -251,7 +250,9 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
             detail.fields.push(field("ret", info));
             return;
         }
-        _ if name.starts_with(b"funcgraph_") && !info.starts_with(b"func=") => {
+        _ if (name.starts_with(b"funcgraph_") || name == b"fgraph_retaddr_entry")
+            && !info.starts_with(b"func=") =>
+        {
             let found = graph::step(info).or_else(|| raw_step(name, info));
             return graph_fields(detail, info, found);
         }
@@ -352,8 +353,15 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>)
     let Some(found) = found else {
         return;
     };
+    let cut = graph::duration_step_ns(text).filter(|&step| step > 1);
+    let cut = cut.zip(graph::duration_text(text));
     let mut push_duration = |ns: i64| {
-        let shown = crate::base::Nanos(ns).to_string();
+        let mut shown = crate::base::Nanos(ns).to_string();
+        if let Some((step, said)) = cut {
+            let said = String::from_utf8_lossy(said);
+            let step = crate::base::Nanos(step);
+            shown += &format!(" (text: {said}, cut by less than {step})");
+        }
         detail.fields.push(Field {
             name: "duration".to_owned(),
             type_name: "ns".to_owned(),
@@ -363,7 +371,9 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>)
     };
     match found.step {
         graph::Step::Leaf(name, ns) => {
-            push_duration(ns);
+            if let Some(ns) = ns {
+                push_duration(ns);
+            }
             detail.fields.push(field("func", name));
         }
         graph::Step::Enter(name) => detail.fields.push(field("func", name)),

@@ -11,6 +11,7 @@
 
 use super::emit::Layout;
 use super::flags::Legend;
+use super::graph;
 use super::line::{Body, classify};
 use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
@@ -48,6 +49,8 @@ pub struct Facts {
     pub low_addresses: LowAddresses,
     /// How many digits times have that are glued to flags; 0 if there are none.
     pub time_digits: usize,
+    /// Whether it is a graph with neither times nor durations: only the order of its steps is told.
+    pub has_steps_alone: bool,
     /// Whether the names in front of lines are files', each of a machine of its own: `host.dat: cpus=4`.
     pub is_of_several_files: bool,
     /// The wall clock when the trace's clock was zero, in ns since 1970, where the text says it.
@@ -72,6 +75,7 @@ impl Facts {
                 false => LowAddresses::Programs,
             },
             time_digits: time_digits(head),
+            has_steps_alone: layout == Layout::Graph && has_steps_alone(head),
             is_of_several_files: is_of_several_files(head),
             wall_clock_zero_ns: wall_clock_zero_ns(near),
         }
@@ -195,6 +199,18 @@ fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
         .ok()?
         .checked_mul(1_000_000)?
         .checked_sub(prefix.time)
+}
+
+/// Whether the lines of a graph have neither a column of times nor one of durations.
+fn has_steps_alone(head: &[u8]) -> bool {
+    let mut has_steps = false;
+    for found in lines(head, 1, 0).filter_map(|line| graph::split_line(line.bytes)) {
+        if found.time.is_some() || graph::step(found.rest).is_some() {
+            return false;
+        }
+        has_steps |= graph::step_without_duration(found.rest).is_some();
+    }
+    has_steps
 }
 
 /// Times are all of one length, flags of one or two digits: where it is not sure by itself which is which, the

@@ -17,8 +17,10 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
             && let Some(before) = before.strip_suffix(name)
             && matches!(before.last(), None | Some(b' ' | b'(' | b','))
         {
-            let end = value_end(name, value).unwrap_or(value.len());
-            return value.get(..end).map(<[u8]>::trim_ascii);
+            return Some(match value_end(name, value) {
+                Some(end) => unlisted(name, value.get(..end)?),
+                None => value.trim_ascii(),
+            });
         }
         // What stands in names and between quotes are no fields.
         from = equals + 1;
@@ -81,6 +83,16 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     found.or_else(|| next_field(value))
 }
 
+/// A value in front of another field, without the comma that some events have between the two (`func=f, csd=0x1`); names
+/// of threads hold whatever they like.
+fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
+    let value = value.trim_ascii();
+    match name.ends_with(b"comm") {
+        true => value,
+        false => value.strip_suffix(b",").unwrap_or(value),
+    }
+}
+
 /// Where `needle`, a few bytes that begin with a rare one, stands in `text`. For short texts: a searcher for
 /// any needle takes longer to make than they take to read.
 #[must_use]
@@ -140,7 +152,7 @@ pub fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
         let value = rest.get(equals + 1..).unwrap_or(&[]);
         match value_end(name, value) {
             Some(end) => {
-                found.push((name, value.get(..end).unwrap_or(&[]).trim_ascii()));
+                found.push((name, unlisted(name, value.get(..end).unwrap_or(&[]))));
                 rest = value.get(end + 1..).unwrap_or(&[]);
             }
             None => {
@@ -285,6 +297,15 @@ pub fn raw_syscall(info: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comma_between_fields_belongs_to_neither() {
+        let text = b"cpu=1 func=flush_tlb_func, csd=0x1, comm=a, pid=3";
+        assert_eq!(field(text, b"func"), Some(&b"flush_tlb_func"[..]));
+        assert_eq!(field(text, b"csd"), Some(&b"0x1"[..]));
+        assert_eq!(field(text, b"comm"), Some(&b"a,"[..]));
+        assert_eq!(pairs(text)[1], (&b"func"[..], &b"flush_tlb_func"[..]));
+    }
 
     #[test]
     fn values_end_where_the_next_name_begins() {

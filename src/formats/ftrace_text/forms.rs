@@ -81,9 +81,75 @@ pub fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
             Some(fields)
         }
         b"device_pm_callback_start" | b"device_pm_callback_end" => device(info),
+        b"timerlat" | b"hwlat" | b"osnoise" => colons(info),
+        b"thread_noise" | b"irq_noise" | b"softirq_noise" | b"nmi_noise" => noise(event, info),
         _ if event.starts_with(b"block_") => block(info),
         _ => None,
     }
+}
+
+/// `seq:29 context:0 timer_latency:100979`: the tracers' events as binary traces print them.
+fn colons(info: &[u8]) -> Option<Fields<'_>> {
+    const NAMES: [(&[u8], &str); 11] = [
+        (b"seq:", "seqnum"),
+        (b"cnt:", "seqnum"),
+        (b"context:", "context"),
+        (b"timer_latency:", "timer_latency"),
+        (b"inner:", "duration"),
+        (b"outer:", "outer_duration"),
+        (b"noise:", "noise"),
+        (b"max_sample:", "max_sample"),
+        (b"hw:", "hw_count"),
+        (b"irq:", "irq_count"),
+        (b"thread:", "thread_count"),
+    ];
+    let mut fields = Vec::new();
+    for word in info.split(u8::is_ascii_whitespace) {
+        for (start, name) in NAMES {
+            let value = word.strip_prefix(start);
+            // `outer:11522nmi-ts:0`: some kernels print no blank behind.
+            let digits = value.and_then(|value| value.get(..digits(value)?.1));
+            fields.extend(digits.map(|digits| (name, digits)));
+        }
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+/// `local_timer:236 start 89.520921872 duration 146943 ns`, `start 89.520921872 duration 146943 ns`.
+fn noise<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
+    let at = match info.starts_with(b"start ") {
+        true => 0,
+        false => memchr::memmem::rfind(info, b" start ")? + 1,
+    };
+    let who = info.get(..at)?.trim_ascii();
+    let mut rest = words(info.get(at + 6..)?);
+    let start = rest.next()?;
+    let duration = rest.nth(1).filter(|word| is_number(word))?;
+    let mut fields = Vec::new();
+    if let Some(colon) = memchr::memrchr(b':', who) {
+        let (name, number) = (who.get(..colon)?, who.get(colon + 1..)?);
+        match event {
+            b"thread_noise" => fields.extend([("comm", name), ("pid", number)]),
+            b"irq_noise" => fields.extend([("desc", name), ("vector", number)]),
+            _ => fields.push(("vector", number)),
+        }
+    }
+    fields.extend([("start", start), ("duration", duration)]);
+    Some(fields)
+}
+
+/// `89.520921872` s, or a number of ns, in ns.
+#[must_use]
+pub fn seconds_or_ns(text: &[u8]) -> Option<i64> {
+    let (whole, length) = digits(text)?;
+    let whole = i64::try_from(whole).ok()?;
+    let Some(fraction) = text.get(length..)?.strip_prefix(b".") else {
+        return (length == text.len()).then_some(whole);
+    };
+    let (part, length) = digits(fraction).filter(|(_, length)| *length <= 9)?;
+    let scale = 10_i64.pow(9 - u32::try_from(length).ok()?);
+    let ns = i64::try_from(part).ok()?.checked_mul(scale)?;
+    whole.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -224,6 +290,26 @@ mod tests {
                 "ipi_entry",
                 "(Rescheduling interrupts)",
                 "reason=Rescheduling interrupts",
+            ),
+            (
+                "irq_noise",
+                "local_timer:236 start 89.520921872 duration 146943 ns",
+                "desc=local_timer|vector=236|start=89.520921872|duration=146943",
+            ),
+            (
+                "thread_noise",
+                "kworker/0:1:11 start 1.000000002 duration 3 ns",
+                "comm=kworker/0:1|pid=11|start=1.000000002|duration=3",
+            ),
+            (
+                "nmi_noise",
+                "start 1.000000002 duration 3 ns",
+                "start=1.000000002|duration=3",
+            ),
+            (
+                "hwlat",
+                "cnt:1\tts:1795229611.0089982160\tinner:1739\touter:5761nmi-ts:0",
+                "seqnum=1|duration=1739|outer_duration=5761",
             ),
             ("clk_set_rate", "osc 24000000", "name=osc|rate=24000000"),
             ("clk_enable", "osc", "name=osc"),

@@ -6,6 +6,9 @@
 //!                                              + 12.345 us    |    }                its return
 //! ```
 //!
+//! The kernel prints a duration with at most seven digits, and cuts off the rest (`trace_print_graph_duration`, kernel's
+//! `trace_functions_graph.c`): from 10 ms on it is told to 10 ns, from 100 ms to 100 ns, from 1 s to 1 us.
+//!
 //! trace-cmd prints the part from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
 use super::fields::find_short;
@@ -24,8 +27,8 @@ pub struct Graph<'a> {
 /// A step in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A function that called nothing traced: name and ns.
-    Leaf(&'a [u8], i64),
+    /// A function that called nothing traced: name, and ns if they are said.
+    Leaf(&'a [u8], Option<i64>),
     /// A function begins.
     Enter(&'a [u8]),
     /// One ends, after so many ns if it is said; its name, where the text has it.
@@ -78,7 +81,7 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
             let call = code
                 .strip_suffix(b";")
                 .filter(|call| call.ends_with(b")"))?;
-            Step::Leaf(function_name(call)?, duration.unwrap_or(0))
+            Step::Leaf(function_name(call)?, duration)
         }
     };
     Some(Graph { depth, step })
@@ -131,6 +134,24 @@ fn duration_ns(text: &[u8]) -> Option<i64> {
         scale /= 10;
     }
     Some(ns)
+}
+
+/// A step's duration as it stands in the text, without its mark: `12345.67 us`.
+#[must_use]
+pub fn duration_text(text: &[u8]) -> Option<&[u8]> {
+    let before = text.get(..memchr::memchr(b'|', text)?)?.trim_ascii();
+    let start = before.iter().position(u8::is_ascii_digit)?;
+    before.get(start..).filter(|text| text.ends_with(b"us"))
+}
+
+/// How exact a step's duration is, in ns: the true one is less than this much longer than what the text says.
+#[must_use]
+pub fn duration_step_ns(text: &[u8]) -> Option<i64> {
+    let number = duration_text(text)?.strip_suffix(b"us")?.trim_ascii();
+    let point = memchr::memrchr(b'.', number);
+    let digits = point.map_or(0, |point| number.len().saturating_sub(point + 1));
+    let digits = u32::try_from(digits).ok()?.min(3);
+    Some(10_i64.pow(3 - digits))
 }
 
 /// A line of the kernel's own function_graph text.
@@ -276,7 +297,7 @@ mod tests {
         let leaf = step(b"   0.541 us    |      mutex_unlock();").unwrap();
         assert_eq!(
             (leaf.depth, leaf.step),
-            (3, Step::Leaf(b"mutex_unlock", 541))
+            (3, Step::Leaf(b"mutex_unlock", Some(541)))
         );
         let enter = step(b"                    |  vfs_read() {").unwrap();
         assert_eq!((enter.depth, enter.step), (1, Step::Enter(b"vfs_read")));
@@ -298,13 +319,27 @@ mod tests {
         let comment = step(b"  |  /* sched_switch: x */").unwrap();
         assert_eq!(comment.step, Step::Comment(b"sched_switch: x"));
         let module = step(b" 1.0 us |  f [ext4](); /* = 0x0 */").unwrap();
-        assert_eq!(module.step, Step::Leaf(b"f", 1000));
+        assert_eq!(module.step, Step::Leaf(b"f", Some(1000)));
         assert!(step(b"no bar").is_none());
         let irq = step(b"   ==========> |").unwrap();
         assert_eq!(irq.step, Step::Comment(b"==========>"));
         let bare = step_without_duration(b"    f(a=1) { /* <-g+0x1/0x2 */").unwrap();
         assert_eq!((bare.depth, bare.step), (2, Step::Enter(b"f")));
         assert!(step_without_duration(b"  hello;").is_none());
+    }
+
+    #[test]
+    fn durations_are_as_exact_as_their_digits() {
+        for (text, step) in [
+            (&b"   0.541 us    |  f();"[..], Some(1)),
+            (b" * 12345.67 us |  f();", Some(10)),
+            (b" @ 123456.7 us |  f();", Some(100)),
+            (b" $ 1234567 us  |  }", Some(1000)),
+            (b"               |  f() {", None),
+            (b"  f();", None),
+        ] {
+            assert_eq!(duration_step_ns(text), step);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::prefix::{
 /// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
 const LEAST_FLAGS: usize = 4;
 /// Names are padded to this width.
-const SHORT_NAME: usize = 8;
+pub(super) const SHORT_NAME: usize = 8;
 
 /// Takes them off a line.
 #[must_use]
@@ -39,7 +39,7 @@ fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     first_at(line, b"us", latency_at)
 }
 
-fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
+pub(super) fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
     let after = line.get(us + 2..)?;
     let body = match after {
         [b':', b' ', body @ ..] | [_, b':', b' ', body @ ..] => body,

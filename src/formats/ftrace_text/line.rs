@@ -35,7 +35,8 @@ pub fn plain(line: &[u8]) -> Plain {
     lost(text).unwrap_or(Plain::Text)
 }
 
-/// What trace-cmd says before the first event, of one file or (`NAME: cpus=2`) of several, and rules.
+/// What trace-cmd says before the first event, of one file or (`NAME: cpus=2`) of several, of the events that it was told
+/// to pair (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), and rules.
 fn is_header(text: &[u8]) -> bool {
     let is_number = |text: &[u8]| {
         digits(text.trim_ascii()).is_some_and(|(_, length)| length == text.trim_ascii().len())
@@ -50,7 +51,17 @@ fn is_header(text: &[u8]) -> bool {
         let cpu = text.strip_prefix(b"CPU ")?.strip_suffix(b" is empty")?;
         Some(is_number(cpu))
     };
+    // What `report -w` prints behind the last event.
+    let of_wakeups = [
+        &b"Average wakeup latency: "[..],
+        b"Maximum Latency: ",
+        b"Minimum Latency: ",
+        b"RT task timings:",
+    ];
+    let is_hook = text.starts_with(b"start ") && text.ends_with(b")");
     of_cpus(text)
+        || of_wakeups.iter().any(|start| text.starts_with(start))
+        || (is_hook && memchr::memmem::find(text, b") end ").is_some())
         || text.strip_prefix(b"version = ").is_some_and(is_number)
         || is_empty_cpu() == Some(true)
         || (memchr::memmem::find(text, b": cpus=").is_some() && behind_name())
@@ -107,9 +118,13 @@ pub fn classify(body: &[u8]) -> Body<'_> {
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'$'))
         .count();
     let (name, rest) = text.split_at(length);
-    let starts_well = name
-        .first()
-        .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    let starts_well = match name.first() {
+        Some(b'0'..=b'9') => starts_with_digit(name),
+        Some(first) => first.is_ascii_alphabetic() || *first == b'_',
+        None => false,
+    };
+    // No function's name begins with a digit.
+    let is_symbol = starts_well && !name.first().is_some_and(u8::is_ascii_digit);
     match rest {
         [b':', info @ ..] if starts_well && matches!(info.first(), None | Some(b' ')) => {
             Body::Event(name, info.trim_ascii_start())
@@ -128,12 +143,12 @@ pub fn classify(body: &[u8]) -> Body<'_> {
         }
         _ if text.starts_with(b"<") && text.trim_ascii_end().ends_with(b">") => Body::Stack(text),
         // Only a name: the function tracer without callers.
-        rest if starts_well && rest.trim_ascii().is_empty() => Body::Function(name, b""),
-        [b'+', b'0', b'x', ..] if starts_well => symbol_body(name, text),
+        rest if is_symbol && rest.trim_ascii().is_empty() => Body::Function(name, b""),
+        [b'+', b'0', b'x', ..] if is_symbol => symbol_body(name, text),
         _ => match find_short(text, b"<-")
             .filter(|&at| text.get(..at).is_some_and(|name| name.ends_with(b" ")))
         {
-            Some(at) if starts_well && at > 0 => Body::Function(
+            Some(at) if is_symbol && at > 0 => Body::Function(
                 text.get(..at).unwrap_or(&[]).trim_ascii(),
                 text.get(at + 2..).unwrap_or(&[]).trim_ascii(),
             ),
@@ -160,6 +175,13 @@ pub fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
         Some((function.get(..open)?, Some(inner)))
     };
     found().unwrap_or((function, None))
+}
+
+/// Whether a name that begins with a digit is one, such as `9p_client_req`: neither a number nor an address.
+fn starts_with_digit(name: &[u8]) -> bool {
+    let is_word = name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let is_hex = |text: &[u8]| text.iter().all(u8::is_ascii_hexdigit);
+    is_word && !is_hex(name) && !name.strip_prefix(b"0x").is_some_and(is_hex)
 }
 
 /// `0` or `0xffffffff81498b1a`, where there should be a name.
@@ -251,6 +273,13 @@ mod tests {
             );
         }
         assert_eq!(classify(b"0: no mark"), Body::Text);
+        assert_eq!(
+            classify(b"9p_client_req: client 1"),
+            Body::Event(b"9p_client_req", b"client 1")
+        );
+        for number in [&b"12ab: x"[..], b"0x12: x", b"8,0: x", b"1.5: x"] {
+            assert_eq!(classify(number), Body::Text);
+        }
         assert_eq!(
             classify(b"tracing_mark_write: E"),
             Body::Event(b"tracing_mark_write", b"E")

@@ -14,11 +14,13 @@
 //! Text has microseconds where the recording had nanoseconds; lines of one microsecond keep their order by
 //! lying one nanosecond apart. A clock without a point (counter, x86-tsc) is
 //! taken for an order if it goes up in small steps, else for cycles. The latency format counts from its
-//! start. function_graph without a column of times gives every CPU a clock of its own that durations move.
+//! start. function_graph without a column of times gives every CPU a clock of its own that durations move; without
+//! durations, too, that clock counts steps.
 
 mod describe;
 mod doubles;
 mod emit;
+mod event_lines;
 mod facts;
 mod fields;
 mod flags;
@@ -35,7 +37,6 @@ mod recipe;
 mod refused;
 mod report;
 mod sniff;
-mod strings;
 mod tasks;
 mod tracers;
 mod with_etrace;
@@ -54,13 +55,15 @@ use crate::event::{
     Coarse, Directory, EventDetail, Lane, LaneColumns, Part, ThreadEntry, ThreadKey, TraceInfo,
     Value,
 };
+use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader, Report};
 
 use emit::{Emitter, Last, Layout};
+use event_lines::{EventLine, LineKind, event_lines};
 use facts::Facts;
 use instances::Instances;
-use line::{Body, Plain, classify, plain};
+use line::{Body, Plain, classify};
 use prefix::{digits, split_prefix};
 use refused::Refused;
 use report::Shape;
@@ -145,13 +148,9 @@ fn summarize(text: &[u8], facts: &Facts) -> Summary {
             *seen = true;
         }
     };
-    for line in lines(text, 1, 0) {
-        summary.lines += 1;
-        let graph_line = match facts.layout {
-            Layout::Graph => graph::split_line(line.bytes),
-            Layout::Events => None,
-        };
-        if let Some(found) = graph_line {
+    for EventLine { line, kind } in event_lines(text, 1, 0, facts) {
+        summary.lines = line.number;
+        if let LineKind::Graph(found) = kind {
             see(found.cpu);
             summary.shape.has_graph_columns |= found.time.is_some() && found.task.is_some();
             if let (Some(time), None) = (found.time, summary.first) {
@@ -161,7 +160,7 @@ fn summarize(text: &[u8], facts: &Facts) -> Summary {
                     ..Last::default()
                 });
             }
-        } else if let Some(prefix) = facts.split(line.bytes) {
+        } else if let LineKind::Event(prefix) = kind {
             see(prefix.cpu);
             let mut now = summary.last.unwrap_or(Last {
                 written: i64::MIN,
@@ -178,7 +177,7 @@ fn summarize(text: &[u8], facts: &Facts) -> Summary {
             let width = &mut summary.shape.instance_width;
             *width = (*width).max(prefix.instance.len());
             summary.instances.count(prefix.instance);
-        } else if let Plain::Lost(cpu, _) = plain(line.bytes) {
+        } else if let LineKind::Other(Plain::Lost(cpu, _)) = kind {
             see(cpu);
         }
     }
@@ -211,7 +210,10 @@ impl FtraceReader {
         } else {
             text.len() / BLOCK_BYTES
         };
-        let ranges = cut_at_line_ends(text, block_count.max(1));
+        let mut ranges = cut_at_line_ends(text, block_count.max(1));
+        if layout == Layout::Events {
+            begin_with_events(text, &mut ranges, &facts);
+        }
         let mut summaries: Vec<Summary> = ranges
             .par_iter()
             .map(|range| {
@@ -271,10 +273,10 @@ impl FtraceReader {
                 size_bytes: share(block, cpus.len()),
             })
             .collect();
-        let clock_unit = if is_raw {
-            bare_unit(head, &facts)
-        } else {
-            ClockUnit::Nanoseconds
+        let clock_unit = match is_raw {
+            _ if facts.has_steps_alone => ClockUnit::Order,
+            true => bare_unit(head, &facts),
+            false => ClockUnit::Nanoseconds,
         };
         let mut told = vec![("lines".to_owned(), (first_line - 1).to_string())];
         told.extend(instances.text().map(|text| ("buffers".to_owned(), text)));
@@ -381,6 +383,29 @@ impl FtraceReader {
     }
 }
 
+/// Moves the starts of ranges to lines with columns: no event stands in two of them. A range in which no event begins
+/// nearby stays as it is.
+fn begin_with_events(text: &[u8], ranges: &mut [Range<usize>], facts: &Facts) {
+    const NEAR: usize = 1 << 16;
+    let mut before: Option<&mut Range<usize>> = None;
+    for range in ranges {
+        let start = range.start;
+        let near = text.get(start..range.end.min(start.saturating_add(NEAR)));
+        // The end of a mark may stand before the columns of a line: no name is so long.
+        let is_begin = |line: &[u8]| {
+            let prefix = facts.split(line);
+            prefix.is_some_and(|prefix| prefix.comm.len() < prefix::TASK_WIDTH)
+        };
+        let found = lines(near.unwrap_or(&[]), 1, 1).find(|line| is_begin(line.bytes));
+        let moved = found.map_or(0, |line| (line.offset as usize).saturating_sub(1));
+        if let Some(before) = before.filter(|_| moved > 0) {
+            before.end = start + moved;
+            range.start = start + moved;
+        }
+        before = Some(range);
+    }
+}
+
 /// A lane's share of a block's bytes.
 fn share(block: &Block, lane_count: usize) -> u64 {
     (block.range.len() / lane_count.max(1)) as u64
@@ -411,6 +436,9 @@ fn clock_words(head: &[u8], layout: Layout, unit: ClockUnit) -> &'static str {
     });
     let is_latency = || memchr::memmem::find(head, b" latency trace v").is_some();
     match (unit, first) {
+        (ClockUnit::Order, Some(false)) => {
+            "steps counted, for each CPU by itself: the text has no times"
+        }
         (ClockUnit::Order, _) => "bare numbers that number the events",
         (ClockUnit::Cycles, _) => "bare numbers of unknown length",
         (_, Some(false)) => "durations added up, for each CPU by itself",
@@ -537,12 +565,14 @@ impl Reader for FtraceReader {
             kinds,
             threads,
             strings,
+            syscall_abi: self.facts.abi,
             ..Directory::default()
         }
     }
 
     fn diagnostics(&self) -> Diagnostics {
         let mut found = Diagnostics::default();
+        note_cut_line(self.input.bytes(), &mut found);
         let has_columns = self.blocks.iter().any(|block| block.first_time.is_some());
         if self.facts.layout == Layout::Events && !has_columns {
             let place = crate::base::Location::Line(1);

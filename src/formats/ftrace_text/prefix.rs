@@ -14,7 +14,7 @@
 
 use super::fields::find_short;
 use super::flags::{Flags, is_flags};
-use super::latency_columns::other_columns;
+use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,10 @@ const LEAST_GLUED: usize = 16;
 pub(super) const MOST_PREFIX: usize = 256;
 /// Names are padded to this width: behind an instance's name comes at least that much.
 const WIDE_NAME: usize = 15;
+/// The kernel pads the names of tasks to this width, of which they fill at most one less.
+pub const TASK_WIDTH: usize = 16;
+/// A task's name, pid and process take at most so many bytes, and so do its CPU, flags and time.
+const MOST_TASK: usize = 64;
 
 /// A whole number at the start of `text`, and how many digits it has.
 #[must_use]
@@ -332,6 +336,54 @@ fn group_of(text: &[u8]) -> Option<Group> {
         Some(number) => Some(pid_of(number).map_or(Group::Unknown, Group::Is)),
         None => text.iter().all(|b| *b == b'-').then_some(Group::Unknown),
     }
+}
+
+/// Where columns begin inside `text`, and what they are: the first place at which a task's name stands padded before a
+/// pid, a CPU and a time. Looks at a bounded number of bytes around each bracket.
+#[must_use]
+#[inline]
+pub fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'[', text.get(from..)?) {
+        let open = from + found;
+        let before = open.saturating_sub(MOST_TASK);
+        let inside = || {
+            let prefix = prefix_at(text.get(before..)?, open - before)?;
+            padded(text, prefix, TASK_WIDTH)
+        };
+        // A name leaves at least one byte of its padding.
+        let inside = inside().filter(|(start, _)| text.get(*start) == Some(&b' '));
+        if inside.is_some() {
+            return inside;
+        }
+        from = open + 1;
+    }
+    None
+}
+
+/// The same for the latency format, which has no bracket.
+#[must_use]
+pub fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+    memchr::memmem::find_iter(text, b"us").find_map(|us| {
+        let before = us.saturating_sub(MOST_TASK);
+        let prefix = latency_at(text.get(before..)?, us - before)?;
+        padded(text, prefix, SHORT_NAME)
+    })
+}
+
+/// Where columns begin whose name is padded to `width`: the name ends at the dash before the pid, whatever stands before
+/// its padding.
+fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<(usize, Prefix<'a>)> {
+    let name_end = prefix.comm.as_ptr() as usize + prefix.comm.len();
+    let dash = name_end.checked_sub(text.as_ptr() as usize)?;
+    let start = dash.checked_sub(width)?;
+    let comm = text.get(start..dash)?.trim_ascii_start();
+    let prefix = Prefix {
+        instance: &[],
+        comm,
+        ..prefix
+    };
+    (!comm.is_empty()).then_some((start, prefix))
 }
 
 /// A number as a pid, if the kernel can have such.

@@ -48,6 +48,16 @@ pub fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
     Some(Graph { depth, step })
 }
 
+/// When a return was by the kernel's local clock, in ns, where its text says so.
+#[must_use]
+pub fn raw_ended(info: &[u8]) -> Option<i64> {
+    let end = match info.strip_prefix(b"<-- ") {
+        Some(rest) => rest.get(find_short(rest, b"end: ")? + 5..)?,
+        None => field(info, b"rettime")?,
+    };
+    i64::try_from(hex(end)?).ok()
+}
+
 /// `mutex_lock (2) rest`.
 fn named(text: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let open = find_short(text, b" (")?;
@@ -71,6 +81,21 @@ fn hex(text: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn returns_say_when_they_were() {
+        for (info, ended) in [
+            ("<-- f (2) (start: 9e  end: 9f) over: 2", Some(0x9f)),
+            (
+                "func=f depth=2 overrun=0 calltime=9e rettime=9f",
+                Some(0x9f),
+            ),
+            ("func=f depth=2", None),
+            ("<-- f (2)", None),
+        ] {
+            assert_eq!(raw_ended(info.as_bytes()), ended, "{info}");
+        }
+    }
 
     #[test]
     fn steps_without_plugins_raw_and_as_fields() {

@@ -3,8 +3,8 @@
 //! Text does not say an event's system; the names that matter tell it.
 
 use crate::event::pairs::{
-    ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, PAIRS, Pair, PairEnd, find_async_pair, find_counter,
-    find_pair,
+    ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, Noise, PAIRS, Pair, PairEnd, RequestOp,
+    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{Role, WakeupSort};
 
@@ -21,8 +21,12 @@ pub enum Recipe {
     Mark(&'static Pair, PairEnd),
     /// A begin or end of an asynchronous slice.
     Async(&'static AsyncPair, PairEnd),
-    /// A sample of a counter.
-    Counter(&'static Counter),
+    /// What happened to a bio or request.
+    Request(RequestOp),
+    /// Samples of counters.
+    Counters(&'static [Counter]),
+    /// Time that something took of a CPU.
+    Noise(&'static Noise),
     /// sched_process_fork.
     Fork,
     /// task_newtask.
@@ -33,6 +37,8 @@ pub enum Recipe {
     Exit,
     /// task_rename.
     Rename,
+    /// Shows that its thread is in no system call.
+    UserMode,
     /// A mark that a program or the kernel wrote.
     Print,
     /// The function graph tracer.
@@ -72,6 +78,7 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("kvm_", "kvm"),
     ("block_", "block"),
     ("ext4_", "ext4"),
+    ("9p_", "9p"),
     ("jbd2_", "jbd2"),
     ("kmem_", "kmem"),
     ("mm_page_", "kmem"),
@@ -100,6 +107,7 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("contention_", "lock"),
     ("rcu_", "rcu"),
     ("funcgraph_", "ftrace"),
+    ("fgraph_", "ftrace"),
     ("function", "ftrace"),
     ("func_repeats", "ftrace"),
     ("raw_data", "ftrace"),
@@ -126,7 +134,11 @@ pub fn system_of(name: &str) -> &'static str {
     }
     let rows = PAIRS.iter().flat_map(|pair| [pair.begin, pair.end]);
     let rows = rows.chain(COUNTERS.iter().map(|row| row.event));
-    let rows = rows.chain(ASYNC_PAIRS.iter().flat_map(|row| [row.begin, row.end]));
+    let rows = rows.chain(
+        ASYNC_PAIRS
+            .iter()
+            .flat_map(|row| std::iter::once(&row.begin).chain(row.ends).copied()),
+    );
     for row in rows {
         if let Some((system, event)) = row.split_once(':')
             && event == name
@@ -155,8 +167,11 @@ pub fn recipe_for(name: &str) -> Recipe {
         "task_newtask" => return Recipe::NewTask,
         "task_rename" => return Recipe::Rename,
         "tracing_mark_write" | "print" | "bprint" | "bputs" => return Recipe::Print,
-        "funcgraph_entry" | "funcgraph_exit" | "funcgraph_retaddr_entry" => return Recipe::Graph,
+        "funcgraph_entry" | "funcgraph_exit" | "fgraph_retaddr_entry" => return Recipe::Graph,
         _ => {}
+    }
+    if is_user_mode(system, name) {
+        return Recipe::UserMode;
     }
     if let Some((pair, end, _)) = find_pair(system, name) {
         return Recipe::Mark(pair, end);
@@ -164,7 +179,16 @@ pub fn recipe_for(name: &str) -> Recipe {
     if let Some((pair, end)) = find_async_pair(system, name) {
         return Recipe::Async(pair, end);
     }
-    find_counter(system, name).map_or(Recipe::Plain, Recipe::Counter)
+    if let Some(row) = find_noise(system, name) {
+        return Recipe::Noise(row);
+    }
+    if let Some(op) = find_request(system, name) {
+        return Recipe::Request(op);
+    }
+    match find_counters(system, name) {
+        [] => Recipe::Plain,
+        rows => Recipe::Counters(rows),
+    }
 }
 
 /// What becomes of events of a name that are no probes and no marks by their text.
@@ -175,8 +199,11 @@ pub fn role_of(recipe: Recipe, system: &str) -> Role {
         | Recipe::Wakeup(_)
         | Recipe::Mark(..)
         | Recipe::Async(..)
-        | Recipe::Counter(_)
+        | Recipe::Counters(_)
+        | Recipe::Noise(_)
         | Recipe::Graph => Role::Consumed,
+        // A merge neither begins nor ends anything.
+        Recipe::Request(op) if op != RequestOp::Merge => Role::Consumed,
         _ if matches!(system, "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
         _ => Role::Instant,
     }
@@ -200,9 +227,9 @@ mod tests {
         ));
         assert!(matches!(
             recipe_for("block_rq_issue"),
-            Recipe::Async(_, PairEnd::Begin)
+            Recipe::Request(RequestOp::Issue)
         ));
-        assert!(matches!(recipe_for("cpu_idle"), Recipe::Counter(_)));
+        assert!(matches!(recipe_for("cpu_idle"), Recipe::Counters(_)));
         assert!(matches!(recipe_for("whatever"), Recipe::Plain));
     }
 }

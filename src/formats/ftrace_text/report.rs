@@ -12,15 +12,14 @@ use std::io::{Error, ErrorKind, Write};
 
 use rayon::prelude::*;
 
+use super::event_lines::{EventLine, LineKind, event_lines};
 use super::flags::Flags;
 use super::graph;
-use super::line::{Body, Plain, classify, plain, repeats};
-use super::prefix::{Group, Prefix, split_prefix};
-use super::strings::event_bytes;
+use super::line::{Body, Plain, classify, repeats};
+use super::prefix::{Group, Prefix};
 use super::tasks::tracer_text;
 use super::tracers::told;
 use super::{Block, FtraceReader, Layout};
-use crate::base::lines::lines;
 use crate::base::{Job, Timestamp};
 use crate::formats::EventRef;
 use crate::formats::format::{Report, ReportOptions, Wrote};
@@ -87,12 +86,13 @@ impl Report for FtraceReader {
         let start = usize::try_from(event.place).unwrap_or(usize::MAX);
         let text = self.input.bytes().get(start..).unwrap_or(&[]);
         let mut made = Vec::new();
-        let end = event_bytes(text) as u64;
-        for line in lines(text, 1, 0) {
-            if line.offset > end && plain(line.bytes) != Plain::Frame {
-                break;
+        for (number, EventLine { line, kind }) in event_lines(text, 1, 1, &self.facts).enumerate() {
+            match kind {
+                LineKind::Continues | LineKind::Other(Plain::Frame) => {}
+                _ if number == 0 => {}
+                _ => break,
             }
-            self.push_line(&mut made, line.bytes, options);
+            self.push_line(&mut made, line.bytes, kind, options);
         }
         out.write_all(&made)?;
         Ok(Wrote::Line)
@@ -108,7 +108,7 @@ struct Wanted<'a> {
 
 impl Wanted<'_> {
     fn cpu(&self, cpu: u32) -> bool {
-        self.options.cpus.is_empty() || self.options.cpus.contains(&cpu)
+        self.options.cpus.contains(cpu)
     }
 
     fn time(&self, time: i64) -> bool {
@@ -144,17 +144,17 @@ impl FtraceReader {
             return Ok(out);
         }
         let mut last = block.last;
-        for line in lines(text, 1, 0) {
-            let is_wanted = match self.facts.split(line.bytes) {
-                Some(prefix) => wanted.event(prefix.cpu, last.spread(&prefix)),
-                None => match plain(line.bytes) {
-                    Plain::Silent => false,
-                    Plain::Frame | Plain::Text => wanted.is_last,
-                    Plain::Lost(cpu, _) => wanted.cpu(cpu) && wanted.time(last.time),
-                },
+        for EventLine { line, kind } in event_lines(text, 1, block.range.start as u64, &self.facts)
+        {
+            let is_wanted = match kind {
+                LineKind::Event(prefix) => wanted.event(prefix.cpu, last.spread(&prefix)),
+                LineKind::Continues => wanted.is_last,
+                LineKind::Other(Plain::Silent) => false,
+                LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(last.time),
+                LineKind::Graph(_) | LineKind::Other(_) => wanted.is_last,
             };
             if is_wanted {
-                self.push_line(&mut out, line.bytes, options);
+                self.push_line(&mut out, line.bytes, kind, options);
             }
         }
         Ok(out)
@@ -188,32 +188,35 @@ impl FtraceReader {
         times: &[(u64, i64)],
         wanted: &mut Wanted<'_>,
     ) {
-        for line in lines(text, 1, 0) {
+        for EventLine { line, kind } in event_lines(text, 1, 0, &self.facts) {
             let time = || {
                 let at = times.partition_point(|row| row.0 < line.offset);
                 let row = times.get(at).or(times.last());
                 row.map_or(Timestamp(0), |row| Timestamp(row.1)).0
             };
-            let cpu = match graph::split_line(line.bytes) {
-                Some(found) => Some(found.cpu),
-                None => split_prefix(line.bytes).map(|prefix| prefix.cpu),
-            };
-            let is_wanted = match (cpu, plain(line.bytes)) {
-                (Some(cpu), _) => wanted.event(cpu, time()),
-                (None, Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(time()),
-                (None, Plain::Silent) => false,
-                (None, _) => wanted.is_last,
+            let is_wanted = match kind {
+                LineKind::Graph(found) => wanted.event(found.cpu, time()),
+                LineKind::Event(prefix) => wanted.event(prefix.cpu, time()),
+                LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(time()),
+                LineKind::Other(Plain::Silent) => false,
+                LineKind::Other(_) | LineKind::Continues => wanted.is_last,
             };
             if is_wanted {
-                self.push_line(out, line.bytes, wanted.options);
+                self.push_line(out, line.bytes, kind, wanted.options);
             }
         }
     }
 
     /// Appends a line in the report's layout.
-    fn push_line(&self, out: &mut Vec<u8>, line: &[u8], options: &ReportOptions) {
-        let graph_line = match (self.facts.layout, self.shape.has_graph_columns) {
-            (Layout::Graph, true) => graph::split_line(line),
+    fn push_line(
+        &self,
+        out: &mut Vec<u8>,
+        line: &[u8],
+        kind: LineKind<'_>,
+        options: &ReportOptions,
+    ) {
+        let graph_line = match kind {
+            LineKind::Graph(found) if self.shape.has_graph_columns => Some(found),
             _ => None,
         };
         // The columns of tasks say it already.
@@ -240,9 +243,12 @@ impl FtraceReader {
                 };
                 Some(in_graph)
             }
-            None => self.facts.split(line),
+            None => match kind {
+                LineKind::Event(prefix) => Some(prefix),
+                _ => None,
+            },
         };
-        match (prefix, plain(line)) {
+        match (prefix, kind) {
             (Some(prefix), _) => {
                 self.push_columns(out, &prefix, options);
                 match graph_line {
@@ -250,7 +256,7 @@ impl FtraceReader {
                     None => push_body(out, prefix.body),
                 }
             }
-            (None, Plain::Lost(cpu, count)) => {
+            (None, LineKind::Other(Plain::Lost(cpu, count))) => {
                 let name = memchr::memmem::find(line, b": CPU:")
                     .and_then(|at| line.get(..at + 2))
                     .unwrap_or(&[]);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::{EndState, Life, MarkOp, SeriesScope};
+use crate::event::{EndState, Life, MarkOp, Measured, SeriesScope};
 
 fn open(text: &str) -> (FtraceReader, Vec<LaneColumns>) {
     let job = Job::default();
@@ -104,17 +104,42 @@ fn atrace_marks_are_slices_and_counters() {
     assert_eq!(lane.events.len(), 5);
 }
 
+/// Measured durations: event, whether it is of a call of one event, ns.
+fn measured(lane: &LaneColumns) -> Vec<(u32, bool, i64)> {
+    let rows = lane.measured.iter();
+    rows.map(|row| (row.event, row.late == Measured::ONE_EVENT, row.duration_ns))
+        .collect()
+}
+
 #[test]
 fn graph_text_has_durations_with_and_without_times() {
     let (_, parts) = open(
         "# tracer: function_graph\n#\n# CPU  DURATION                  FUNCTION CALLS\n# |     |   |                     |   |   |   |\n 0)               |  vfs_read() {\n 0)   0.500 us    |    rw_verify();\n 0)   2.000 us    |  }\n ------------------------------------------\n 0)  bash-96      =>   sh-97  \n ------------------------------------------\n 0)   1.000 us    |  f();\n",
     );
     let lane = &parts[0];
-    assert_eq!((lane.marks.len(), lane.completes.len()), (2, 2));
-    let time = |mark: crate::event::Mark| lane.events.time(mark.event).0;
-    assert_eq!(time(lane.marks[1]) - time(lane.marks[0]), 2000);
-    assert_eq!(lane.completes[0].duration_ns, 500);
-    assert_eq!(lane.events.thread(lane.completes[1].event), ThreadKey(97));
+    // The line of a leaf is its begin and its end.
+    let marks: Vec<(u32, bool)> = (lane.marks.iter())
+        .map(|mark| (mark.event, mark.op() == MarkOp::Begin))
+        .collect();
+    assert_eq!(
+        marks,
+        [
+            (0, true),
+            (1, true),
+            (1, false),
+            (2, false),
+            (3, true),
+            (3, false)
+        ]
+    );
+    assert_eq!(lane.completes.len(), 0);
+    assert_eq!(lane.events.time(2).0 - lane.events.time(0).0, 2000);
+    let measured = measured(lane);
+    assert_eq!(
+        measured,
+        [(1, true, 500), (2, false, 2000), (3, true, 1000)]
+    );
+    assert_eq!(lane.events.thread(3), ThreadKey(97));
     assert_eq!(lane.diagnostics.count_of("unknown_line"), 0);
 }
 
@@ -146,12 +171,14 @@ fn events_in_a_graph_s_comments_mean_what_they_mean_elsewhere() {
 #[test]
 fn graphs_without_durations_or_cpus_are_read() {
     let (_, parts) = open("# tracer: function_graph\n#\n 0)  f() {\n 0)    g();\n 0)  } /* f */\n");
-    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (2, 1));
+    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (4, 0));
+    assert_eq!(measured(&parts[0]), []);
     assert_eq!(parts[0].diagnostics.rows().len(), 0);
     let (_, parts) = open(
         "# tracer: function_graph\n#\n               |  f() {\n   0.500 us    |    g();\n   1.500 us    |  }\n",
     );
-    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (2, 1));
+    assert_eq!((parts[0].marks.len(), parts[0].completes.len()), (4, 0));
+    assert_eq!(measured(&parts[0]), [(1, true, 500), (2, false, 1500)]);
     let (reader, parts) = open(
         "# tracer: irqsoff\n#\n# irqsoff latency trace v1.1.5 on 6.1\n        0 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n       12 us |   0)   <idle>-0    |  d..1  |   0.500 us    |  g();\n",
     );

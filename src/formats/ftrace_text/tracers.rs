@@ -11,6 +11,7 @@
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 
 use super::prefix::digits;
+use crate::event::pairs::RequestOp;
 
 /// A line that is told by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +35,10 @@ pub struct Request<'a> {
     pub kind: &'a [u8],
     /// Its first sector.
     pub sector: u64,
-    /// Whether it is over.
-    pub is_complete: bool,
+    /// How many sectors it has.
+    pub count: u64,
+    /// What happens to it.
+    pub op: RequestOp,
 }
 
 /// What blk's letters mean.
@@ -185,13 +188,23 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
         fields.push(("sector", sector));
         word = rest.next();
         if word == Some(b"+") {
-            fields.extend(rest.next().map(|count| ("nr_sector", count)));
+            let count = rest.next();
+            fields.extend(count.map(|count| ("nr_sector", count)));
             word = rest.next();
-            request = Some(Request {
+            let op = match letters {
+                b"Q" => Some(RequestOp::Queue),
+                b"I" => Some(RequestOp::Insert),
+                b"D" => Some(RequestOp::Issue),
+                b"R" => Some(RequestOp::Requeue),
+                b"C" => Some(RequestOp::Complete),
+                _ => None,
+            };
+            request = op.map(|op| Request {
                 device,
                 kind,
-                sector: digits(sector)?.0,
-                is_complete: letters == b"C",
+                sector: digits(sector).map_or(0, |it| it.0),
+                count: count.and_then(digits).map_or(0, |it| it.0),
+                op,
             });
         }
     }
@@ -205,7 +218,7 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
         event: "blktrace",
         name,
         fields,
-        request: request.filter(|_| matches!(letters, b"D" | b"C")),
+        request,
     })
 }
 
@@ -276,7 +289,8 @@ mod tests {
             assert_eq!(shown(body), wanted, "{body}");
         }
         let request = told(b"8,0 C W 24 + 8 [0]").unwrap().request.unwrap();
-        assert!(request.is_complete && request.sector == 24);
+        assert_eq!(request.op, RequestOp::Complete);
+        assert_eq!((request.sector, request.count), (24, 8));
         assert_eq!(told(b"8,0 M W 24 + 8 [0]").unwrap().request, None);
     }
 }

@@ -7,10 +7,9 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::line::{Plain, plain};
-use super::prefix::split_prefix;
+use super::event_lines::{EventLine, LineKind, event_lines};
+use super::line::Plain;
 use super::{Block, FtraceReader};
-use crate::base::lines::lines;
 use crate::base::{Diagnostics, Job, ReadError, Timestamp};
 use crate::event::keys::{Derive, OpenPaths};
 use crate::event::{
@@ -107,9 +106,11 @@ impl WithEtrace {
         let mut found = Found::default();
         let mut last = block.last;
         let mut is_behind_hole = false;
-        for line in lines(text.unwrap_or(&[]), block.first_line, base) {
-            let Some(prefix) = split_prefix(line.bytes) else {
-                is_behind_hole |= matches!(plain(line.bytes), Plain::Lost(..));
+        let text = text.unwrap_or(&[]);
+        for EventLine { line, kind } in event_lines(text, block.first_line, base, &self.inner.facts)
+        {
+            let LineKind::Event(prefix) = kind else {
+                is_behind_hole |= matches!(kind, LineKind::Other(Plain::Lost(..)));
                 continue;
             };
             // Each line counts: those of one microsecond lie apart as in the lanes of their CPUs.

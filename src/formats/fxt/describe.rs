@@ -13,6 +13,7 @@ use super::header::{
     Order, TextRef, Words, bits, read_text, record_type, scheduling_type, without_nuls,
 };
 use super::kinds::Sort;
+use super::packed::{MORE, unpack_last};
 use super::profiler::{Profile, read_profile};
 use super::scan::Scan;
 use super::scheduling::{IDLE_WEIGHT, end_state};
@@ -190,6 +191,7 @@ impl<'f, O: Order> Describer<'f, O> {
     }
 
     fn args(&mut self, record: Words<'f, O>, at: usize, count: u64, process: Option<u64>) {
+        let first = self.detail.fields.len();
         for arg in Args::new(record, at, count) {
             let field = self.arg(arg, process);
             // A stack of another format, as the exporter writes it.
@@ -200,6 +202,10 @@ impl<'f, O: Order> Describer<'f, O> {
             }
             self.detail.fields.push(field);
         }
+        unpack_last(&mut self.detail.fields, first, |field| match &field.value {
+            Value::Text(text) if field.name == MORE => Some(text),
+            _ => None,
+        });
     }
 
     fn arg(&self, arg: Arg<'f>, process: Option<u64>) -> Field {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
-use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey};
+use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey, Ties};
 
 use super::args::{Args, object_owner_words};
 use super::cache::{Cache, StringEntry, UNREAD};
@@ -36,6 +36,8 @@ pub fn emit<O: Order>(
 ) -> Result<LaneColumns, ReadError> {
     cache.start(scan, start, end);
     let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, cache);
+    let first = scan.loss_facts.partition_point(|place| *place < start);
+    emitter.loss_facts = scan.loss_facts.get(first..).unwrap_or(&[]);
     let mut at = start;
     let mut next_check = start;
     while at < end {
@@ -71,8 +73,21 @@ pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
     pub(super) outgoing_weight: StringId,
     pub(super) outgoing_state: StringId,
+    pub(super) without_states: StringId,
+    pub(super) waits: StringId,
     pub(super) waker: StringId,
+    pub(super) woken_in: StringId,
+    pub(super) woken_by: StringId,
+    pub(super) interrupted: StringId,
+    pub(super) spans_loss: StringId,
+    pub(super) on_cpu: StringId,
+    pub(super) async_group: StringId,
+    pub(super) global_async_group: StringId,
+    pub(super) really_at_ns: StringId,
     pub(super) really_in: StringId,
+    pub(super) measured_ns: StringId,
+    pub(super) end_not_seen: StringId,
+    pub(super) never_ended: StringId,
 }
 
 pub(super) struct Emitter<'f, O> {
@@ -84,6 +99,8 @@ pub(super) struct Emitter<'f, O> {
     end_label: Option<u32>,
     all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
     recent_pair: Option<(u64, u64, ThreadKey)>,
+    /// The places of the next events that only describe a loss, see `loss_facts`.
+    pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
 }
 
@@ -93,8 +110,21 @@ impl<'f, O: Order> Emitter<'f, O> {
             incoming_weight: cache.strings.intern_text("incoming_weight"),
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
             outgoing_state: cache.strings.intern_text("outgoing_state"),
+            without_states: cache.strings.intern_text("without_states"),
+            waits: cache.strings.intern_text("waits"),
             waker: cache.strings.intern_text("waker"),
+            woken_in: cache.strings.intern_text("woken_in"),
+            woken_by: cache.strings.intern_text("woken_by"),
+            interrupted: cache.strings.intern_text("interrupted"),
+            spans_loss: cache.strings.intern_text("spans_loss"),
+            on_cpu: cache.strings.intern_text("on_cpu"),
+            async_group: cache.strings.intern_text("async_group"),
+            global_async_group: cache.strings.intern_text("global_async_group"),
+            really_at_ns: cache.strings.intern_text("really_at_ns"),
             really_in: cache.strings.intern_text("really_in"),
+            measured_ns: cache.strings.intern_text("measured_ns"),
+            end_not_seen: cache.strings.intern_text("end_not_seen"),
+            never_ended: cache.strings.intern_text("never_ended"),
         };
         Emitter {
             file,
@@ -108,6 +138,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             end_label: None,
             all_series: FxHashMap::default(),
             recent_pair: None,
+            loss_facts: &[],
             well_known,
         }
     }
@@ -391,6 +422,15 @@ impl<'f, O: Order> Emitter<'f, O> {
             .or_insert_with(|| scan.entities.find_tid(tid))
     }
 
+    /// The thread that woke another: koid 0, where no thread has it, is the idle thread's, whose CPU an interrupt or a
+    /// timer took.
+    pub(super) fn waker(&mut self, koid: u64) -> ThreadKey {
+        match koid {
+            0 if !self.scan.entities.has_thread_zero() => ThreadKey::IDLE,
+            _ => self.tid(koid),
+        }
+    }
+
     /// The kind of a record, and the label of the slice that it is or begins.
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
@@ -545,6 +585,9 @@ impl<'f, O: Order> Emitter<'f, O> {
                 };
                 let (category, name) = (self.text(category, at), self.text(name, at));
                 let (kind, _) = self.kind(Sort::Blob, category, name);
+                if self.out.ties == Ties::First {
+                    self.read_cpu(Args::new(record, next, bits(fields, 32, 35)), at);
+                }
                 self.cache
                     .rows
                     .push((time, at), thread, (kind, Sort::Blob), 0);

@@ -11,8 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::lives::{LifeOf, Lives, ObjectLife};
+use super::loss_facts::is_stand_in;
 use crate::base::{StringId, Strings};
-use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
+use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
 
 /// `ZX_OBJ_TYPE_PROCESS`.
 const OBJECT_PROCESS: u64 = 1;
@@ -112,12 +114,15 @@ pub struct Entities {
     by_tid: FxHashMap<u64, ThreadKey>,
     processes: Vec<u64>,
     process_keys: FxHashMap<u64, ProcessKey>,
+    /// Whether koid 0 is that of a thread which is known by more than scheduling records.
+    has_thread_zero: bool,
     scheduled: Vec<u64>,
     is_scheduled: FxHashSet<u64>,
     object_threads: Vec<(u64, ThreadKey)>,
     /// By koid and by process, thread or other.
     objects: FxHashMap<(u64, u64), ObjectName>,
     thread_names: FxHashMap<ThreadKey, StringId>,
+    lives: Lives,
     strings: Strings,
     /// By thread: whether any event is its own. Threads without events and names are not listed.
     used: Vec<AtomicBool>,
@@ -203,6 +208,21 @@ impl Entities {
         }
     }
 
+    /// A kernel object record says something of a life.
+    pub fn add_life(
+        &mut self,
+        (koid, object_type): (u64, u64),
+        process: Option<u64>,
+        life: &ObjectLife<'_>,
+    ) {
+        let of = match (object_type, process) {
+            (OBJECT_PROCESS, _) => LifeOf::Process(self.process(koid)),
+            (OBJECT_THREAD, Some(process)) => LifeOf::Thread(self.pair(process, koid)),
+            _ => return,
+        };
+        self.lives.add(of, life, &mut self.strings);
+    }
+
     /// Ends the scan: finds the processes of threads that were scheduled. Must be called once.
     pub fn finish(&mut self, provider_names: Vec<String>) {
         self.provider_names = provider_names;
@@ -217,6 +237,7 @@ impl Entities {
                 }
             }
         }
+        self.has_thread_zero = self.by_tid.contains_key(&0);
         for tid in std::mem::take(&mut self.scheduled) {
             if !self.by_tid.contains_key(&tid) {
                 let process = self.process_by_number(tid);
@@ -273,6 +294,12 @@ impl Entities {
             }
             None => self.find_late(LateThread::Koid(tid)),
         }
+    }
+
+    /// Whether koid 0 is that of a thread which has events or a name. Otherwise it is the idle thread's.
+    #[must_use]
+    pub fn has_thread_zero(&self) -> bool {
+        self.has_thread_zero
     }
 
     /// A thread table's entry has an event of its own.
@@ -399,8 +426,10 @@ impl Entities {
         rows
     }
 
-    /// Lists what is known into a directory that has its kinds already.
-    pub fn list_into(&self, directory: &mut Directory) {
+    /// Lists what is known into a directory that has its kinds already. In files of our own exporter (`Ties::First`) CPUs
+    /// and the machine are listed only if they have events: they may be named for what was lost of them.
+    pub fn list_into(&self, directory: &mut Directory, ties: Ties) {
+        let is_ours = ties == Ties::First;
         let name_of = |strings: &mut Strings, id: StringId| strings.intern(self.strings.bytes(id));
         let mut lists_process = vec![false; self.processes.len()];
         for (index, thread) in self.threads.iter().enumerate() {
@@ -410,7 +439,8 @@ impl Entities {
                 .used
                 .get(index)
                 .is_some_and(|used| used.load(Ordering::Relaxed));
-            if !is_used && name.is_none() {
+            let is_named = name.is_some() && !(is_ours && is_stand_in(thread.tid));
+            if !is_used && !is_named {
                 continue;
             }
             if let Some(listed) = thread
@@ -438,6 +468,9 @@ impl Entities {
         }
         for (&koid, listed) in self.processes.iter().zip(lists_process) {
             let named = self.objects.get(&(koid, OBJECT_PROCESS));
+            if is_ours && !listed && is_stand_in(koid) {
+                continue;
+            }
             let Some(&key) = self.process_keys.get(&koid) else {
                 continue;
             };
@@ -452,6 +485,8 @@ impl Entities {
             }
         }
         self.list_late_into(directory);
+        let process_of = |koid| self.process_keys.get(&koid).copied();
+        self.lives.list_into(directory, process_of, name_of);
     }
 
     fn list_late_into(&self, directory: &mut Directory) {
@@ -510,7 +545,7 @@ mod tests {
         let late = entities.find_tid(5);
         assert_eq!(entities.find_tid(5), late);
         let mut directory = Directory::default();
-        entities.list_into(&mut directory);
+        entities.list_into(&mut directory, Ties::Longest);
         let listed: Vec<_> = directory
             .threads
             .iter()

@@ -7,19 +7,20 @@
 //!
 //! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the
 //! argument has no name or the same. A flow with an argument `really_in` is bound to no slice: that of our own
-//! files whose slice lies outside of their range. Other flows and ends of asynchronous events are bound by `build`.
+//! files whose slice lies outside of their range. One with an argument `really_at_ns` 1 ns after its own time was then, at
+//! the end of its slice. Other flows and ends of asynchronous events are bound by `build`.
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowMark, FlowOp, Sample, SeriesScope,
-    ThreadKey,
+    ThreadKey, Ties, UNSEEN_END,
 };
 
 use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
-use super::emit::Emitter;
+use super::emit::{Emitter, WellKnown};
 use super::header::{Order, Words, bits, read_text};
 use super::kinds::Sort;
-use super::rows::{END_BIT, NO_SAMPLES};
+use super::rows::{END_BIT, NO_SAMPLES, OVER_BIT};
 
 /// What an event record says before its arguments.
 struct Head {
@@ -33,6 +34,13 @@ struct Head {
 
 impl<'f, O: Order> Emitter<'f, O> {
     pub(super) fn event(&mut self, at: u64, header: u64, record: Words<'f, O>) {
+        if let Some((first, others)) = self.loss_facts.split_first()
+            && *first == at
+        {
+            // The scan has taken it into the gap.
+            self.loss_facts = others;
+            return;
+        }
         let Some(sort) = Sort::from_event_type(bits(header, 16, 19)) else {
             let event_type = bits(header, 16, 19);
             self.diagnostics().note(
@@ -46,7 +54,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         let Some(ticks) = record.get(1) else {
             return self.short(at, "an event record");
         };
-        let Some(time) = self.time(ticks, at) else {
+        let Some(mut time) = self.time(ticks, at) else {
             return;
         };
         let mut next = 2;
@@ -62,12 +70,18 @@ impl<'f, O: Order> Emitter<'f, O> {
         let arg_count = bits(header, 20, 23);
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
             let (kind, label) = self.kind(sort, category, name);
-            let detail = if sort == Sort::End {
-                self.end_label() | END_BIT
-            } else {
+            let args = Args::new(record, next, arg_count);
+            let detail = if sort != Sort::End {
                 label
+            } else if arg_count > 0 && self.says_end_not_seen(at, args) {
+                self.end_label() | END_BIT | OVER_BIT
+            } else {
+                self.end_label() | END_BIT
             };
             let kind = (kind, sort);
+            if sort == Sort::Instant && arg_count > 0 && self.out.ties == Ties::First {
+                self.read_cpu(Args::new(record, next, arg_count), at);
+            }
             self.cache.rows.push((time, at), thread, kind, detail);
             if arg_count > 0 {
                 self.pass_arguments(Args::new(record, next, arg_count), sort, at);
@@ -100,13 +114,41 @@ impl<'f, O: Order> Emitter<'f, O> {
         let id = trailing.unwrap_or(0);
         let detail = match sort {
             Sort::Counter => self.counter(&head, id, args),
-            Sort::Complete => self.complete(&head, end),
-            Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id),
-            Sort::AsyncInstant => self.async_mark(&head, AsyncOp::Instant, id),
-            Sort::AsyncEnd => self.async_mark(&head, AsyncOp::End, id),
-            Sort::FlowBegin => self.flow(&head, (FlowOp::Begin, id), args),
-            Sort::FlowStep => self.flow(&head, (FlowOp::Step, id), args),
-            _ => self.flow(&head, (FlowOp::End, id), args),
+            Sort::Complete => {
+                let unseen = match self.says_end_not_seen(at, args.clone()) {
+                    true => UNSEEN_END,
+                    false => 0,
+                };
+                let complete = self.complete(&head, end, unseen);
+                if arg_count > 0 && self.out.ties == Ties::First {
+                    self.measured(complete, args, at);
+                }
+                complete
+            }
+            Sort::AsyncBegin => self.async_mark(&head, (AsyncOp::Begin, id), args),
+            Sort::AsyncInstant => {
+                if self.out.ties == Ties::First {
+                    self.read_cpu(args.clone(), at);
+                }
+                self.async_mark(&head, (AsyncOp::Instant, id), args)
+            }
+            Sort::AsyncEnd => {
+                let op = match self.says_end_not_seen(at, args.clone()) {
+                    true => AsyncOp::Over,
+                    false => AsyncOp::End,
+                };
+                self.async_mark(&head, (op, id), args)
+            }
+            _ => {
+                let op = match sort {
+                    Sort::FlowBegin => FlowOp::Begin,
+                    Sort::FlowStep => FlowOp::Step,
+                    _ => FlowOp::End,
+                };
+                let bound = self.flow_bound(&head, args);
+                time = time.saturating_add(i64::from(bound == FlowBound::AtEnd));
+                self.flow(&head, (op, id), bound)
+            }
         };
         let rows = &mut self.cache.rows;
         rows.push((time, at), thread, (kind, sort), detail);
@@ -153,7 +195,40 @@ impl<'f, O: Order> Emitter<'f, O> {
         });
     }
 
-    fn complete(&mut self, head: &Head, end: i64) -> u32 {
+    /// Whether a record of our own exporter says that its slice's end was not seen.
+    fn says_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
+        if self.out.ties != Ties::First {
+            return false;
+        }
+        let WellKnown {
+            end_not_seen,
+            never_ended,
+            ..
+        } = self.well_known;
+        args.any(|arg| {
+            let name = self.text(arg.name, at);
+            name == end_not_seen || name == never_ended
+        })
+    }
+
+    /// Takes in the CPU of an instant, which comes next: in our own files the last argument of that name says it.
+    pub(super) fn read_cpu(&mut self, args: Args<'f, O>, at: u64) {
+        let mut found = None;
+        for arg in args {
+            if let ArgValue::UInt32(cpu) = arg.value
+                && self.text(arg.name, at) == self.well_known.on_cpu
+            {
+                found = u16::try_from(cpu).ok();
+            }
+        }
+        if let Some(cpu) = found {
+            let rows = &mut self.cache.rows;
+            rows.cpus.push((rows.next_event(), cpu));
+        }
+    }
+
+    /// `unseen` is [`UNSEEN_END`] or 0.
+    fn complete(&mut self, head: &Head, end: i64, unseen: u32) -> u32 {
         if end < head.time {
             self.note("end_before_begin", head.at, || {
                 "a complete event ends before it begins: it is shown with no length".to_owned()
@@ -162,17 +237,45 @@ impl<'f, O: Order> Emitter<'f, O> {
         let completes = &mut self.cache.rows.completes;
         completes.push(Complete {
             event: 0,
-            label: head.label,
+            label: head.label | unseen,
             duration_ns: end.saturating_sub(head.time).max(0),
         });
         completes.len() as u32 - 1
     }
 
-    fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64) -> u32 {
-        let scope = match self.scan.entities.process_of(head.thread) {
-            Some(process) => AsyncScope::Process(process),
-            None => AsyncScope::ProcessOf(head.thread),
+    /// Our own files say in `measured_ns` how long a slice was, where that is not how long it is drawn.
+    fn measured(&mut self, complete: u32, mut args: Args<'f, O>, at: u64) {
+        let found = args.find_map(|arg| match arg.value {
+            ArgValue::Int64(ns) if self.text(arg.name, at) == self.well_known.measured_ns => {
+                Some(ns)
+            }
+            _ => None,
+        });
+        if let Some(ns) = found.filter(|ns| *ns >= 0) {
+            self.cache.rows.measured.insert(complete, ns);
+        }
+    }
+
+    fn async_mark(&mut self, head: &Head, (op, id): (AsyncOp, u64), args: Args<'f, O>) -> u32 {
+        let (mut scope, mut group) = match self.scan.entities.process_of(head.thread) {
+            Some(process) => (AsyncScope::Process(process), StringId::EMPTY),
+            None => (AsyncScope::ProcessOf(head.thread), StringId::EMPTY),
         };
+        if self.out.ties == Ties::First {
+            for arg in args {
+                let ArgValue::Text(text) = arg.value else {
+                    continue;
+                };
+                let name = self.text(arg.name, head.at);
+                let is_global = name == self.well_known.global_async_group;
+                if is_global || name == self.well_known.async_group {
+                    group = self.text(text, head.at);
+                }
+                if is_global {
+                    scope = AsyncScope::Global;
+                }
+            }
+        }
         let asyncs = &mut self.cache.rows.asyncs;
         asyncs.push(AsyncMark {
             event: 0,
@@ -181,18 +284,29 @@ impl<'f, O: Order> Emitter<'f, O> {
             id,
             name: head.name,
             category: head.category,
-            group: StringId::EMPTY,
+            group,
         });
         asyncs.len() as u32 - 1
     }
 
-    fn flow(&mut self, head: &Head, (op, id): (FlowOp, u64), mut args: Args<'f, O>) -> u32 {
-        // Only a range of a trace says that what held the mark is not in it.
-        let is_cut_off = args.any(|arg| self.text(arg.name, head.at) == self.well_known.really_in);
-        let bound = match is_cut_off {
-            true => FlowBound::Nowhere,
-            false => FlowBound::Around,
-        };
+    /// Which slice a flow event is of, as the arguments of our own files say.
+    fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> FlowBound {
+        let mut bound = FlowBound::Around;
+        for arg in args {
+            let name = self.text(arg.name, head.at);
+            if name == self.well_known.really_in {
+                // Only a range of a trace says that what held the mark is not in it.
+                return FlowBound::Nowhere;
+            }
+            let is_at_end = arg.value == ArgValue::Int64(head.time.saturating_add(1));
+            if is_at_end && name == self.well_known.really_at_ns {
+                bound = FlowBound::AtEnd;
+            }
+        }
+        bound
+    }
+
+    fn flow(&mut self, head: &Head, (op, id): (FlowOp, u64), bound: FlowBound) -> u32 {
         let flows = &mut self.cache.rows.flows;
         flows.push(FlowMark {
             event: 0,

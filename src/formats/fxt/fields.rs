@@ -11,6 +11,7 @@ use super::describe::describe;
 use super::emit::unresolved_text;
 use super::header::{Order, TextRef, Words, bits, read_text, record_type};
 use super::kinds::Sort;
+use super::packed::{MORE, unpack_last};
 use super::scan::{Scan, string_bytes};
 use super::tables::ProviderSlot;
 
@@ -99,7 +100,12 @@ fn event_fields<'f, O: Order>(
     if let Some(word) = behind.and_then(|behind| record.get(behind)) {
         fields.extend(record_word(sort, word));
     }
+    let first = fields.len();
     fields.extend(Args::new(record, next, count).map(|arg| field_of(&texts, arg)));
+    unpack_last(fields, first, |field| match &field.value {
+        ValueRef::Text(text) if field.name == MORE => Some(text),
+        _ => None,
+    });
     Some(())
 }
 

@@ -22,6 +22,9 @@ mod events;
 mod fields;
 mod header;
 mod kinds;
+mod lives;
+mod loss_facts;
+mod packed;
 mod profiler;
 mod rows;
 mod scan;
@@ -48,6 +51,9 @@ use crate::formats::{EventRef, Format, Input, Reader};
 pub use args::{Arg, ArgValue, Args, PlainArg};
 pub use emit::unresolved_text;
 pub use header::{Order, TextRef};
+pub use lives::{LIFE_ARGUMENTS, command_text, fork_word};
+pub use loss_facts::{DROPPED, OVERWRITTEN};
+pub use packed::{MORE, unpack as unpack_more};
 pub use scheduling::IDLE_WEIGHT;
 pub use source::{
     FxtSource, SchedulingSort, SourceArgs, SourceEvent, SourceObject, SourceScheduling, SourceText,
@@ -182,6 +188,7 @@ impl FxtReader {
                 .wall_clock
                 .and_then(|(base, wall)| i64::try_from(i128::from(wall) - i128::from(base)).ok()),
             cpu_count: None,
+            losses: self.scan.cpu_losses.clone(),
             facts,
             ..TraceInfo::default()
         }
@@ -303,7 +310,8 @@ impl Reader for FxtReader {
             strings,
             ..Directory::default()
         };
-        self.scan.entities.list_into(&mut directory);
+        let ties = self.scan.tables.ties();
+        self.scan.entities.list_into(&mut directory, ties);
         directory
     }
 

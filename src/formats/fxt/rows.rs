@@ -4,10 +4,12 @@
 //! number of its typed row, and one walk in time order fills columns that need no sorting and are as long
 //! as they need to be. The room is used again for the next part.
 
+use rustc_hash::FxHashMap;
+
 use crate::base::time_order::Sorter;
 use crate::event::{
-    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Sample, Switch,
-    ThreadKey, Wakeup,
+    AsyncMark, Complete, EventColumns, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp,
+    Measured, SaidState, Sample, Switch, ThreadKey, Wakeup,
 };
 
 use super::kinds::Sort;
@@ -25,6 +27,8 @@ struct Row {
 
 /// In the detail of a mark: it is an end.
 pub const END_BIT: u32 = 1 << 31;
+/// In the detail of a mark that is an end: the slice's own end was not seen.
+pub const OVER_BIT: u32 = 1 << 30;
 
 /// The detail of a counter event none of whose arguments is a number.
 pub const NO_SAMPLES: u32 = u32::MAX;
@@ -53,12 +57,20 @@ pub struct Rows {
     /// By what becomes of events: (number in the columns, detail), in time order.
     sorted: [Vec<(u32, u32)>; GROUP_COUNT],
     pub completes: Vec<Complete>,
+    /// Measured durations of some of `completes`, by index.
+    pub measured: FxHashMap<u32, i64>,
     pub asyncs: Vec<AsyncMark>,
     pub samples: Vec<Sample>,
     pub flows: Vec<FlowMark>,
     pub switches: Vec<Switch>,
     pub wakeups: Vec<Wakeup>,
+    /// What some of `switches`, then of `wakeups`, say of the states that they bring, by index.
+    pub said_states: [FxHashMap<u32, SaidState>; 2],
     pub logs: Vec<LogRow>,
+    /// The CPUs of some events, by their numbers here, in order.
+    pub cpus: Vec<(u32, u16)>,
+    /// The same of all events, while the columns are filled.
+    cpu_of: Vec<u16>,
 }
 
 impl Rows {
@@ -72,12 +84,15 @@ impl Rows {
         self.last_time = i64::MIN;
         self.sorted.iter_mut().for_each(Vec::clear);
         self.completes.clear();
+        self.measured.clear();
         self.asyncs.clear();
         self.samples.clear();
         self.flows.clear();
         self.switches.clear();
         self.wakeups.clear();
+        self.said_states.iter_mut().for_each(FxHashMap::clear);
         self.logs.clear();
+        self.cpus.clear();
     }
 
     /// The number that the next event will have here.
@@ -111,12 +126,24 @@ impl Rows {
     /// Fills the columns of the part with everything, in time order.
     pub fn fill(&mut self, out: &mut LaneColumns) {
         out.events.reserve(self.rows.len());
+        self.cpu_of.clear();
+        if !self.cpus.is_empty() {
+            self.cpu_of.resize(self.rows.len(), EventColumns::NO_CPU);
+            for &(event, cpu) in &self.cpus {
+                if let Some(entry) = self.cpu_of.get_mut(event as usize) {
+                    *entry = cpu;
+                }
+            }
+        }
         let start = self.start;
-        let (rows, sorted) = (&self.rows, &mut self.sorted);
+        let (rows, sorted, cpus) = (&self.rows, &mut self.sorted, &self.cpu_of);
         let mut visit = |index: usize, time: i64| {
             let Some(row) = rows.get(index) else { return };
             let place = start + (u64::from(row.place) << 3);
-            let event = out.events.push(time, place, row.kind, row.thread);
+            let event = match cpus.get(index) {
+                Some(&cpu) => (out.events).push_on_cpu(time, place, row.kind, row.thread, cpu),
+                None => out.events.push(time, place, row.kind, row.thread),
+            };
             // No branch here: which sort comes next cannot be foreseen.
             if let Some(group) = sorted.get_mut(group_of(row.sort)) {
                 group.push((event, row.detail));
@@ -145,12 +172,12 @@ impl Rows {
             _,
         ] = &self.sorted;
         out.marks.extend(marks.iter().map(|&(event, detail)| {
-            let op = if detail & END_BIT == 0 {
-                MarkOp::Begin
-            } else {
-                MarkOp::End
+            let op = match (detail & END_BIT, detail & OVER_BIT) {
+                (0, _) => MarkOp::Begin,
+                (_, 0) => MarkOp::End,
+                _ => MarkOp::Over,
             };
-            Mark::new(event, detail & !END_BIT, op)
+            Mark::new(event, detail & !(END_BIT | OVER_BIT), op)
         }));
         macro_rules! copy {
             ($list:ident) => {
@@ -164,10 +191,31 @@ impl Rows {
             };
         }
         copy!(completes);
+        if !self.measured.is_empty() {
+            let rows = completes.iter().filter_map(|&(event, detail)| {
+                let duration_ns = *self.measured.get(&detail)?;
+                Some(Measured {
+                    event,
+                    late: Measured::COMPLETE,
+                    duration_ns,
+                })
+            });
+            out.measured.extend(rows);
+        }
         copy!(asyncs);
         copy!(flows);
         copy!(switches);
         copy!(wakeups);
+        for (events, said) in [switches, wakeups].into_iter().zip(&self.said_states) {
+            if !said.is_empty() {
+                let rows = events.iter().filter_map(|&(event, detail)| {
+                    let said = *said.get(&detail)?;
+                    Some(SaidState { event, ..said })
+                });
+                out.said_states.extend(rows);
+            }
+        }
+        out.said_states.sort_unstable_by_key(|said| said.event);
         copy!(logs);
         out.samples.reserve_exact(self.samples.len());
         for &(event, first) in samples {

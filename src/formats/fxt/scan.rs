@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
-use crate::event::{Gap, ThreadKey};
+use crate::event::{CpuLoss, Gap, ThreadKey};
 
 use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
 use super::entities::{Entities, OBJECT_THREAD};
@@ -17,6 +17,8 @@ use super::header::{
     MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
     scheduling_type, size_bytes, without_nuls,
 };
+use super::lives::ObjectLife;
+use super::loss_facts::SaidLoss;
 use super::tables::{ProviderSlot, Tables};
 use super::ticks::TickScale;
 
@@ -39,6 +41,10 @@ pub struct Scan {
     pub untimed: Vec<(u64, i64)>,
     /// Where providers ran out of buffer.
     pub gaps: Vec<(u64, Gap)>,
+    /// The events that only describe one of `gaps`, in file order; see `loss_facts`.
+    pub loss_facts: Vec<u64>,
+    /// How many events each CPU lost, where our own exporter says it.
+    pub cpu_losses: Vec<CpuLoss>,
     /// Userspace objects: (process koid, pointer, place of the record), sorted.
     pub objects: Vec<(u64, u64, u64)>,
     /// Large and small blobs in file order.
@@ -116,6 +122,8 @@ pub fn scan<O: Order>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
         untimed: Vec::new(),
         said_times: Vec::new(),
         holes: Vec::new(),
+        said_losses: Vec::new(),
+        expects_loss_facts: false,
         recent_pairs: vec![(0, 0, ThreadKey::IDLE); 256],
         recent_tids: vec![0; 256],
     };
@@ -126,7 +134,7 @@ pub fn scan<O: Order>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
 pub(super) struct Scanner<'a, O> {
     pub(super) file: Words<'a, O>,
     pub(super) found: Scan,
-    slot: ProviderSlot,
+    pub(super) slot: ProviderSlot,
     /// The last record with a time, in the whole file and by provider; the current provider's is here.
     last_timed: Option<u64>,
     pub(super) first_timed: Option<u64>,
@@ -136,6 +144,10 @@ pub(super) struct Scanner<'a, O> {
     /// Objects that say when they were registered, each with that time.
     pub(super) said_times: Vec<(u64, i64)>,
     pub(super) holes: Vec<(u64, ProviderSlot, Option<u64>)>,
+    /// What is said of holes, by index.
+    pub(super) said_losses: Vec<(usize, SaidLoss)>,
+    /// Whether the next event may describe the hole before it.
+    expects_loss_facts: bool,
     /// Direct-mapped: what was registered lately need not be looked up.
     recent_pairs: Vec<(u64, u64, ThreadKey)>,
     recent_tids: Vec<u64>,
@@ -195,9 +207,13 @@ impl<'a, O: Order> Scanner<'a, O> {
                     if bits(header, 24, 31) == 0 {
                         self.inline_thread(record, 2);
                     }
-                    true
+                    !(std::mem::take(&mut self.expects_loss_facts)
+                        && self.takes_loss_facts(header, record, at))
                 }
-                record_type::SCHEDULING => self.scheduling(header, record),
+                record_type::SCHEDULING => {
+                    self.expects_loss_facts = false;
+                    self.scheduling(header, record)
+                }
                 record_type::STRING => {
                     self.string(header, at);
                     false
@@ -381,6 +397,7 @@ impl<'a, O: Order> Scanner<'a, O> {
                     self.remember_timed();
                     let last = self.provider_timed.get(slot as usize).copied().flatten();
                     self.holes.push((place, slot, last));
+                    self.expects_loss_facts = self.is_of_our_own(slot);
                 } else {
                     self.note("unknown_metadata", Severity::Info, at, || {
                         format!("provider event {event} was skipped")
@@ -436,7 +453,7 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 
     /// The bytes of a text that a record refers to, as the tables stand now.
-    fn text(&self, text: TextRef<'a>, at: usize) -> Option<&'a [u8]> {
+    pub(super) fn text(&self, text: TextRef<'a>, at: usize) -> Option<&'a [u8]> {
         match text {
             TextRef::Inline(bytes) => Some(bytes),
             TextRef::Index(0) => Some(&[]),
@@ -465,8 +482,13 @@ impl<'a, O: Order> Scanner<'a, O> {
             return;
         };
         let object = (koid, bits(header, 16, 23));
+        let is_ours = self.is_of_our_own(self.slot);
+        let mut life = ObjectLife::default();
         let (mut process, mut has_others) = (None, false);
         for arg in Args::new(record, next, bits(header, 40, 43)) {
+            if is_ours {
+                self.read_life(&mut life, &arg, at);
+            }
             match arg.value {
                 ArgValue::Koid(koid) if self.text(arg.name, at) == Some(b"process") => {
                     process = process.or(Some(koid));
@@ -477,12 +499,16 @@ impl<'a, O: Order> Scanner<'a, O> {
                         UNKNOWN_ARGUMENT.to_owned()
                     });
                 }
+                ArgValue::UInt64(count) if self.takes_cpu_loss(koid, (arg.name, count), at) => {}
                 _ => has_others = true,
             }
         }
         let with_arguments = has_others.then_some(at as u64);
         let entities = &mut self.found.entities;
         entities.add_object(object, name, process, with_arguments);
+        if life != ObjectLife::default() {
+            entities.add_life(object, process, &life);
+        }
     }
 
     fn userspace_object(&mut self, header: u64, record: Words<'a, O>, at: usize) {

@@ -102,15 +102,20 @@ impl<O: Order> Scanner<'_, O> {
                 entry.1 = time;
             }
         }
-        for (place, slot, last) in std::mem::take(&mut self.holes) {
+        let mut said = std::mem::take(&mut self.said_losses).into_iter().peekable();
+        for (index, (place, slot, last)) in std::mem::take(&mut self.holes).into_iter().enumerate()
+        {
             let start = timed(&self, last);
             let end = self.next_time(slot, place).unwrap_or(start).max(start);
-            let gap = Gap {
+            let mut gap = Gap {
                 start: crate::base::Timestamp(start),
                 end: crate::base::Timestamp(end),
                 cpu: None,
                 lost: None,
             };
+            if let Some((_, said)) = said.next_if(|(of, _)| *of == index) {
+                gap = said.gap();
+            }
             self.found.gaps.push((place, gap));
             let name = self
                 .found

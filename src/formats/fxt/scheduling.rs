@@ -4,19 +4,23 @@
 //! bits 60..63: 0 legacy switch  16..23 cpu | 24..27 outgoing state | 28..35 outgoing thread | 36..43 incoming thread
 //!                               44..51, 52..59 priorities; ticks | [outgoing process, thread] | [incoming ...]
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
-//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`, ours: `outgoing_state`)
-//!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`)
+//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`, ours: `outgoing_state`,
+//!                               `without_states`, `waits`, `spans_loss`)
+//!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`, ours: `woken_in`,
+//!                               `woken_by`, `interrupted`, `waits`, `spans_loss`)
 //! ```
 //!
 //! A thread is idle in the older form if its process koid and priority are 0, in the newer one if its
 //! weight is the smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
 
 use crate::base::{Location, Severity};
-use crate::event::{EndState, Switch, ThreadKey, Wakeup, WakeupSort};
+use crate::event::{
+    EndState, Interrupt, SaidState, Switch, SwitchTells, ThreadKey, Ties, Wakeup, WakeupSort,
+};
 
 use super::args::{ArgValue, Args};
 use super::emit::Emitter;
-use super::header::{Order, Words, bits, scheduling_type};
+use super::header::{Order, TextRef, Words, bits, scheduling_type};
 use super::kinds::Sort;
 
 /// The weight that marks an idle thread.
@@ -102,6 +106,7 @@ impl<'f, O: Order> Emitter<'f, O> {
                 prev_priority: priorities.0 as i32,
                 next_priority: priorities.1 as i32,
                 prev_state: end_state(bits(header, 24, 27)),
+                tells: SwitchTells::RunsAndStates,
             },
         );
         Some(())
@@ -116,6 +121,8 @@ impl<'f, O: Order> Emitter<'f, O> {
         let mut unknown_count = 0;
         let mut args = Args::new(record, 4, bits(header, 16, 19));
         let mut state = end_state(bits(header, 36, 39));
+        let mut tells = SwitchTells::RunsAndStates;
+        let mut said = SaidState::default();
         for arg in args.by_ref() {
             let weight = match arg.value {
                 ArgValue::Int32(weight) => weight,
@@ -124,6 +131,16 @@ impl<'f, O: Order> Emitter<'f, O> {
                 {
                     let letters = self.text(letters, at);
                     state = finer_state(self.cache.strings.bytes(letters)).unwrap_or(state);
+                    continue;
+                }
+                ArgValue::Bool(true)
+                    if self.text(arg.name, at) == self.well_known.without_states =>
+                {
+                    tells = SwitchTells::Runs;
+                    continue;
+                }
+                ArgValue::Bool(value) => {
+                    self.read_said(&mut said, (arg.name, value), at);
                     continue;
                 }
                 ArgValue::Unknown(_) => {
@@ -145,6 +162,10 @@ impl<'f, O: Order> Emitter<'f, O> {
         if unknown_count > 0 {
             self.unknown_arguments(at, unknown_count);
         }
+        if said != SaidState::default() {
+            let index = self.cache.rows.switches.len() as u32;
+            self.cache.rows.said_states[0].insert(index, said);
+        }
         let mut side = |koid: u64, weight: Option<i32>| match weight {
             Some(IDLE_WEIGHT) => ThreadKey::IDLE,
             _ => self.tid(koid),
@@ -163,9 +184,23 @@ impl<'f, O: Order> Emitter<'f, O> {
                 prev_priority: outgoing_weight.unwrap_or(0),
                 next_priority: incoming_weight.unwrap_or(0),
                 prev_state: state,
+                tells,
             },
         );
         Some(())
+    }
+
+    /// Takes in an argument that only files of our own exporter have: what is true of the state that the record brings.
+    fn read_said(&mut self, said: &mut SaidState, (name, value): (TextRef<'f>, bool), at: u64) {
+        if self.out.ties != Ties::First {
+            return;
+        }
+        let name = self.text(name, at);
+        if name == self.well_known.waits {
+            said.is_wait = Some(value);
+        } else if name == self.well_known.spans_loss {
+            said.spans_loss = Some(value);
+        }
     }
 
     fn switch(&mut self, (time, at): (i64, u64), switch: Switch) {
@@ -182,15 +217,38 @@ impl<'f, O: Order> Emitter<'f, O> {
             return Some(());
         };
         let mut waker = ThreadKey::UNKNOWN;
+        let mut interrupted = None;
+        let mut interrupt = None;
+        let mut said = SaidState::default();
         let mut unknown_count = 0;
         let mut args = Args::new(record, 3, bits(header, 16, 19));
         for arg in args.by_ref() {
-            if let ArgValue::Koid(koid) = arg.value
-                && self.text(arg.name, at) == self.well_known.waker
-            {
-                waker = self.tid(koid);
+            match arg.value {
+                ArgValue::Koid(koid) => {
+                    let name = self.text(arg.name, at);
+                    if name == self.well_known.waker {
+                        waker = self.waker(koid);
+                    } else if name == self.well_known.interrupted && self.out.ties == Ties::First {
+                        interrupted = Some(self.waker(koid));
+                    }
+                }
+                ArgValue::Text(text) => {
+                    let name = self.text(arg.name, at);
+                    if name == self.well_known.woken_in {
+                        let word = self.text(text, at);
+                        interrupt = Interrupt::of_word(self.cache.strings.bytes(word));
+                    } else if name == self.well_known.woken_by && self.out.ties == Ties::First {
+                        said.woken_by = Some(self.text(text, at));
+                    }
+                }
+                ArgValue::Bool(value) => self.read_said(&mut said, (arg.name, value), at),
+                ArgValue::Unknown(_) => unknown_count += 1,
+                _ => {}
             }
-            unknown_count += u64::from(matches!(arg.value, ArgValue::Unknown(_)));
+        }
+        if said != SaidState::default() {
+            let index = self.cache.rows.wakeups.len() as u32;
+            self.cache.rows.said_states[1].insert(index, said);
         }
         if args.is_bad() {
             self.bad_argument(at);
@@ -199,10 +257,10 @@ impl<'f, O: Order> Emitter<'f, O> {
             self.unknown_arguments(at, unknown_count);
         }
         let thread = self.tid(koid);
-        let shown_at = if waker == ThreadKey::UNKNOWN {
-            thread
-        } else {
-            waker
+        let shown_at = match interrupted {
+            Some(interrupted) => interrupted,
+            None if waker == ThreadKey::UNKNOWN => thread,
+            None => waker,
         };
         let kind = (Sort::Wakeup.generic_kind(), Sort::Wakeup);
         let rows = &mut self.cache.rows;
@@ -214,6 +272,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             waker,
             target_cpu: bits(header, 20, 35) as u32,
             sort: WakeupSort::Wakeup,
+            interrupt,
         });
         Some(())
     }

@@ -10,10 +10,12 @@ use super::header::{
 };
 use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
-use super::tables::{ProviderSlot, ProviderSpan, RateSpan};
+use super::tables::{Provider, ProviderSlot, ProviderSpan, RateSpan};
 use crate::base::Endian;
 use crate::event::{FlowOp, Ties};
 
+/// The ticks per second of a provider that does not say its own.
+const DEFAULT_RATE: u64 = 1_000_000_000;
 /// The type of what is no event record.
 const NO_EVENT: u64 = u64::MAX;
 
@@ -363,6 +365,28 @@ impl<'a> FxtSource<'a> {
     #[must_use]
     pub fn provider(&self, place: u64) -> ProviderSpan {
         self.scan.tables.provider_span(place)
+    }
+
+    /// The providers that the file announces: number, name and ticks per second.
+    #[must_use]
+    pub fn providers(&self) -> Vec<(u32, &'a [u8], u64)> {
+        let scan: &'a Scan = self.scan;
+        let announced = scan.tables.providers().iter().skip(1);
+        let row = |provider: &'a Provider| {
+            let rate = provider.rates().last();
+            let rate = rate.map_or(DEFAULT_RATE, |(_, scale)| scale.ticks_per_second());
+            (provider.id, provider.name.as_slice(), rate)
+        };
+        announced.map(row).collect()
+    }
+
+    /// Number and name of the provider of what stands at a place.
+    #[must_use]
+    pub fn provider_at(&self, place: u64) -> (u32, &'a [u8]) {
+        let scan: &'a Scan = self.scan;
+        let slot = scan.tables.provider_at(place);
+        let provider = scan.tables.providers().get(slot as usize);
+        provider.map_or((0, &[]), |provider| (provider.id, &provider.name))
     }
 
     /// The number of the CPU that a scheduling record names.

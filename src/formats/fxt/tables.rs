@@ -45,6 +45,12 @@ impl Provider {
         self.first_thread
     }
 
+    /// Whether it is our own exporter, by its name.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.name.starts_with(OWN_PROVIDER)
+    }
+
     /// Its tick rates with the places from which they hold.
     #[must_use]
     pub fn rates(&self) -> &[(u64, TickScale)] {
@@ -126,12 +132,17 @@ impl Tables {
         &self.providers
     }
 
-    /// How whole slices that start together nest: our own exporter writes the outer one first.
+    /// How whole slices that start together nest: our own exporter writes the outer one first. The other providers of a
+    /// file that it wrote register nothing.
     #[must_use]
     pub fn ties(&self) -> Ties {
-        let mut announced = self.providers.iter().skip(1);
-        let is_ours = |provider: &Provider| provider.name.starts_with(OWN_PROVIDER);
-        match announced.len() > 0 && announced.all(is_ours) {
+        let is_ours = |provider: &&Provider| provider.is_ours();
+        let (ours, others): (Vec<&Provider>, Vec<&Provider>) =
+            self.providers.iter().skip(1).partition(is_ours);
+        let registers = |provider: &&Provider| {
+            provider.first_string.is_some() || provider.first_thread.is_some()
+        };
+        match !ours.is_empty() && !others.iter().any(registers) {
             true => Ties::First,
             false => Ties::Longest,
         }

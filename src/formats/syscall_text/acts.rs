@@ -9,7 +9,7 @@ use super::values::{
     unescape_octal,
 };
 use crate::base::StringId;
-use crate::event::{FileOp, FileRow, ForkSort, Life, LifeRow, ThreadKey};
+use crate::event::{DirectorySort, FileOp, FileRow, ForkSort, Life, LifeRow, ThreadKey};
 
 /// Arguments of a program that are kept; longer lists are cut.
 const MOST_ARGUMENTS: usize = 4096;
@@ -59,13 +59,26 @@ pub fn acts(name: &[u8]) -> bool {
         )
 }
 
-/// Whether a fork with these parameters makes a thread.
+/// The kernel's CLONE_THREAD.
+const CLONE_THREAD: i64 = 0x10000;
+
+/// Whether a fork with these parameters makes a thread: flags are words, or numbers (`-X raw`), or both.
 #[must_use]
 pub fn fork_sort(text: &[u8]) -> ForkSort {
-    if memchr::memmem::find(text, b"CLONE_THREAD").is_some() {
-        ForkSort::Thread
-    } else {
-        ForkSort::Process
+    let flags = memchr::memmem::find(text, b"flags=").and_then(|at| text.get(at + 6..));
+    let flags = flags.unwrap_or(&[]);
+    let is_flag = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'|');
+    let length = flags.iter().take_while(|byte| is_flag(byte)).count();
+    let mut words = flags
+        .get(..length)
+        .unwrap_or(&[])
+        .split(|&byte| byte == b'|');
+    let is_thread = |word: &[u8]| {
+        word == b"CLONE_THREAD" || integer(word).is_some_and(|bits| bits & CLONE_THREAD != 0)
+    };
+    match words.any(is_thread) {
+        true => ForkSort::Thread,
+        false => ForkSort::Process,
     }
 }
 
@@ -153,7 +166,7 @@ pub fn act(
     match name {
         b"getcwd" => {
             if let Some(path) = done.string(0).filter(|_| done.returned() > Some(0)) {
-                emitter.is_in(event, thread, &path);
+                emitter.is_in(event, thread, &path, DirectorySort::Found);
             }
         }
         // Where no line of its own says it.
@@ -195,8 +208,21 @@ fn exec(
         (None, Dialect::Minix) => true,
         (None, Dialect::Strace) => false,
     };
-    let Some(path) = done.string(path_index).filter(|_| succeeded) else {
+    if !succeeded {
         return;
+    }
+    let Some(path) = done.string(path_index) else {
+        // Another program, but not which one: `-z` prints the end alone, `-e raw` an address.
+        return emitter.out.lives.push(LifeRow {
+            event,
+            life: Life::Exec {
+                thread,
+                program: StringId::EMPTY,
+                arguments: Vec::new(),
+                directory: StringId::EMPTY,
+                interpreter: StringId::EMPTY,
+            },
+        });
     };
     let strings = &mut emitter.out.strings;
     let arguments = elements(done.value(path_index + 1), done.dialect)
@@ -229,7 +255,10 @@ fn exec(
 
 /// `prctl(PR_SET_NAME, "name")`.
 fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
-    if done.value(0) != b"PR_SET_NAME" {
+    // `-X raw` prints the number, `-X verbose` both.
+    const PR_SET_NAME: i64 = 15;
+    let option = done.value(0);
+    if option != b"PR_SET_NAME" && integer(option) != Some(PR_SET_NAME) {
         return;
     }
     if let Some(name) = done.string(1) {
@@ -250,7 +279,7 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
     let of_number = || of_descriptor_number(done.value(0), b"");
     let path = done.string(0).or_else(of_descriptor).or_else(of_number);
     if let Some(path) = path {
-        emitter.is_in(event, thread, &path);
+        emitter.is_in(event, thread, &path, DirectorySort::Changed);
     }
 }
 
@@ -258,11 +287,12 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
 fn note_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     for index in 0..done.params.len().min(4) {
         let value = done.value(index);
-        if value.starts_with(b"AT_FDCWD<")
+        let is_here = value.starts_with(b"AT_FDCWD<") || value.starts_with(b"-100<");
+        if is_here
             && let Some(path) = angle_path(value).map(unescape_octal)
             && path.starts_with(b"/")
         {
-            emitter.is_in(event, thread, &path);
+            emitter.is_in(event, thread, &path, DirectorySort::Found);
         }
     }
 }
@@ -330,7 +360,7 @@ fn file_row(
             fd: done.fd(0),
             ..blank
         }),
-        b"fcntl" | b"fcntl64" if done.value(1).starts_with(b"F_DUPFD") => Some(FileRow {
+        b"fcntl" | b"fcntl64" if duplicates(done.value(1)) => Some(FileRow {
             op: FileOp::Dup,
             path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
             fd: done.fd(0),
@@ -402,6 +432,11 @@ fn file_row(
         }),
         _ => None,
     }
+}
+
+/// Whether a command of fcntl makes another descriptor: F_DUPFD (0) or F_DUPFD_CLOEXEC (1030).
+fn duplicates(command: &[u8]) -> bool {
+    command.starts_with(b"F_DUPFD") || matches!(integer(command), Some(0 | 1030))
 }
 
 /// The full path where strace's `-y` tells it: of the new descriptor, or of the folder it is relative to.

@@ -1,18 +1,18 @@
 //! One event in full: the line at its place, and what the other lines of the same call add.
 
 use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
-use super::line::{Body, classify, open_end, strip_open_end};
+use super::line::{Body, classify, strip_open_end};
 use super::prefix::{Dialect, split_prefix};
 use super::values::{outcome, split_call, split_name};
-use crate::base::lines::lines;
+use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
 
-/// Text behind an event's line in which its call's end or its stack is looked for.
+/// Text after an event's line in which its stack is looked for.
 const LOOK_AHEAD: usize = 1 << 18;
 /// Frames of a stack that are shown.
 const MOST_FRAMES: usize = 512;
-/// Text of a line that is shown.
+/// Text of an event that is shown, its stack included.
 const MOST_TEXT: usize = 1 << 20;
 
 /// See the module's text.
@@ -31,14 +31,14 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
         ..EventDetail::default()
     };
     let start = usize::try_from(event.place).unwrap_or(usize::MAX);
-    let Some(rest) = source.text.get(start..).filter(|rest| !rest.is_empty()) else {
+    let Some(rest) = text_at(source.text, event.place, MOST_TEXT) else {
         detail.text = "this line is not there any more".to_owned();
         return detail;
     };
     let Some(line) = lines(rest, 1, event.place).next() else {
         return detail;
     };
-    let bytes = line.bytes.get(..MOST_TEXT).unwrap_or(line.bytes);
+    let bytes = line.bytes;
     if source.scan.table_at.is_some_and(|at| event.place >= at) {
         detail.text = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
         return detail;
@@ -59,18 +59,16 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
                 let first = FirstHalf {
                     text: strip_open_end(text, dialect),
                 };
-                match find_rest(source, rest, event) {
+                match rest_of(source, event.place) {
                     Some(rest) => {
-                        call_fields(&mut detail, &first.with_rest(&rest, dialect), dialect);
+                        call_fields(&mut detail, &first.with_rest(rest, dialect), dialect);
                     }
                     None => call_fields(&mut detail, first.text, dialect),
                 }
             }
             Body::Rest { text, is_open, .. } => {
                 let text = strip_open_end(text, dialect);
-                let begin = find_begin(source, event);
-                let first = begin.and_then(|place| first_half(source.text, place, dialect));
-                match first {
+                match first_of(source, event) {
                     Some(first) => {
                         call_fields(&mut detail, &first.with_rest(text, dialect), dialect);
                     }
@@ -82,9 +80,7 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
             }
             // The line after one that the tracer broke.
             _ => {
-                let begin = find_begin(source, event);
-                let first = begin.and_then(|place| first_half(source.text, place, dialect));
-                if let Some(first) = first {
+                if let Some(first) = first_of(source, event) {
                     call_fields(&mut detail, &first.with_rest(prefix.body, dialect), dialect);
                 }
             }
@@ -97,62 +93,23 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
     detail
 }
 
-/// The end of the call that begins at `event`, in the text that follows.
-fn find_rest(source: &Source<'_>, rest: &[u8], event: EventRef) -> Option<Vec<u8>> {
-    let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
-    let mut near = lines(near, 1, event.place);
-    let first = near.next()?;
-    let mut is_broken = split_prefix(first.bytes, source.dialect).said.is_some();
-    for line in near {
-        let prefix = split_prefix(line.bytes, source.dialect);
-        let was_broken = std::mem::take(&mut is_broken);
-        if was_broken && prefix.pid.is_none() && prefix.time.is_none() {
-            if open_end(prefix.body, source.dialect).is_none() {
-                return Some(prefix.body.to_vec());
-            }
-            continue;
-        }
-        if prefix.pid.is_some_and(|pid| pid != event.thread.0) {
-            continue;
-        }
-        match classify(&prefix, source.dialect) {
-            Body::Rest {
-                text,
-                is_open: false,
-                ..
-            } => return Some(text.to_vec()),
-            Body::Call { .. } if prefix.pid.is_some() => return None,
-            _ => {}
-        }
+/// The rest of the call whose first line is at `place`, from its last line.
+fn rest_of<'a>(source: &Source<'a>, place: u64) -> Option<&'a [u8]> {
+    let last = source.scan.halves.last_of(place)?;
+    let text = text_at(source.text, last, MOST_TEXT)?;
+    let prefix = split_prefix(lines(text, 1, last).next()?.bytes, source.dialect);
+    match classify(&prefix, source.dialect) {
+        Body::Rest { is_open: true, .. } => None,
+        Body::Rest { text, .. } => Some(text),
+        // The line after one that the tracer broke.
+        _ => Some(prefix.body),
     }
-    None
 }
 
-/// Where the call began that goes on at `event`: its part is read again up to there.
-fn find_begin(source: &Source<'_>, event: EventRef) -> Option<u64> {
-    let part = source.scan.parts.get(event.part as usize)?;
-    let mut open = part.open.get(&event.thread.0).copied();
-    let mut owners = part.owners.clone();
-    let text = source.text.get(part.range.clone())?;
-    for line in lines(text, 1, part.range.start as u64) {
-        if line.offset >= event.place {
-            break;
-        }
-        let prefix = split_prefix(line.bytes, source.dialect);
-        if let Some(pid) = prefix.pid {
-            owners.hear(pid);
-        }
-        let pid = prefix.pid.or(owners.last()).unwrap_or(source.scan.lone.0);
-        let body = classify(&prefix, source.dialect);
-        match body {
-            Body::Call { is_open: true, .. } if pid == event.thread.0 => open = Some(line.offset),
-            Body::Rest { is_open: false, .. } if pid == event.thread.0 => open = None,
-            Body::Banner(_, pid) => owners.hear(pid),
-            Body::Exited(_) | Body::Killed(_) => owners.end(pid),
-            _ => {}
-        }
-    }
-    open
+/// The first line of the call that the line of `event` continues.
+fn first_of<'a>(source: &Source<'a>, event: EventRef) -> Option<FirstHalf<'a>> {
+    let place = source.scan.halves.first_of(event.place)?;
+    first_half(source.text, place, source.dialect)
 }
 
 fn field(name: &str, text: &[u8]) -> Field {

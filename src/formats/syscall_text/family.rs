@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::clock::{Clock, begin_next_day};
 use super::family_starts::start_at_forks;
 use super::prefix::Dialect;
@@ -19,7 +21,7 @@ pub(super) const TOGETHER: Together = Together { are_parts, open };
 
 /// `NAME.1234`, `NAME.1235`: one name, each pid once, and strace's text in all that are not empty.
 fn are_parts(inputs: &[Input]) -> bool {
-    let mut pids = Vec::with_capacity(inputs.len());
+    let mut pids = FxHashSet::default();
     let mut stem: Option<&str> = None;
     for input in inputs {
         let Some(pid) = pid_of_name(&input.file_name) else {
@@ -29,10 +31,9 @@ fn are_parts(inputs: &[Input]) -> bool {
             .file_name
             .rsplit_once('.')
             .map_or("", |(name, _)| name);
-        if *stem.get_or_insert(name) != name || pids.contains(&pid) {
+        if *stem.get_or_insert(name) != name || !pids.insert(pid) {
             return false;
         }
-        pids.push(pid);
         let bytes = input.bytes();
         let head = bytes.get(..1 << 14).unwrap_or(bytes);
         if !head.is_empty() && sniff::sniff_strace(head) == Sniff::No {

@@ -35,11 +35,14 @@ pub(super) fn start_at_forks(readers: &mut [TextReader]) {
     }
     let forks = forks(readers);
     let mut shifts: Vec<Option<i64>> = vec![None; readers.len()];
+    // The last walk (its first file + 1) that met each file.
+    let mut on_path = vec![0_usize; readers.len()];
     for file in 0..readers.len() {
         // Up to a file whose beginning is known; who is his own ancestor is not moved.
         let mut path = Vec::new();
         let mut at = file;
-        while shifts[at].is_none() && !path.contains(&at) {
+        while shifts[at].is_none() && on_path[at] != file + 1 {
+            on_path[at] = file + 1;
             path.push(at);
             match forks.get(at).copied().flatten() {
                 Some(fork) => at = fork.parent,

@@ -153,6 +153,25 @@ fn belongs_to_call(body: &[u8]) -> bool {
     text.starts_with(b"> ") || (text.starts_with(b"| ") && text.ends_with(b"|"))
 }
 
+/// Whether strace broke this line off, so that the rest of the call may be the next line, without columns and without
+/// `resumed`: it printed news in the middle of the line, or writes calls when they have returned (`-z`, `-Z`), which can
+/// split a call at `<unfinished ...>` and go on at once.
+#[must_use]
+pub fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
+    let has_columns = line.pid.is_some() || line.time.is_some();
+    dialect == Dialect::Strace
+        && (line.said.is_some() || has_columns && line.body.ends_with(b"<unfinished ...>"))
+}
+
+/// Whether a line without columns, after one that [`is_cut_short`], is the rest of that line's call.
+#[must_use]
+pub fn continues_call(body: &[u8]) -> bool {
+    has_result(body)
+        && !body.starts_with(b"--- ")
+        && !body.starts_with(b"+++ ")
+        && call_name(body).is_none()
+}
+
 /// The pid in `strace: Process 7 attached`.
 #[must_use]
 pub fn attached(said: &[u8]) -> Option<u32> {

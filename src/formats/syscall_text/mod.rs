@@ -19,6 +19,7 @@ mod describe;
 mod emit;
 mod family;
 mod family_starts;
+mod halves;
 mod line;
 mod numbers;
 mod prefix;
@@ -36,11 +37,13 @@ use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, Directory, EventDetail, FirstDay, Lane, LaneColumns, Part, ThreadEntry, TraceInfo,
 };
+use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Format, Input, Reader};
 
 use clock::Clock;
 use emit::Source;
+pub use numbers::error_name;
 use prefix::Dialect;
 use scan::Scan;
 
@@ -230,6 +233,7 @@ impl Reader for TextReader {
 
     fn diagnostics(&self) -> Diagnostics {
         let mut all = Diagnostics::default();
+        note_cut_line(self.input.bytes(), &mut all);
         if let Some(line) = self.scan.table_line {
             all.note(
                 "summary_table",
@@ -248,7 +252,8 @@ impl Reader for TextReader {
     fn memory_bytes(&self) -> u64 {
         let starts = self.scan.parts.iter();
         let open: usize = starts.map(|part| part.open.capacity() * 16 + 256).sum();
-        self.kinds.memory_bytes() + (open + self.scan.forks.capacity() * 16) as u64
+        let tables = (open + self.scan.forks.capacity() * 16) as u64;
+        self.kinds.memory_bytes() + self.scan.halves.memory_bytes() + tables
     }
 }
 

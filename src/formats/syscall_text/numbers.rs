@@ -191,6 +191,21 @@ pub fn error_number(name: &[u8]) -> Option<i32> {
         .and_then(|number| i32::try_from(number).ok())
 }
 
+/// The name of an error: 2 is `ENOENT`. `None` if Linux has no error of that number.
+#[must_use]
+pub fn error_name(number: u64) -> Option<&'static str> {
+    // Errors that only the kernel itself sees; strace has their names.
+    match number {
+        512 => return Some("ERESTARTSYS"),
+        513 => return Some("ERESTARTNOINTR"),
+        514 => return Some("ERESTARTNOHAND"),
+        516 => return Some("ERESTART_RESTARTBLOCK"),
+        _ => {}
+    }
+    let name = ERRORS.get(usize::try_from(number).ok()?).copied()?;
+    (!name.is_empty()).then_some(name)
+}
+
 /// The number of a signal: `SIGTERM`, `SIGRT_3`, `SIGRTMIN`, `15`.
 #[must_use]
 pub fn signal_number(name: &[u8]) -> Option<i32> {

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clock::{Clock, TimeState};
-use super::line::{Body, attached, call_name, classify, open_end};
+use super::halves::Halves;
+use super::line::{Body, attached, call_name, classify, continues_call, is_cut_short, open_end};
 use super::prefix::{Dialect, RawTime, TextLine, split_prefix};
 use super::values::{outcome, split_call, split_duration};
 use crate::base::lines::{cut_at_line_ends, lines};
@@ -40,9 +41,9 @@ pub struct PartStart {
     pub time: TimeState,
     /// Who is alive, the last to be heard of last.
     pub owners: Owners,
-    /// Calls that are open: where their first lines are.
+    /// Open calls that lines of this part continue or end: where their first lines are.
     pub open: FxHashMap<u32, u64>,
-    /// Pids that ended and may come again (MINIX).
+    /// Pids that ended before and come again in this part (MINIX).
     pub ended: FxHashSet<u32>,
     /// Whose call goes on in the first line, because the tracer broke the line before.
     pub broken: Option<u32>,
@@ -75,14 +76,20 @@ pub struct Scan {
     pub forks: Vec<LateFork>,
     /// The other forks, in the order of the text.
     pub births: Vec<Birth>,
+    /// Which lines continue which calls.
+    pub halves: Halves,
     /// What times are.
     pub clock: Clock,
     /// Who lines without a pid are by before any pid was read.
     pub lone: ThreadKey,
     /// The first time in the text.
     pub first_time: Option<RawTime>,
-    /// Whether lines say that processes ended (`+++ exited with 0 +++`): `-qq` leaves them out.
+    /// Whether lines say that processes exited (`+++ exited with 0 +++`): `-qq` leaves those out (but not who was killed).
     pub has_ends: bool,
+    /// Whether it is the text of one thread, which is known from elsewhere or not at all: no line says a pid.
+    pub is_of_one: bool,
+    /// Leaders in whose place another of their threads ran a program, and which so go on behind a call that never returned.
+    pub superseded: FxHashSet<u32>,
     /// How many lines there are.
     pub line_count: u64,
     /// Where the table of `strace -C` begins that follows the calls.
@@ -167,16 +174,24 @@ struct Summary {
     ended: FxHashSet<u32>,
     /// Pids for which a call was closed that had not been opened in this part.
     closed: FxHashSet<u32>,
+    /// Lines that continue calls of this part, each with the place of the call's first line.
+    rests: Vec<(u64, u64)>,
+    /// Lines that continue calls of earlier parts, each with the pid (`LONE` where none is known in this part).
+    early_rests: Vec<(u32, u64)>,
     open: FxHashMap<u32, Begun>,
     forks: Vec<LateFork>,
     /// Forks on one line: where time stood there, the line's index, the child.
     births: Vec<(TimeState, u64, u32)>,
     /// Whose call goes on in the next line.
     broken: Option<u32>,
-    /// Whether lines say that processes ended.
+    /// Whether lines say that processes exited.
     has_ends: bool,
+    /// Leaders in whose place another thread ran a program.
+    superseded: Vec<u32>,
     /// Forks of calls that were open before this part: (parent, child).
     early_forks: Vec<(u32, u32)>,
+    /// Pids that begin here, as their banners say (MINIX).
+    banners: FxHashSet<u32>,
     /// Pids that the tracer said it attached to, and the first pid that it did not.
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
@@ -187,6 +202,7 @@ struct Summary {
 struct Begun {
     place: u64,
     time: i64,
+    is_fork: bool,
 }
 
 /// How long the call took that has this line for itself, so that nobody else's line was printed meanwhile.
@@ -266,6 +282,7 @@ pub fn scan(
         })
         .collect::<Result<_, ReadError>>()?;
 
+    // What is open or ended by now: each part keeps only what its lines ask for, as there may be very many.
     let mut now = PartStart {
         first_line: 1,
         time: TimeState::at_start(clock, first_time),
@@ -277,9 +294,9 @@ pub fn scan(
     let mut first_pid = None;
     let mut births = Vec::new();
     let mut has_ends = false;
+    let mut superseded = FxHashSet::default();
+    let mut rests = Vec::new();
     for (range, summary) in ranges.into_iter().zip(summaries) {
-        now.range = range;
-        parts.push(now.clone());
         births.extend(summary.births.iter().map(|&(state, index, child)| Birth {
             child,
             time: match clock {
@@ -287,18 +304,52 @@ pub fn scan(
                 _ => now.time.after(clock, state).of_line(clock),
             },
         }));
+        let (first_line, time) = (now.first_line, now.time);
         now.time = now.time.after(clock, summary.time);
         now.first_line += summary.lines;
-        for (parent, child) in summary.early_forks {
-            let place = now.open.get(&parent).or_else(|| {
-                let is_lone = first_pid == Some(parent);
-                is_lone.then(|| now.open.get(&LONE.0)).flatten()
+        // Lines without a pid at the start of a part belong to whoever was heard of last before it.
+        let owner = now.owners.last();
+        let who = |pid: u32| owner.filter(|_| pid == LONE.0).unwrap_or(pid);
+        let begun = |pid: u32| {
+            let open = &now.open;
+            let found = open.get(&who(pid)).or_else(|| {
+                let is_lone = first_pid == Some(pid);
+                is_lone.then(|| open.get(&LONE.0)).flatten()
             });
-            if let Some(&place) = place {
+            found.copied()
+        };
+        for (parent, child) in summary.early_forks {
+            if let Some(place) = begun(parent) {
                 forks.push(LateFork { place, child });
             }
         }
-        now.open.retain(|pid, _| !summary.closed.contains(pid));
+        rests.extend(summary.rests);
+        for &(pid, rest) in &summary.early_rests {
+            rests.extend(begun(pid).map(|first| (rest, first)));
+        }
+        let broken = now.broken.filter(|_| {
+            let first = lines(text.get(range.clone()).unwrap_or(&[]), 1, 0).next();
+            first.is_some_and(|line| continues_call(line.bytes))
+        });
+        if let Some(pid) = broken {
+            rests.extend(begun(pid).map(|first| (range.start as u64, first)));
+        }
+        let early = summary.early_rests.iter().map(|rest| rest.0);
+        let asked = early.chain(summary.closed.iter().copied()).chain(broken);
+        let asked = asked.map(who).chain([LONE.0]);
+        let open = asked.filter_map(|pid| Some((pid, *now.open.get(&pid)?)));
+        parts.push(PartStart {
+            range,
+            first_line,
+            time,
+            owners: now.owners.clone(),
+            open: open.collect(),
+            ended: now.ended.intersection(&summary.banners).copied().collect(),
+            broken: now.broken,
+        });
+        for pid in summary.closed.iter().copied().chain(broken) {
+            now.open.remove(&who(pid));
+        }
         if first_pid.is_some_and(|pid| summary.closed.contains(&pid)) {
             now.open.remove(&LONE.0);
         }
@@ -307,6 +358,7 @@ pub fn scan(
             .extend(begun.map(|(pid, begun)| (pid, begun.place)));
         forks.extend(summary.forks);
         has_ends |= summary.has_ends;
+        superseded.extend(summary.superseded);
         for pid in &summary.ended {
             now.owners.end(*pid);
         }
@@ -322,6 +374,7 @@ pub fn scan(
         first_pid = first_pid.or(summary.first_pid.filter(|pid| !attached.contains(pid)));
     }
     forks.sort_unstable();
+    let is_of_one = first_pid.is_none();
     let lone = file_pid
         .or(first_pid)
         .or_else(|| told_pid(calls, dialect))
@@ -338,7 +391,10 @@ pub fn scan(
         parts,
         forks,
         births,
+        halves: Halves::new(rests),
         has_ends,
+        is_of_one,
+        superseded,
         clock,
         lone,
         first_time,
@@ -437,17 +493,31 @@ impl Summary {
         begin
     }
 
-    /// The line after one that the tracer broke.
-    fn broken_rest(&mut self, text: &[u8], owner: u32, dialect: Dialect, clock: Clock) {
-        if open_end(text, dialect).is_some() {
-            return;
+    /// The line at `rest` continues the open call of `pid`.
+    fn continues(&mut self, pid: u32, rest: u64) {
+        let begun = self.open.get(&pid).or_else(|| {
+            let is_lone = self.first_pid == Some(pid);
+            is_lone.then(|| self.open.get(&LONE.0)).flatten()
+        });
+        match begun {
+            Some(begun) => self.rests.push((rest, begun.place)),
+            // The first line that ends an earlier part's call is the last that can belong to it.
+            None if !self.closed.contains(&pid) => self.early_rests.push((pid, rest)),
+            None => {}
         }
+    }
+
+    /// The line after one that the tracer broke.
+    fn broken_rest(&mut self, text: &[u8], owner: u32, place: u64, clock: Clock) {
+        self.continues(owner, place);
         let begin = self.close(owner);
         if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
             let _ = self.time.reach(clock, end);
         }
         // Only forks are broken off by the news of their child: what another call returns is no child.
-        let child = fork_result(text, dialect).filter(|child| self.attached.contains(child));
+        let is_fork = begin.is_some_and(|begun| begun.is_fork);
+        let child = fork_result(text, Dialect::Strace);
+        let child = child.filter(|child| is_fork || self.attached.contains(child));
         match (begin, child) {
             (Some(Begun { place, .. }), Some(child)) => self.forks.push(LateFork { place, child }),
             (None, Some(child)) => self.early_forks.push((owner, child)),
@@ -473,7 +543,9 @@ impl Summary {
                 self.broken = Some(owner);
                 return;
             }
-            return self.broken_rest(line.body, owner, dialect, clock);
+            if continues_call(line.body) {
+                return self.broken_rest(line.body, owner, place, clock);
+            }
         }
         // Only lines of these forms matter here; the others need not be classified.
         let is_of_interest = match dialect {
@@ -493,22 +565,34 @@ impl Summary {
         }
         let pid = line.pid.or(self.owners.last());
         match (classify(line, dialect), pid) {
-            (Body::Call { is_open: true, .. }, pid) => {
+            (
+                Body::Call {
+                    name,
+                    is_open: true,
+                    ..
+                },
+                pid,
+            ) => {
                 if let Some(said) = line.said {
                     self.attached.extend(attached(said));
+                }
+                if is_cut_short(line, dialect) {
                     self.broken = pid.or(Some(LONE.0));
                 }
-                self.open
-                    .insert(pid.unwrap_or(LONE.0), Begun { place, time });
+                let is_fork = is_fork(name);
+                let begun = Begun {
+                    place,
+                    time,
+                    is_fork,
+                };
+                self.open.insert(pid.unwrap_or(LONE.0), begun);
             }
-            (
-                Body::Rest {
-                    name,
-                    text,
-                    is_open: false,
-                },
-                Some(pid),
-            ) => {
+            (Body::Rest { is_open: true, .. }, pid) => {
+                self.continues(pid.unwrap_or(LONE.0), place);
+            }
+            (Body::Rest { name, text, .. }, pid) => {
+                let pid = pid.unwrap_or(LONE.0);
+                self.continues(pid, place);
                 let begin = self.close(pid);
                 if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
                     let _ = self.time.reach(clock, end);
@@ -523,6 +607,7 @@ impl Summary {
                 }
             }
             (Body::Banner(_, pid), _) => {
+                self.banners.insert(pid);
                 self.owners.hear(pid);
                 self.ended.remove(&pid);
                 if self.first_pid.is_none() {
@@ -531,6 +616,7 @@ impl Summary {
             }
             (Body::Superseded(old), Some(pid)) => {
                 self.owners.end(old);
+                self.superseded.push(pid);
                 match self.open.remove(&old) {
                     Some(begun) => {
                         self.open.insert(pid, begun);
@@ -543,8 +629,8 @@ impl Summary {
             (Body::Attached(pid), _) => {
                 self.attached.insert(pid);
             }
-            (Body::Exited(_) | Body::Killed(_), pid) => {
-                self.has_ends = true;
+            (end @ (Body::Exited(_) | Body::Killed(_)), pid) => {
+                self.has_ends |= matches!(end, Body::Exited(_));
                 let Some(pid) = pid else { return };
                 self.owners.end(pid);
                 self.ended.insert(pid);

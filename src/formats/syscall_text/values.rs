@@ -456,7 +456,7 @@ pub fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
         Dialect::Strace => {
             let length = rest
                 .iter()
-                .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+                .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || **b == b'_')
                 .count();
             let error = slice(rest, 0, length);
             if error.starts_with(b"E") {

@@ -61,6 +61,14 @@ impl TimeMap {
         (time as i64).wrapping_add(self.add_ns)
     }
 
+    /// The time of the trace for a time of the kernel's local clock, which is in ns; `None` where the events' times are
+    /// made of cycles.
+    #[must_use]
+    pub fn local_time(&self, local_ns: u64) -> Option<i64> {
+        let time = |raw| (self.shift(raw) as i64).wrapping_add(self.add_ns);
+        self.tsc_to_ns.is_none().then(|| time(local_ns))
+    }
+
     fn shift(&self, raw: u64) -> u64 {
         let (Some(first), last) = (self.samples.first(), self.samples.len().saturating_sub(1))
         else {

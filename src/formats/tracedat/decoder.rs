@@ -18,6 +18,7 @@ use super::print_fmt::raw::{Seen, push_fields_with};
 use super::print_fmt::token::unescape;
 use super::print_fmt::{Addresses, Lookup, PrintFmt, Scope};
 use crate::base::Endian;
+use crate::formats::format::FunctionOptions;
 
 /// One kind of event with what is needed to show it.
 #[derive(Debug)]
@@ -203,6 +204,8 @@ pub struct Memory {
     pub learned: FxHashMap<i32, Box<[u8]>>,
     /// Per kind, the texts that were none.
     pub seen: Vec<Seen>,
+    /// How functions are shown.
+    pub options: FunctionOptions,
 }
 
 impl Decoder {
@@ -375,7 +378,7 @@ impl Decoder {
             return false;
         }
         if let (Style::Plugins, Some(plugin)) = (style, kind.plugin) {
-            let event = self.event(scope, kind, raw, times);
+            let event = self.event(scope, kind, raw, times, memory.options);
             let learned = &mut memory.learned;
             let mut learn_name = |pid: i32, name: &[u8]| {
                 learned.entry(pid).or_insert_with(|| name.into());
@@ -403,6 +406,7 @@ impl Decoder {
         kind: &'a Kind,
         raw: Raw<'a>,
         times: Times,
+        functions: FunctionOptions,
     ) -> Event<'a> {
         Event {
             scope,
@@ -413,6 +417,7 @@ impl Decoder {
             graph_exit: self.graph_exit.and_then(|at| self.kinds.get(at)),
             times,
             depth: raw.depth,
+            functions,
         }
     }
 
@@ -420,7 +425,8 @@ impl Decoder {
     pub fn depth(&self, kind: usize, raw: Raw<'_>, callers: &mut Callers) -> u32 {
         self.kinds.get(kind).map_or(0, |kind| {
             let scope = self.scope(kind, raw.record);
-            callers.depth(&self.event(scope, kind, raw, Times::Nanoseconds))
+            let functions = FunctionOptions::default();
+            callers.depth(&self.event(scope, kind, raw, Times::Nanoseconds, functions))
         })
     }
 

@@ -338,6 +338,12 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
             let symbol = symbol_text(scope.lookup, number);
             format!("{} ({symbol})", String::from_utf8_lossy(&text))
         }
+        Value::UInt(_) | Value::Int(_) if field.type_name.starts_with("enum ") => {
+            let name = |value| scope.lookup.enum_value(&field.type_name, value);
+            let name = name(number.cast_signed())
+                .or_else(|| name(i64::from((number as u32).cast_signed())));
+            name.unwrap_or("").to_owned()
+        }
         _ => String::new(),
     }
 }

@@ -13,18 +13,20 @@ use super::page::{Layout, Lost, Order, Records, read_head};
 use super::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, Recipe, SwitchRecipe, hash_text};
 use super::recipes::{HAS_RECIPE, Recipes};
 use crate::base::{Location, Severity, StringId, Timestamp};
-use crate::event::pairs::{AsyncPair, Counter, FUNCTIONS, KPROBES, PairEnd, UPROBES};
+use crate::event::pairs::{
+    AsyncPair, Counter, FUNCTIONS, KPROBES, NOISE, NUMBER_ZERO, OWN_CPU, PairEnd, SYSCALLS,
+    UPROBES, USER_MODE, label_word,
+};
 use crate::event::syscalls;
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, EndState, ForkSort, Gap, KindId, Label, LaneColumns,
-    Life, LifeRow, Mark, MarkOp, Sample, Series, SeriesScope, Switch, ThreadKey, Wakeup,
+    AsyncMark, AsyncOp, AsyncScope, EndState, ForkSort, Gap, Interrupt, KindId, Label, LaneColumns,
+    Life, LifeRow, Mark, MarkOp, Measured, MeasuredClock, RequestRow, Sample, Seam, Series,
+    SeriesScope, Stated, Switch, SwitchTells, ThreadKey, Wakeup,
 };
 use crate::formats::atrace;
 use crate::formats::open_calls::OpenCalls;
 
 const CLONE_THREAD: u64 = 0x10000;
-/// The label key of an interrupt, system call or vector with number 0.
-const NUMBER_ZERO: u64 = 1 << 62;
 
 /// One entry of the table in which labels are found again.
 #[derive(Clone, Copy, Default)]
@@ -37,6 +39,8 @@ struct Found {
 
 const FOUND_SHIFT: u32 = 10;
 const NAMES: usize = 1024;
+/// Most bytes that are left in a page when an event does not fit into it any more.
+const MOST_LEFT_IN_PAGE: usize = 256;
 
 /// The bulk pass over one part.
 pub struct PartPass<'a> {
@@ -50,6 +54,8 @@ pub struct PartPass<'a> {
     pub columns: LaneColumns,
     /// The last time that was seen, in this part or just before it.
     pub last_time: Option<i64>,
+    /// Whether events were dropped, nobody knows where: that was where a page was full.
+    pub has_seams: bool,
     found: Vec<Found>,
     /// Calls of functions that began in this part.
     open_calls: OpenCalls,
@@ -63,14 +69,23 @@ pub struct PartPass<'a> {
 }
 
 impl<'a> PartPass<'a> {
-    /// Before the first page of a part of `cpu`. `decoder` is asked for only if an event must be made text.
+    /// Before the first page of a part of a CPU whose buffer has that clock. `decoder` is asked for only if an event must be made text.
     #[must_use]
     pub fn new(
         file: &'a TraceFile,
         recipes: &'a Recipes,
         decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
-        cpu: u32,
+        (cpu, clock): (u32, &str),
     ) -> PartPass<'a> {
+        let mut columns = LaneColumns::new(2);
+        // The kernel measures with its local clock, whatever clock the events have.
+        columns.measured_clock = match clock {
+            "local" => MeasuredClock::Same,
+            "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" | "tsc2nsec" | "counter" => {
+                MeasuredClock::Other
+            }
+            _ => MeasuredClock::Unproven,
+        };
         PartPass {
             file,
             recipes,
@@ -78,8 +93,9 @@ impl<'a> PartPass<'a> {
             layout: file.layout,
             cpu,
             map: file.time_map(cpu),
-            columns: LaneColumns::new(2),
+            columns,
             last_time: None,
+            has_seams: file.drops_of(cpu) > 0,
             open_calls: OpenCalls::default(),
             found: vec![Found::default(); 1 << FOUND_SHIFT],
             labels: FxHashMap::default(),
@@ -104,6 +120,9 @@ impl<'a> PartPass<'a> {
         }
         let first = self.columns.events.len();
         let mut records = Records::<E>::new(page, self.layout, &head);
+        // A small event may still fit behind a large one that was dropped.
+        let full = page.len().saturating_sub(MOST_LEFT_IN_PAGE);
+        let (mut before_full, before_page) = (None, self.last_time);
         let plain = self.map.plain_offset();
         let recipes = self.recipes;
         for record in records.by_ref() {
@@ -115,6 +134,9 @@ impl<'a> PartPass<'a> {
                 Some(add) => (record.time as i64).wrapping_add(add),
                 None => self.map.time(record.time),
             };
+            if self.has_seams && (record.at < full || before_full.is_none()) {
+                before_full = Some(time);
+            }
             let what = recipes.ids.get(usize::from(id)).copied().unwrap_or(0);
             let kind = KindId(what as u16);
             let at = place + record.at as u64;
@@ -137,6 +159,29 @@ impl<'a> PartPass<'a> {
             );
         }
         self.note_lost(head.lost, first, head.time);
+        if self.has_seams {
+            self.note_seams(first, before_page, before_full);
+        }
+    }
+
+    /// Events may have been dropped between the page before and this one, and where this one is full.
+    #[cold]
+    fn note_seams(&mut self, first: usize, before: Option<i64>, before_full: Option<i64>) {
+        let events = &self.columns.events;
+        let count = events.len();
+        if first >= count {
+            return;
+        }
+        let (start, end) = (events.time(first as u32), events.time(count as u32 - 1));
+        let cpu = self.cpu;
+        let seam = |from: i64, until: Timestamp| Seam {
+            start: Timestamp(from).min(until),
+            end: until,
+            cpu,
+        };
+        let seams = &mut self.columns.seams;
+        seams.extend(before.map(|before| seam(before, start)));
+        seams.extend(before_full.map(|before| seam(before, end)));
     }
 
     #[cold]
@@ -195,6 +240,7 @@ impl<'a> PartPass<'a> {
                     waker: ThreadKey(pid),
                     target_cpu: target.map_or(u32::MAX, |cpu| cpu as u32),
                     sort: *sort,
+                    interrupt: recipes.flags(payload).and_then(Interrupt::of_flags),
                 });
                 self.name(event, woken as u32, *comm, payload);
             }),
@@ -223,6 +269,7 @@ impl<'a> PartPass<'a> {
             prev_priority: priority(at.prev_priority),
             next_priority: priority(at.next_priority),
             prev_state: state.map_or(EndState::Unknown, |state| at.states.state(state)),
+            tells: SwitchTells::RunsAndStates,
         });
         self.name(event, prev, at.prev_comm, payload);
         self.name(event, next, at.next_comm, payload);
@@ -283,7 +330,7 @@ impl<'a> PartPass<'a> {
             KeyOf::Fixed(key) => *key,
             KeyOf::Num(num) => num.read::<E>(payload)?,
             KeyOf::Text(field) => hash_text(field.data(payload, self.file.endian())?),
-        };
+        } ^ recipe.salt;
         let slot = (key ^ u64::from(kind.0) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let slot = (slot >> (64 - FOUND_SHIFT)) as usize;
         let found = self.found.get(slot).copied().unwrap_or_default();
@@ -328,21 +375,28 @@ impl<'a> PartPass<'a> {
             self.open_calls.begin(thread, key);
             return Some(());
         };
-        if self.open_calls.end(thread, key) {
-            return Some(());
-        }
+        let has_begun = self.open_calls.end(thread, key);
         let (begun, over) = (
             call.begun.read::<E>(payload)?,
             call.over.read::<E>(payload)?,
         );
-        let duration_ns = i64::try_from(over.checked_sub(begun)?).ok()?;
-        let label = self.label::<E>(kind, &call.entry, key, payload);
-        self.columns.stated.push(Complete {
-            event,
-            label,
-            duration_ns,
-        });
+        let Some(duration) = over.checked_sub(begun) else {
+            return Some(());
+        };
+        self.measured(event, i64::try_from(duration).ok()?, Some(over));
+        if !has_begun {
+            let label = self.label::<E>(kind, &call.entry, key, payload);
+            self.columns.stated.push(Stated { event, label });
+        }
         Some(())
+    }
+
+    /// Notes how long the slice was that `event` ends, and when it ended by the kernel's local clock.
+    fn measured(&mut self, event: u32, duration_ns: i64, over: Option<u64>) {
+        let time = self.columns.events.time(event).0;
+        let ended = over.and_then(|over| self.map.local_time(over));
+        let row = Measured::new(event, duration_ns, time, ended);
+        self.columns.measured.push(row);
     }
 
     /// Whether a label that was found by its key alone also has this event's name.
@@ -415,7 +469,7 @@ impl<'a> PartPass<'a> {
         let system = file.metadata.formats.get(usize::from(kind.0));
         let category = match recipe.op {
             MarkOp::Begin => strings.intern_text(system.map_or("", |format| &format.system)),
-            MarkOp::End => StringId::EMPTY,
+            MarkOp::End | MarkOp::Over => StringId::EMPTY,
         };
         // Key 0 would say that the name tells it all; an end has none.
         let key = if key == 0 { NUMBER_ZERO } else { key };
@@ -454,7 +508,10 @@ impl<'a> PartPass<'a> {
                     u32::MAX if *is_idle => -1.0,
                     _ => raw as i64 as f64,
                 };
-                let cpu = cpu.and_then(|cpu| cpu.read::<E>(payload));
+                let cpu = match row.cpu {
+                    OWN_CPU => Some(self.cpu.into()),
+                    _ => cpu.and_then(|cpu| cpu.read::<E>(payload)),
+                };
                 let label = label.as_ref().map(|field| {
                     match (field.number(payload, endian), field.data(payload, endian)) {
                         (Some(number), _) if field.is_number() => number.to_string(),
@@ -462,12 +519,49 @@ impl<'a> PartPass<'a> {
                         _ => String::new(),
                     }
                 });
+                let label = label.map(|label| label_word(row, &label).to_owned());
                 let series = self.series(row, cpu, label);
                 self.columns.samples.push(Sample {
                     event,
                     series,
                     value,
                 });
+            }
+            Recipe::Counters(rows) => {
+                for row in rows {
+                    self.cook_rare::<E>(event, pid, row, payload)?;
+                }
+            }
+            Recipe::Noise {
+                row,
+                start,
+                duration,
+                text,
+                number,
+            } => {
+                let start = start.read::<E>(payload)?;
+                let duration = duration.read::<E>(payload)?;
+                let text = text.as_ref().and_then(|field| field.data(payload, endian));
+                let text = text.map(|text| String::from_utf8_lossy(until_nul(text)));
+                let number = number.and_then(|number| number.read::<E>(payload));
+                let name = row.name(text.as_deref(), number.map(|number| number as i64));
+                let strings = &mut self.columns.strings;
+                let label = Label {
+                    family: NOISE,
+                    name: strings.intern_text(&name),
+                    category: strings.intern_text(row.event),
+                    key: hash_text(name.as_bytes()).max(1),
+                };
+                let labels = &mut self.columns.labels;
+                let label = *self.labels.entry(label).or_insert_with(|| {
+                    labels.push(label);
+                    labels.len() as u32 - 1
+                });
+                let mark = Mark::new(event, label, MarkOp::End);
+                self.columns.marks.push(mark);
+                let ended = start.checked_add(duration);
+                self.measured(event, i64::try_from(duration).ok()?, ended);
+                self.columns.stated.push(Stated { event, label });
             }
             Recipe::Async {
                 pair,
@@ -479,9 +573,33 @@ impl<'a> PartPass<'a> {
                 for key in keys {
                     id = id.rotate_left(40) ^ key.read::<E>(payload)?;
                 }
-                let name = name.as_ref().and_then(|field| field.data(payload, endian));
-                let name = self.columns.strings.intern(name.map_or(b"", until_nul));
+                let said = name.as_ref().and_then(|field| field.data(payload, endian));
+                let name = match (said, *end) {
+                    (Some(name), _) => self.columns.strings.intern(until_nul(name)),
+                    (None, PairEnd::Begin) => self.columns.strings.intern_text(pair.stem()),
+                    (None, PairEnd::End) => StringId::EMPTY,
+                };
                 self.async_mark(event, pair, *end, id, name);
+            }
+            Recipe::Request {
+                op,
+                device,
+                sector,
+                count,
+                name,
+            } => {
+                let name = name.as_ref().and_then(|field| field.data(payload, endian));
+                let row = RequestRow {
+                    event,
+                    op: *op,
+                    device: device.read::<E>(payload)?,
+                    sector: sector.read::<E>(payload)?,
+                    count: count
+                        .and_then(|count| count.read::<E>(payload))
+                        .unwrap_or(0),
+                    name: self.columns.strings.intern(name.map_or(b"", until_nul)),
+                };
+                self.columns.requests.push(row);
             }
             Recipe::Fork {
                 parent,
@@ -538,6 +656,21 @@ impl<'a> PartPass<'a> {
                     *to = *from;
                 }
                 self.name_fixed(event, whose, fixed);
+            }
+            Recipe::UserMode => {
+                let label = Label {
+                    family: SYSCALLS,
+                    name: StringId::EMPTY,
+                    category: StringId::EMPTY,
+                    key: USER_MODE,
+                };
+                let labels = &mut self.columns.labels;
+                let label = *self.labels.entry(label).or_insert_with(|| {
+                    labels.push(label);
+                    labels.len() as u32 - 1
+                });
+                let mark = Mark::new(event, label, MarkOp::Over);
+                self.columns.marks.push(mark);
             }
             Recipe::Mark(_) | Recipe::Switch(_) | Recipe::Wakeup { .. } | Recipe::Print(_) => {}
         }
@@ -642,6 +775,15 @@ impl<'a> PartPass<'a> {
             category: strings.intern_text(category),
             group: strings.intern_text(pair.group),
         };
+        if end == PairEnd::Begin {
+            // Where one is still open its end was lost.
+            let over = AsyncMark {
+                op: AsyncOp::Over,
+                name: StringId::EMPTY,
+                ..mark
+            };
+            self.columns.asyncs.push(over);
+        }
         self.columns.asyncs.push(mark);
     }
 

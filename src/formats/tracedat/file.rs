@@ -153,6 +153,14 @@ impl TraceFile {
             .unwrap_or(NO_KIND)
     }
 
+    /// How many events of a CPU the kernel had no room for.
+    #[must_use]
+    pub fn drops_of(&self, cpu: u32) -> u64 {
+        let losses = super::cpu_stats::losses(&self.options.cpu_stats);
+        let drops = losses.iter().filter(|loss| loss.cpu == cpu);
+        drops.fold(0, |sum, loss| sum.saturating_add(loss.dropped))
+    }
+
     /// How raw times of `cpu` become times of the trace.
     #[must_use]
     pub fn time_map(&self, cpu: u32) -> TimeMap {

@@ -8,6 +8,7 @@
 //! size u32 | kallsyms        size u32 | printk formats        size u64 | "PID COMM" lines
 //! ```
 
+use super::btf::Btf;
 use super::event_format::{EventFormat, HeaderPage};
 use super::tables::{Cmdlines, Kallsyms, PrintkFormats};
 use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
@@ -24,15 +25,29 @@ pub struct Metadata {
     pub header_event: String,
     /// All kinds of events, in the file's order.
     pub formats: Vec<EventFormat>,
+    /// The same as text: each system with the texts of its events, each of these followed by an empty line.
+    pub format_texts: Vec<(String, Vec<u8>)>,
     /// The kernel's symbols.
     pub kallsyms: Kallsyms,
     /// The formats of trace_printk.
     pub printk: PrintkFormats,
     /// Thread names at the end of the recording.
     pub cmdlines: Cmdlines,
+    /// Names of enums' values.
+    pub btf: Btf,
 }
 
 impl Metadata {
+    /// Makes the names of enums' values in the formats' tables numbers, where the file has BTF.
+    pub fn resolve_enums(&mut self) {
+        if self.btf.is_empty() {
+            return;
+        }
+        for format in &mut self.formats {
+            format.print_fmt = self.btf.resolve(&format.print_fmt);
+        }
+    }
+
     /// The kernel's own size of `long`.
     #[must_use]
     pub fn kernel_long_size(&self) -> u32 {
@@ -103,10 +118,15 @@ impl Metadata {
         diagnostics: &mut Diagnostics,
     ) -> Result<(), ReadError> {
         let long_size = self.kernel_long_size();
+        self.format_texts.push((system.to_owned(), Vec::new()));
         for _ in 0..cursor.u32("number of events")? {
             let size = cursor.u64("size of an event's format")?;
             let at = cursor.file_offset();
             let text = cursor.take(size, "event format")?;
+            if let Some((_, texts)) = self.format_texts.last_mut() {
+                texts.extend_from_slice(text);
+                texts.push(b'\n');
+            }
             match EventFormat::parse(text, system, long_size) {
                 Some(format) if self.formats.len() < MAX_FORMATS => self.formats.push(format),
                 _ => diagnostics.note(

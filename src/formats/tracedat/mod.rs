@@ -14,8 +14,10 @@
 //! The byte layouts stand in those files; the specification is trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
 //! and the kernel's Documentation/trace/ring-buffer-design.
 
+pub mod btf;
 pub mod buffers;
 pub mod clock;
+mod cpu_stats;
 pub mod decoder;
 pub mod describe;
 pub mod emit;

@@ -89,9 +89,14 @@ impl TraceDat {
 
     /// What prints and describes events; made when first asked for.
     fn report_source(&self) -> &TraceReport {
-        self.report.get_or_init(|| TraceReport {
-            decoder: Arc::new(decoder_of(&self.file)),
-            file: Arc::clone(&self.file),
+        self.report.get_or_init(|| {
+            let decoder = Arc::new(decoder_of(&self.file));
+            let lanes = self.parts.iter().map(|part| part.lane as usize);
+            let sources = lanes.map(|lane| self.sources.get(lane).copied().unwrap_or_default());
+            TraceReport {
+                sources: sources.collect(),
+                ..TraceReport::new(Arc::clone(&self.file), decoder)
+            }
         })
     }
 
@@ -166,11 +171,15 @@ impl TraceDat {
             return Err(ReadError::at_byte(0, "part", problem));
         };
         let decoder = || &*self.report_source().decoder;
+        let clock = match buffer.clock.as_str() {
+            "" => self.file.options.active_clock().unwrap_or(""),
+            clock => clock,
+        };
         let mut pages = Pages {
             reader: self,
             buffer,
             data,
-            pass: PartPass::new(&self.file, &self.recipes, &decoder, data.cpu),
+            pass: PartPass::new(&self.file, &self.recipes, &decoder, (data.cpu, clock)),
             seen: 0,
         };
         if data.chunks.is_none() {
@@ -285,7 +294,8 @@ impl Pages<'_> {
     fn read_page<E: Order>(&mut self, page: &[u8], place: u64, pages: u64) {
         if self.seen == 0 && place > 0 {
             let head = read_head::<E>(page, self.reader.file.layout);
-            if head.is_some_and(|head| head.lost != Lost::No) {
+            let is_lost = head.is_some_and(|head| head.lost != Lost::No);
+            if is_lost || self.pass.has_seams {
                 self.pass.last_time = self.reader.time_before::<E>(self.buffer, self.data, place);
             }
         }
@@ -404,6 +414,7 @@ impl Reader for TraceDat {
             threads,
             processes: Vec::new(),
             strings,
+            syscall_abi: Some(self.recipes.abi()),
             ..Directory::default()
         }
     }
@@ -563,6 +574,7 @@ fn info_of(file: &TraceFile) -> TraceInfo {
         trace_id: options.trace_id,
         shifted_to: options.time_shift.as_ref().map(|shift| shift.peer),
         cpu_count: options.cpu_count,
+        losses: super::cpu_stats::losses(&options.cpu_stats),
         facts,
     }
 }

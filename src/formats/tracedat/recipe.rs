@@ -7,8 +7,8 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::page::Order;
 use super::{TraceFile, switch_state::StateTable};
 use crate::event::pairs::{
-    AsyncPair, Counter, FUNCTIONS, KPROBES, Pair, PairEnd, PairName, UPROBES, find_async_pair,
-    find_counter, find_pair,
+    AsyncPair, Counter, FUNCTIONS, KPROBES, Noise, Pair, PairEnd, PairName, RequestOp, UPROBES,
+    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -93,6 +93,8 @@ pub struct MarkRecipe {
     pub op: MarkOp,
     /// Tells concurrent ones apart.
     pub key: KeyOf,
+    /// Mixed into the key.
+    pub salt: u64,
     /// What it is called.
     pub name: NameOf,
     /// Of the return of a traced function: what its call is where the entry was lost.
@@ -152,6 +154,34 @@ pub enum Recipe {
         /// The name's field.
         name: Option<Box<FieldFormat>>,
     },
+    /// Time that something took of a CPU.
+    Noise {
+        /// The table's row.
+        row: &'static Noise,
+        /// When it began, in ns of the local clock.
+        start: Num,
+        /// How long it took, in ns.
+        duration: Num,
+        /// Its name.
+        text: Option<Box<FieldFormat>>,
+        /// The number behind the name.
+        number: Option<Num>,
+    },
+    /// Samples of several counters.
+    Counters(Vec<Recipe>),
+    /// What happened to a bio or request.
+    Request {
+        /// What.
+        op: RequestOp,
+        /// The device.
+        device: Num,
+        /// The first sector.
+        sector: Num,
+        /// How many sectors; of a split: the first sector of the rest.
+        count: Option<Num>,
+        /// What it does.
+        name: Option<Box<FieldFormat>>,
+    },
     /// A sample of a counter.
     Counter {
         /// The table's row.
@@ -202,6 +232,8 @@ pub enum Recipe {
         /// The new name.
         name: Box<FieldFormat>,
     },
+    /// Shows that its thread is in no system call.
+    UserMode,
     /// Text that a program or the kernel wrote: it may be a mark.
     Print(PrintText),
 }
@@ -288,25 +320,60 @@ pub fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
     if let Some(mark) = probe_recipe(file, format) {
         return Some(Recipe::Mark(mark));
     }
+    if is_user_mode(&format.system, &format.name) {
+        return Some(Recipe::UserMode);
+    }
     if let Some((pair, end, stem)) = find_pair(&format.system, &format.name) {
         return mark_recipe(format, pair, end, stem).map(Recipe::Mark);
     }
     if let Some((pair, end)) = find_async_pair(&format.system, &format.name) {
+        let key = |names: &&'static str| names.split('|').find_map(|name| Num::named(format, name));
+        let keys: Vec<Num> = pair.keys.iter().filter_map(key).collect();
+        if keys.is_empty() {
+            return None;
+        }
         return Some(Recipe::Async {
-            keys: pair.keys.iter().filter_map(|key| num(key)).collect(),
+            keys,
             name: text(pair.name).filter(|_| end == PairEnd::Begin),
             pair,
             end,
         });
     }
-    let row = find_counter(&format.system, &format.name)?;
-    Some(Recipe::Counter {
-        row,
-        value: num(row.value)?,
-        is_idle: row.event == "power:cpu_idle",
-        cpu: num(row.cpu),
-        label: text(row.label),
-    })
+    if let Some(op) = find_request(&format.system, &format.name) {
+        return Some(Recipe::Request {
+            op,
+            device: num("dev")?,
+            sector: num("sector")?,
+            count: match op {
+                RequestOp::Split => Some(num("new_sector")?),
+                _ => num("nr_sector"),
+            },
+            name: text("rwbs"),
+        });
+    }
+    if let Some(row) = find_noise(&format.system, &format.name) {
+        return Some(Recipe::Noise {
+            row,
+            start: num("start")?,
+            duration: num("duration")?,
+            text: text(row.text),
+            number: num(row.number),
+        });
+    }
+    let counter = |row: &'static Counter| {
+        Some(Recipe::Counter {
+            row,
+            value: num(row.value)?,
+            is_idle: row.event == "power:cpu_idle",
+            cpu: num(row.cpu),
+            label: text(row.label),
+        })
+    };
+    match find_counters(&format.system, &format.name) {
+        [] => None,
+        [row] => counter(row),
+        rows => Some(Recipe::Counters(rows.iter().filter_map(counter).collect())),
+    }
 }
 
 /// Where events of `format` have a text, if that is what they are.
@@ -335,9 +402,10 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
         is_probe: !file.metadata.kallsyms.is_empty() && !is_user && format.system != "kprobes",
         op,
         key: KeyOf::Num(address),
+        salt: 0,
         name: match op {
             MarkOp::Begin => NameOf::Probe(address, format.name.as_str().into()),
-            MarkOp::End => NameOf::None,
+            MarkOp::End | MarkOp::Over => NameOf::None,
         },
         call: None,
     })
@@ -393,6 +461,7 @@ fn mark_recipe(
             PairEnd::End => MarkOp::End,
         },
         key,
+        salt: pair.salt(),
         name,
     })
 }
@@ -415,8 +484,12 @@ pub fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
             | Recipe::Wakeup { .. }
             | Recipe::Mark(_)
             | Recipe::Async { .. }
+            | Recipe::Noise { .. }
+            | Recipe::Counters(_)
             | Recipe::Counter { .. },
         ) => Role::Consumed,
+        // A merge neither begins nor ends anything.
+        Some(Recipe::Request { op, .. }) if *op != RequestOp::Merge => Role::Consumed,
         _ if matches!(format.system.as_str(), "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
         _ => Role::Instant,
     }

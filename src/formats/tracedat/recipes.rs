@@ -19,6 +19,8 @@ pub struct Recipes {
     /// Where `common_type` and `common_pid` are, and the size of the first.
     type_at: usize,
     pid_at: usize,
+    /// Where `common_flags` is, a byte.
+    flags_at: Option<usize>,
     /// The kind of events that no format describes.
     pub(super) unknown: u16,
     /// Whose system calls they are.
@@ -56,9 +58,13 @@ impl Recipes {
             let field = formats.first().and_then(|format| format.field(name));
             field.map_or(usual, |field| field.offset as usize)
         };
+        let flags = formats
+            .first()
+            .and_then(|format| format.field("common_flags"));
         Recipes {
             ids,
             rows,
+            flags_at: flags.map(|field| field.offset as usize),
             type_at: place("common_type", 0),
             pid_at: place("common_pid", 4),
             unknown,
@@ -79,6 +85,12 @@ impl Recipes {
         let place = self.prints.iter().position(|&print| print == kind.0)?;
         let number = usize::from(self.unknown) + 1 + place;
         u16::try_from(number).ok().map(KindId)
+    }
+
+    /// Whose system calls they are.
+    #[must_use]
+    pub fn abi(&self) -> Abi {
+        self.abi
     }
 
     /// The kind of events that no format describes.
@@ -103,6 +115,12 @@ impl Recipes {
         let id = E::u16(*payload.get(self.type_at..)?.first_chunk()?);
         let pid = payload.get(self.pid_at..).and_then(<[u8]>::first_chunk);
         Some((id, pid.map_or(u32::MAX, |pid| E::u32(*pid))))
+    }
+
+    /// `common_flags` of the event in `payload`, if the file has that field.
+    #[inline]
+    pub(super) fn flags(&self, payload: &[u8]) -> Option<u64> {
+        payload.get(self.flags_at?).map(|&flags| u64::from(flags))
     }
 
     /// Number of the event and its thread.

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Contents;
+use super::btf::Btf;
 use super::buffers::{Buffer, CpuData};
 use super::header::{Header, MAX_PAGE_SIZE};
 use super::options::{Options, id};
@@ -219,7 +220,7 @@ impl<'a> Walk<'a, '_> {
 
     fn read_all(mut self) -> Result<Contents, ReadError> {
         let mut contents = Contents::default();
-        for id in id::HEADER_INFO..=id::CMDLINES {
+        for id in (id::HEADER_INFO..=id::CMDLINES).chain([id::BTF_FILE]) {
             if let Some(&at) = self.places.get(&id) {
                 let result = self.read_metadata(id, at, &mut contents);
                 if let Err(error) = result {
@@ -230,6 +231,7 @@ impl<'a> Walk<'a, '_> {
                 }
             }
         }
+        contents.metadata.resolve_enums();
         if contents.metadata.formats.is_empty() {
             let problem = Problem::Other("there is no description of any event".into());
             return Err(ReadError::at_byte(self.header.end, "trace.dat", problem));
@@ -279,6 +281,10 @@ impl<'a> Walk<'a, '_> {
             id::EVENT_FORMATS => metadata.read_systems(&mut cursor, self.diagnostics),
             id::KALLSYMS => metadata.read_kallsyms(&mut cursor),
             id::PRINTK => metadata.read_printk(&mut cursor),
+            id::BTF_FILE => {
+                metadata.btf = Btf::parse(&section.body, self.endian());
+                Ok(())
+            }
             _ => metadata.read_cmdlines(&mut cursor),
         }
     }

@@ -8,8 +8,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::export::choices::Choice;
 use crate::export::{EXPORTERS, Exporter, TABLES, Table};
 use crate::load::LoadedTrace;
-use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, CpuId, Trace, TrackId, TrackKind};
+use crate::trace::{CpuId, Trace};
 use crate::view::outline::Node;
 use crate::view::rows::{Fold, LaneKind, Row, matching};
 use crate::view::{Existing, ExportOrder, RowKind, ViewState};
@@ -188,14 +187,15 @@ impl Form {
             Tracks::Selected => narrow_by_area(&mut order, &loaded.trace, state),
             Tracks::Filtered => {
                 let nodes = matching(&state.outline, &state.filter);
-                narrow_by_nodes(&mut order, &loaded.trace, nodes);
+                narrow_by_nodes(&mut order, nodes);
             }
             Tracks::Checked => narrow_by_list(&mut order, &self.checked),
         }
         let is_narrowed = !(order.processes.is_empty()
             && order.threads.is_empty()
             && order.tracks.is_empty()
-            && order.counters.is_empty());
+            && order.counters.is_empty()
+            && order.cpu_tracks.is_empty());
         match self.tracks {
             Tracks::Checked if !is_narrowed => {
                 return Err("Nothing is checked in the list.".to_owned());
@@ -231,12 +231,14 @@ fn narrow_by_list(order: &mut ExportOrder, checked: &FxHashSet<Choice>) {
             Choice::Thread(id) => order.threads.push(id),
             Choice::Track(id) => order.tracks.push(id),
             Choice::Counter(id) => order.counters.push(id),
+            Choice::Cpu(id) => order.cpu_tracks.push(id),
         }
     }
     order.processes.sort_unstable();
     order.threads.sort_unstable();
     order.tracks.sort_unstable();
     order.counters.sort_unstable();
+    order.cpu_tracks.sort_unstable();
 }
 
 /// The tracks of the selected area. Of several, one that is open and has others in it means itself only, as
@@ -251,7 +253,9 @@ fn narrow_by_area(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
             None => whole.extend(state.outline.node(*key)),
         }
     }
-    narrow_by_nodes(order, trace, whole);
+    narrow_by_nodes(order, whole);
+    order.cpu_tracks.sort_unstable();
+    order.cpu_tracks.dedup();
     order.tracks.sort_unstable();
     order.tracks.dedup();
     order.counters.sort_unstable();
@@ -269,13 +273,14 @@ fn narrow_by_lanes(order: &mut ExportOrder, trace: &Trace, row: &Row) {
             LaneKind::Instants(track) => order.tracks.push(track),
             LaneKind::Counter(id) => order.counters.push(id),
             LaneKind::States(thread) => order.threads.push(thread),
-            LaneKind::Runs(_) => {}
+            LaneKind::Runs(cpu) => order.cpu_tracks.push(cpu),
         }
     }
 }
 
-/// These tracks with all that lies in them. CPUs alone mean all that happens on them; beside others, their own tracks.
-fn narrow_by_nodes(order: &mut ExportOrder, trace: &Trace, mut open: Vec<&Node>) {
+/// These tracks with all that lies in them. CPUs alone mean all that happens on them; beside others, what their own
+/// tracks show.
+fn narrow_by_nodes(order: &mut ExportOrder, mut open: Vec<&Node>) {
     let mut cpus = Vec::new();
     while let Some(node) = open.pop() {
         match node.kind {
@@ -290,23 +295,14 @@ fn narrow_by_nodes(order: &mut ExportOrder, trace: &Trace, mut open: Vec<&Node>)
     let has_others = !(order.processes.is_empty()
         && order.threads.is_empty()
         && order.tracks.is_empty()
-        && order.counters.is_empty());
-    if !has_others {
-        cpus.sort_unstable();
-        order.cpus = cpus;
-        return;
-    }
-    for cpu in cpus {
-        let tracks = trace.tracks.iter().enumerate();
-        let own = tracks.filter(|(_, track)| track.kind == TrackKind::Cpu(cpu));
-        order
-            .tracks
-            .extend(own.map(|(index, _)| TrackId(index as u32)));
-        let counters = trace.counters.tracks.iter().enumerate();
-        let own = counters.filter(|(_, track)| track.scope == CounterScope::Cpu(cpu));
-        order
-            .counters
-            .extend(own.map(|(index, _)| CounterTrackId(index as u32)));
+        && order.counters.is_empty()
+        && order.cpu_tracks.is_empty());
+    match has_others {
+        true => order.cpu_tracks.extend(cpus),
+        false => {
+            cpus.sort_unstable();
+            order.cpus = cpus;
+        }
     }
 }
 

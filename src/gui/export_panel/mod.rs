@@ -79,6 +79,7 @@ impl ExportPanel {
                 threads: order.threads,
                 tracks: order.tracks,
                 counters: order.counters,
+                cpu_tracks: order.cpu_tracks,
             },
             path: order.path,
             overwrite: match order.existing {

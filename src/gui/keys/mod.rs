@@ -5,7 +5,10 @@ mod arranging;
 mod marking;
 mod moving;
 mod selecting;
+mod typed_ahead;
 mod window;
+
+pub use typed_ahead::TypedAhead;
 
 use egui::{Key, Modifiers};
 
@@ -123,7 +126,10 @@ pub const GESTURES: &[(&str, &str)] = &[
         "Make the track higher or lower",
     ),
     ("Ctrl+click, Shift+click a header", "Select several tracks"),
-    ("Drag in the overview", "Move the visible span"),
+    (
+        "Drag in the overview",
+        "Move the visible span; while all is in view, show what is dragged over",
+    ),
     (
         "Drag the edge beside the headers",
         "Make them wider or narrower; a double click undoes that",
@@ -134,18 +140,20 @@ pub const GESTURES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The actions that this frame's keys ask for.
-pub fn pressed(ui: &egui::Ui, state: &ViewState) -> Vec<Action> {
-    let focus = if ui.ctx().text_edit_focused() {
+/// The actions that this frame's keys ask for. Where one of them opens a field, what is typed after it is held back in
+/// `ahead`, for that field.
+pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -> Vec<Action> {
+    let focus = if ctx.text_edit_focused() {
         Focus::Typing
-    } else if ui.ctx().egui_wants_keyboard_input() {
+    } else if ctx.egui_wants_keyboard_input() {
         Focus::Widget
     } else {
         Focus::Nothing
     };
     let mut actions = Vec::new();
-    ui.input(|input| {
-        for event in &input.raw.events {
+    let mut opened = None;
+    ctx.input(|input| {
+        for (at, event) in input.events.iter().enumerate() {
             let stroke = match event {
                 egui::Event::Key {
                     key,
@@ -161,15 +169,58 @@ pub fn pressed(ui: &egui::Ui, state: &ViewState) -> Vec<Action> {
             if focus.takes(stroke) {
                 continue;
             }
-            if let Some(action) = rows()
+            let action = rows()
                 .find(|row| row.keys.iter().any(|keys| stroke.fits(*keys)))
                 .and_then(|row| (row.action)(state))
-            {
-                actions.push(action);
+                .filter(|action| reaches(state, action));
+            let Some(action) = action else { continue };
+            let opens = opens_field(state, &action);
+            actions.push(action);
+            if opens {
+                opened = Some(at);
+                break;
             }
         }
     });
+    if let Some(at) = opened {
+        ahead.begin(ctx, at);
+    }
     actions
+}
+
+/// Whether a key does what it does elsewhere while something lies over the window: what is behind that must not change.
+fn reaches(state: &ViewState, action: &Action) -> bool {
+    let quits = *action == Action::Quit;
+    if state.question.is_some() {
+        return quits;
+    }
+    if state.is_settings_open {
+        return quits || *action == Action::ToggleSettings;
+    }
+    if state.is_help_open {
+        return quits || *action == Action::ToggleHelp;
+    }
+    if state.finder.is_some() {
+        return quits || matches!(action, Action::Find(_) | Action::ToggleHelp);
+    }
+    true
+}
+
+/// Whether what is typed next is for something that `action` opens.
+fn opens_field(state: &ViewState, action: &Action) -> bool {
+    match action {
+        Action::OpenSearch
+        | Action::FocusFilter
+        | Action::Find(_)
+        | Action::AddFlag(_)
+        | Action::NoteFlag(Some(_))
+        | Action::StartRename(Some(_))
+        | Action::DraftPlot(_)
+        | Action::Ask(Some(_)) => true,
+        Action::ToggleSettings => !state.is_settings_open,
+        Action::ToggleHelp => !state.is_help_open,
+        _ => false,
+    }
 }
 
 /// What has the keyboard.

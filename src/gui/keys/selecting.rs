@@ -51,7 +51,7 @@ pub(super) const ROWS: &[KeyRow] = &[
         &[(NONE, Key::T)],
         "T",
         "Pin a note of the item to the window",
-        |s| s.pointed.or(s.selected).map(Action::PinTip),
+        |_| Some(Action::PinPointed),
     ),
     row(
         &[(NONE, Key::Comma)],
@@ -73,6 +73,21 @@ pub(super) const ROWS: &[KeyRow] = &[
     ),
     row(&[(NONE, Key::N)], "N", "Next of the same name", |_| {
         Some(Action::StepSame(Direction::Next))
+    }),
+    row(
+        &[(NONE, Key::X)],
+        "X",
+        "Next place where events were lost",
+        |_| Some(Action::StepGap(Direction::Next)),
+    ),
+    row(
+        &[(SHIFT, Key::X)],
+        "Shift+X",
+        "Previous place where events were lost",
+        |_| Some(Action::StepGap(Direction::Previous)),
+    ),
+    row(&[], "", "List where events were lost", |_| {
+        Some(Action::OpenPane("Info"))
     }),
     row(
         &[(CTRL, Key::ArrowUp)],

@@ -19,6 +19,9 @@ pub(super) const ROWS: &[KeyRow] = &[
         "Copy a link to this view",
         |_| Some(Action::CopyLink),
     ),
+    row(&[(NONE, Key::F5)], "F5", "Read the files again", |_| {
+        Some(Action::Reload)
+    }),
     row(&[], "", "Follow the file as it grows, or no longer", |_| {
         Some(Action::ToggleFollow)
     }),

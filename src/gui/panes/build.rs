@@ -4,7 +4,7 @@ use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
-use super::build_text::{because, chain_text, programs_text};
+use super::build_text::{because, chain_text, programs_text, share_text};
 use super::copied::{Copying, copy_button};
 use super::process_tree::select;
 use crate::base::signals::exit_text;
@@ -12,7 +12,7 @@ use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::chart::time_marks;
 use crate::gui::heading::{title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
-use crate::query::build_chain::{Chain, critical_chain};
+use crate::query::build_chain::{Chain, ChainRow, critical_chain};
 use crate::query::process_times::{
     ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism, program_of,
 };
@@ -36,12 +36,12 @@ struct BuildPane {
 
 struct Answer {
     key: TraceKey,
-    /// From the first birth to the last end.
-    span: TimeSpan,
     curve: Vec<(Timestamp, u32)>,
     mean: f64,
     most: u32,
     chain: Chain,
+    /// Its steps and waits, with their shares.
+    rows: Vec<(ChainRow, u32)>,
     programs: Vec<ProgramTotal>,
     failed: Vec<ProcessId>,
 }
@@ -97,13 +97,14 @@ impl Answer {
         let last = steps.last().map_or(trace.span.end, |step| step.0);
         let span = TimeSpan::new(first, last.max(first));
         let (mean, most) = mean_and_most(&steps, span);
+        let chain = critical_chain(trace, &times, &FileHistory::new(trace));
         Answer {
             key,
-            span,
             curve: curve(&steps, span, MOST_POINTS),
             mean,
             most,
-            chain: critical_chain(trace, &times, &FileHistory::new(trace)),
+            rows: chain.rows(),
+            chain,
             programs: programs(trace, &times),
             failed: failed(trace),
         }
@@ -182,9 +183,9 @@ impl Pane for BuildPane {
         let loaded = scene.loaded.clone();
         match copied {
             Some(Section::Chain) => {
-                let steps = answer.chain.steps.clone();
+                let chain = answer.chain.clone();
                 self.copying
-                    .start(ui.ctx(), move |job| chain_text(&loaded.trace, &steps, job));
+                    .start(ui.ctx(), move |job| chain_text(&loaded.trace, &chain, job));
             }
             Some(Section::Programs) => {
                 let programs = answer.programs.clone();
@@ -320,12 +321,13 @@ fn chain_ui(
         if copy_button(ui) {
             *copied = Some(Section::Chain);
         }
-        let share = 100.0 * chain.length.0 as f64 / (answer.span.duration().0 as f64).max(1.0);
+        let wall = chain.wall.duration();
+        let share = 100.0 * chain.length.0 as f64 / (wall.0 as f64).max(1.0);
         let words = format!(
             "{} in {} steps, {share:.0} % of {}",
             length(scene, chain.length),
             chain.steps.len(),
-            length(scene, answer.span.duration())
+            length(scene, wall)
         );
         let label = egui::Label::new(RichText::new(words).color(scene.palette.weak));
         ui.add(label.truncate());
@@ -341,12 +343,14 @@ fn chain_ui(
             .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::initial(106.0).at_least(50.0).clip(true))
             .column(Column::initial(74.0).at_least(50.0).clip(true))
+            .column(Column::initial(52.0).at_least(40.0).clip(true))
             .column(Column::initial(110.0).at_least(60.0).clip(true))
             .column(Column::remainder().clip(true))
             .header(20.0, |mut header| {
                 for (title, align) in [
                     ("Start", Align::Max),
-                    ("Own", Align::Max),
+                    ("Time", Align::Max),
+                    ("%", Align::Max),
                     ("Process", Align::Min),
                     ("Why after the one above", Align::Min),
                 ] {
@@ -354,30 +358,35 @@ fn chain_ui(
                 }
             })
             .body(|body| {
-                body.rows(ROW_HEIGHT, chain.steps.len(), |mut row| {
-                    let Some(step) = chain.steps.get(row.index()) else {
+                body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
+                    let Some((step, share)) = answer.rows.get(row.index()) else {
                         return;
                     };
                     let pid = trace
                         .processes
-                        .get(step.process.0 as usize)
+                        .get(step.process().0 as usize)
                         .map_or(0, |it| it.pid);
                     let start = ruler::full_text(
-                        step.span.start,
+                        step.span().start,
                         scene.state.time_format,
                         scene.state.origins,
                     );
                     row.col(|ui| number_ui(ui, start));
-                    row.col(|ui| number_ui(ui, length(scene, step.own)));
+                    row.col(|ui| number_ui(ui, length(scene, step.time())));
+                    row.col(|ui| number_ui(ui, share_text(*share)));
                     row.col(|ui| {
-                        text_ui(ui, format!("{} ({pid})", program_of(trace, step.process)))
+                        text_ui(ui, format!("{} ({pid})", program_of(trace, step.process())))
                     });
                     row.col(|ui| text_ui(ui, because(trace, step)));
                     let response = row.response();
                     if response.clicked() {
-                        select(trace, step.process, actions);
+                        select(trace, step.process(), actions);
                     }
-                    response.on_hover_text(first_arguments_of(trace, step.process, MOST_ARGUMENTS));
+                    response.on_hover_text(first_arguments_of(
+                        trace,
+                        step.process(),
+                        MOST_ARGUMENTS,
+                    ));
                 });
             });
     });

@@ -3,7 +3,7 @@
 use super::copied::push_texts;
 use crate::base::{Cancelled, Job};
 use crate::gui::table::{Cell, push_line};
-use crate::query::build_chain::{Because, ChainStep};
+use crate::query::build_chain::{Because, Chain, ChainRow};
 use crate::query::process_times::{first_arguments_of, program_of};
 use crate::query::programs::ProgramTotal;
 use crate::trace::Trace;
@@ -11,27 +11,36 @@ use crate::trace::Trace;
 /// At most so many bytes of a process' arguments.
 const MOST_ARGUMENTS: usize = 4_000;
 
-/// The steps of the chain.
+/// The steps and waits of the chain.
 ///
 /// # Errors
 /// If the job is cancelled.
-pub fn chain_text(trace: &Trace, steps: &[ChainStep], job: &Job) -> Result<String, Cancelled> {
+pub fn chain_text(trace: &Trace, chain: &Chain, job: &Job) -> Result<String, Cancelled> {
     let mut text = String::new();
-    let titles = ["Start", "Own", "Program", "Pid", "Why", "Arguments"];
+    let titles = [
+        "Start",
+        "Time",
+        "Share (%)",
+        "Program",
+        "Pid",
+        "Why",
+        "Arguments",
+    ];
     push_texts(&mut text, titles);
-    for step in steps {
+    for (row, share) in chain.rows() {
         job.check()?;
-        let process = trace.processes.get(step.process.0 as usize);
+        let process = trace.processes.get(row.process().0 as usize);
         let pid = process.map_or(Cell::None, |it| Cell::Text(it.pid.to_string()));
         push_line(
             &mut text,
             &[
-                Cell::Time(step.span.start),
-                Cell::Length(i128::from(step.own.0)),
-                Cell::Text(program_of(trace, step.process).to_string()),
+                Cell::Time(row.span().start),
+                Cell::Length(i128::from(row.time().0)),
+                Cell::Text(share_text(share)),
+                Cell::Text(program_of(trace, row.process()).to_string()),
                 pid,
-                Cell::Text(because(trace, step)),
-                Cell::Text(first_arguments_of(trace, step.process, MOST_ARGUMENTS)),
+                Cell::Text(because(trace, &row)),
+                Cell::Text(first_arguments_of(trace, row.process(), MOST_ARGUMENTS)),
             ],
         );
     }
@@ -61,12 +70,22 @@ pub fn programs_text(trace: &Trace, programs: &[ProgramTotal]) -> String {
     text
 }
 
-/// Why a step comes after the one before.
-pub fn because(trace: &Trace, step: &ChainStep) -> String {
+/// Hundredths of a percent as percent.
+pub fn share_text(share: u32) -> String {
+    format!("{}.{:02}", share / 100, share % 100)
+}
+
+/// Why a step comes after the one before, or what was waited for.
+pub fn because(trace: &Trace, row: &ChainRow) -> String {
+    let step = match row {
+        ChainRow::Step(step) => step,
+        ChainRow::Wait(wait) => return format!("({})", wait.why.word()),
+    };
     match step.because {
         Because::First => "it is the first".to_owned(),
         Because::Fork => "started by it".to_owned(),
         Because::Child => "waited for its end".to_owned(),
+        Because::Pipe => "reads its pipe".to_owned(),
         Because::File(path) => {
             let path = trace.text(path);
             let name = path.rsplit('/').next().unwrap_or(&path);

@@ -66,10 +66,10 @@ impl Pane for ChainPane {
         };
         let loaded = scene.loaded.clone();
         self.asked.ask(ui.ctx(), key, move |_| {
-            let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+            let trace = &loaded.trace;
             let found = match key.1 {
-                Wait::State(id) => chain(trace, reader, id),
-                Wait::Before(thread, time) => chain_at(trace, reader, thread, time),
+                Wait::State(id) => chain(trace, id),
+                Wait::Before(thread, time) => chain_at(trace, thread, time),
             };
             Ok(found.map(|chain| {
                 let table = Arc::new(rows_of(trace, &chain));
@@ -280,7 +280,7 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
                     true => who,
                     false => trace.thread_title(hop.thread),
                 }),
-                Cell::Text(hop.kind.word().to_owned()),
+                Cell::Text(hop.what()),
                 Cell::Time(hop.span.start),
                 Cell::Length(i128::from(hop.span.duration().0)),
                 Cell::Share(hop.share),

@@ -3,12 +3,14 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
+use crate::gui::panes::selection::area::{area_of, whose};
 use crate::gui::shortened::{line_within, shortened};
 use crate::query::Item;
 use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
+use crate::query::item::title;
 use crate::view::ruler::grouped;
-use crate::view::{Action, locate};
+use crate::view::{Action, locate, ruler};
 
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -31,8 +33,8 @@ struct DetailsPane {
 impl Pane for DetailsPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        let Some(item) = scene.state.selected else {
-            nothing_ui(ui, scene, &mut actions);
+        let Some(item) = scene.state.meant_item() else {
+            area_ui(ui, scene, &mut actions);
             return actions;
         };
         let loaded = scene.loaded.clone();
@@ -133,20 +135,48 @@ fn section_ui(
     });
 }
 
-/// What there is to say while no item is selected.
-fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-    if scene.state.range.is_none() && scene.state.area_rows.is_none() {
+/// What is shown where no item is meant: the selected area, if there is one.
+fn area_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let state = scene.state;
+    if state.range.is_none() && state.area_rows.is_none() {
         let words = "Nothing is selected. Click a slice, a run, a state or a track.";
         empty_ui(ui, scene, words);
         return;
     }
-    let weak = |text| RichText::new(text).color(scene.palette.weak);
-    ui.add_space(8.0);
-    ui.horizontal_wrapped(|ui| {
-        ui.label(weak("A range is selected."));
-        if ui.link("Add up what is in it").clicked() {
-            actions.push(Action::OpenPane("Selection"));
-        }
-        ui.label(weak("or click an item to see all of its fields."));
-    });
+    let (area, _) = area_of(state, &scene.loaded.trace);
+    let time = |time| ruler::full_text(time, state.time_format, state.origins);
+    ui.label(RichText::new("Selected area").strong().size(15.0));
+    ui.separator();
+    let facts = [
+        ("from", time(area.span.start)),
+        ("until", time(area.span.end)),
+        (
+            "duration",
+            ruler::length_text(area.span.duration(), state.origins.unit),
+        ),
+        ("tracks", whose(scene, &area)),
+    ];
+    egui::Grid::new("selected area")
+        .num_columns(2)
+        .spacing([14.0, 3.0])
+        .show(ui, |ui| {
+            for (name, value) in facts {
+                ui.label(RichText::new(name).color(scene.palette.weak));
+                ui.label(RichText::new(value).monospace().size(12.0));
+                ui.end_row();
+            }
+            if let Some(item) = state.selected {
+                ui.label(RichText::new("selected before").color(scene.palette.weak));
+                let name = title(&scene.loaded.trace, item);
+                let about = "Show this item's details again";
+                if ui.link(shortened(&name)).on_hover_text(about).clicked() {
+                    actions.push(Action::Select(item));
+                }
+                ui.end_row();
+            }
+        });
+    ui.add_space(6.0);
+    if ui.link("Add up what is in it").clicked() {
+        actions.push(Action::OpenPane("Selection"));
+    }
 }

@@ -13,8 +13,11 @@ use crate::gui::boxes::check_box;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
 use crate::gui::shortened::shortened;
+use crate::gui::table::filtered_ui;
 use crate::query::Item;
-use crate::query::files::{FileList, FileSort, FileView, Kinship, More, Relative, Use, listed};
+use crate::query::files::{
+    FileList, FileSort, FileSummary, FileView, Kinship, More, Relative, Use, listed,
+};
 use crate::query::process_times::program_of;
 use crate::trace::{FileId, FileUse, ProcessId};
 use crate::view::{Action, ruler};
@@ -47,7 +50,7 @@ enum Asked {
 struct Answer {
     key: TraceKey,
     list: Arc<FileList>,
-    files: Arc<[FileId]>,
+    files: Arc<[(FileId, FileSummary)]>,
 }
 
 struct Kin {
@@ -59,11 +62,16 @@ struct Kin {
 const ROW_HEIGHT: f32 = 18.0;
 const COLUMNS: &[Heading<FileSort>] = &[
     Heading::new("File", FileSort::Path),
-    Heading::number("Read", FileSort::Reads).about("How often it was opened to be read"),
-    Heading::number("Written", FileSort::Writes).about("How often it was opened to be written"),
-    Heading::number("Renamed", FileSort::Renames).about("How often it was renamed or linked"),
-    Heading::number("Processes", FileSort::Processes).about("How many processes used it"),
-    Heading::number("First use", FileSort::First).smallest_first(),
+    Heading::number("Read", FileSort::Reads)
+        .about("How often it was opened to be read: by the selected process, if only its files are listed"),
+    Heading::number("Written", FileSort::Writes)
+        .about("How often it was opened to be written: by the selected process, if only its files are listed"),
+    Heading::number("Renamed", FileSort::Renames)
+        .about("How often it was renamed or linked: by the selected process, if only its files are listed"),
+    Heading::number("Processes", FileSort::Processes).about("How many processes used it in all"),
+    Heading::number("First use", FileSort::First)
+        .about("When it was used first: by the selected process, if only its files are listed")
+        .smallest_first(),
 ];
 
 impl Pane for FilesPane {
@@ -121,7 +129,11 @@ impl Pane for FilesPane {
             });
             check_box(ui, &mut self.is_of_selected, "Of the selected process");
             let all = ruler::counted(list.summaries.len(), "file", "files");
-            let words = format!("{} of {all}", ruler::grouped(count as i64));
+            let mut words = format!("{} of {all}", ruler::grouped(count as i64));
+            if let Some(process) = self.view.process {
+                let process = process_text(scene, Some(process));
+                words.push_str(&format!(", as {process} used them"));
+            }
             if copy_button(ui) {
                 let (loaded, of, files) = (
                     scene.loaded.clone(),
@@ -185,7 +197,17 @@ impl Pane for FilesPane {
                 });
         }
         if count == 0 {
-            ui.label(RichText::new("No file matches.").color(scene.palette.weak));
+            let all = ruler::counted(list.summaries.len(), "file", "files");
+            let words = match (self.view.filter.trim().is_empty(), self.is_of_selected) {
+                (false, true) => format!("The filter and the choice of a process hide {all}."),
+                (false, false) => format!("The filter hides {all}."),
+                (true, _) => "The selected process used no file.".to_owned(),
+            };
+            match self.view.filter.trim().is_empty() {
+                true => drop(ui.label(RichText::new(words).color(scene.palette.weak))),
+                false if filtered_ui(ui, scene, &words) => self.view.filter.clear(),
+                false => {}
+            }
             return actions;
         }
         let files = &answer.files;
@@ -210,12 +232,10 @@ impl Pane for FilesPane {
                 })
                 .body(|body| {
                     body.rows(ROW_HEIGHT, files.len(), |mut row| {
-                        let Some(&file) = files.get(row.index()) else {
+                        let Some(&(file, summary)) = files.get(row.index()) else {
                             return;
                         };
                         row.set_selected(chosen == Some(file));
-                        let summary = list.summaries.get(file.0 as usize).copied();
-                        let summary = summary.unwrap_or_default();
                         row.col(|ui| path_ui(ui, &trace.text(list.history.name(file))));
                         for count in [
                             summary.reads,

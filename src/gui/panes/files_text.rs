@@ -3,7 +3,7 @@
 use super::copied::{MOST_COPIED, push_texts};
 use crate::base::{Cancelled, Job};
 use crate::gui::table::{Cell, push_line};
-use crate::query::files::{FileList, Relative};
+use crate::query::files::{FileList, FileSummary, Relative};
 use crate::query::process_times::program_of;
 use crate::trace::{FileId, ProcessId, Trace};
 
@@ -14,7 +14,7 @@ use crate::trace::{FileId, ProcessId, Trace};
 pub fn list_text(
     trace: &Trace,
     list: &FileList,
-    files: &[FileId],
+    files: &[(FileId, FileSummary)],
     job: &Job,
 ) -> Result<String, Cancelled> {
     let mut text = String::new();
@@ -27,10 +27,8 @@ pub fn list_text(
         "First use",
     ];
     push_texts(&mut text, titles);
-    for &file in files.iter().take(MOST_COPIED) {
+    for &(file, summary) in files.iter().take(MOST_COPIED) {
         job.check()?;
-        let summary = list.summaries.get(file.0 as usize).copied();
-        let summary = summary.unwrap_or_default();
         let mut cells = vec![Cell::Text(trace.text(list.history.name(file)).into_owned())];
         let counts = [
             summary.reads,

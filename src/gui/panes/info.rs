@@ -3,6 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::copied::{copy_button, push_texts};
+use super::lost::LostTable;
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
@@ -18,6 +19,7 @@ pub fn make() -> Box<dyn Pane> {
 struct InfoPane {
     sources: SourcesTable,
     reading: ReadingRow,
+    lost: LostTable,
 }
 
 impl Pane for InfoPane {
@@ -26,10 +28,12 @@ impl Pane for InfoPane {
         let trace = &loaded.trace;
         let weak = scene.palette.weak;
         let mut actions = Vec::new();
+        let width = ui.available_width();
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
                 self.sources.ui(ui, scene, &mut actions);
+                self.lost.ui(ui, scene, width, &mut actions);
                 ui.horizontal(|ui| {
                     ui.label(RichText::new("Diagnostics").strong());
                     if copy_button(ui) {
@@ -84,6 +88,10 @@ impl Pane for InfoPane {
             });
         actions
     }
+
+    fn is_waiting(&self) -> bool {
+        self.lost.is_waiting()
+    }
 }
 
 /// What is known of the file: names and values.
@@ -107,10 +115,7 @@ fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
             "slices".to_owned(),
             ruler::grouped(trace.slices.len() as i64),
         ),
-        (
-            "lost events".to_owned(),
-            ruler::grouped(trace.lost_events() as i64),
-        ),
+        ("lost events".to_owned(), trace.lost_text()),
         ("memory".to_owned(), ruler::size_text(loaded.memory_bytes())),
         (
             "loaded in".to_owned(),

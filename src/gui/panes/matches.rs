@@ -5,13 +5,13 @@ use egui_extras::{Column, TableBuilder};
 
 use super::copied::{Copying, MOST_COPIED, copy_button, push_texts};
 use crate::base::{Cancelled, Job, Nanos};
-use crate::gui::pane::{Pane, Scene, empty_ui};
+use crate::gui::pane::{Pane, Scene, TraceKey, empty_ui};
 use crate::gui::shortened::shortened;
 use crate::gui::table::{Cell, push_line};
 use crate::query::Item;
 use crate::query::item::{title, type_word};
 use crate::query::search::{Found, Hit};
-use crate::trace::Trace;
+use crate::trace::{Length, Seen, Trace};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -26,6 +26,8 @@ const TITLES: [&str; 5] = ["Time", "Type", "Name", "Duration", "Thread"];
 struct MatchesPane {
     shown: Option<Item>,
     copying: Copying,
+    /// What is known of unfinished slices, for the trace that is shown.
+    seen: Option<(TraceKey, Seen)>,
 }
 
 impl Pane for MatchesPane {
@@ -62,6 +64,11 @@ impl Pane for MatchesPane {
                 ruler::grouped(found.total() as i64)
             )));
         }
+        let key = TraceKey::of(scene.loaded);
+        let seen = match self.seen.take() {
+            Some((of, seen)) if of == key => seen,
+            _ => Seen::new(&scene.loaded.trace),
+        };
         let selected = state.selected.zip(state.selected_time);
         let at = selected.and_then(|(item, span)| found.position(span.start, item));
         let mut table = TableBuilder::new(ui)
@@ -97,7 +104,7 @@ impl Pane for MatchesPane {
                         return;
                     };
                     row.set_selected(at == Some(index));
-                    let cells = cells_of(scene, hit);
+                    let cells = cells_of(scene, &seen, hit);
                     let said = cells.join(", ");
                     for (column, text) in cells.into_iter().enumerate() {
                         // Times and durations stand below each other.
@@ -117,6 +124,7 @@ impl Pane for MatchesPane {
                     }
                 });
             });
+        self.seen = Some((key, seen));
         actions
     }
 
@@ -130,17 +138,20 @@ impl Pane for MatchesPane {
 }
 
 /// How long a match took, if it took any time.
-fn length_of(trace: &Trace, hit: &Hit) -> Option<Nanos> {
-    let length = hit.item.span(trace).map(|span| span.duration());
-    length.filter(|length| length.0 > 0)
+fn length_of(trace: &Trace, seen: &Seen, hit: &Hit) -> Option<Length> {
+    let length = hit.item.duration(trace, seen);
+    length.filter(|length| *length != Length::Known(0))
 }
 
 /// A match in words, by column.
-fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
+fn cells_of(scene: &Scene<'_>, seen: &Seen, hit: &Hit) -> [String; 5] {
     let (state, trace) = (scene.state, &scene.loaded.trace);
-    let length = length_of(trace, hit).map_or_else(String::new, |length| {
-        ruler::length_text(length, state.origins.unit)
-    });
+    let text = |ns: i64| ruler::length_text(Nanos(ns), state.origins.unit);
+    let length = match length_of(trace, seen, hit) {
+        None => String::new(),
+        Some(Length::Known(ns)) => text(ns),
+        Some(Length::AtLeast(ns)) => format!("≥ {}", text(ns)),
+    };
     let thread = match hit.item.thread(trace) {
         None => String::new(),
         Some(id) => trace.thread_title(id),
@@ -156,11 +167,10 @@ fn cells_of(scene: &Scene<'_>, hit: &Hit) -> [String; 5] {
 
 /// The list as tab-separated text: times in ns of the trace's clock.
 fn text_of(trace: &Trace, found: &Found, job: &Job) -> Result<String, Cancelled> {
-    let mut text = String::new();
+    let (mut text, seen) = (String::new(), Seen::new(trace));
     push_texts(&mut text, TITLES);
     for hit in found.hits.iter().take(MOST_COPIED) {
         job.check()?;
-        let length = length_of(trace, hit).map_or(Cell::None, |it| Cell::Length(it.0.into()));
         let thread = hit.item.thread(trace);
         push_line(
             &mut text,
@@ -168,7 +178,7 @@ fn text_of(trace: &Trace, found: &Found, job: &Job) -> Result<String, Cancelled>
                 Cell::Time(hit.time),
                 Cell::Text(type_word(hit.item).to_owned()),
                 Cell::Text(title(trace, hit.item)),
-                length,
+                length_of(trace, &seen, hit).map_or(Cell::None, Cell::of_length),
                 thread.map_or(Cell::None, |id| Cell::Text(trace.thread_title(id))),
             ],
         );

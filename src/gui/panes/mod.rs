@@ -14,6 +14,7 @@ mod files_text;
 pub mod flame;
 pub mod info;
 pub mod latency;
+mod lost;
 pub mod marks;
 pub mod matches;
 pub mod probes;

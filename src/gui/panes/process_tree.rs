@@ -14,6 +14,7 @@ use crate::base::signals::{exit_short, exit_text};
 use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::shortened::shortened;
+use crate::gui::table::filtered_ui;
 use crate::gui::theme::hash_name;
 use crate::query::Item;
 use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
@@ -130,7 +131,9 @@ impl Pane for TreePane {
         }
         path_ui(ui, scene, &times, &mut actions);
         if answer.rows.is_empty() {
-            ui.label(RichText::new("No process matches the filter.").color(scene.palette.weak));
+            if filtered_ui(ui, scene, "The filter hides all processes.") {
+                self.view.filter.clear();
+            }
             return actions;
         }
         let mut toggled = None;

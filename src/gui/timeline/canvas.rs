@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::flows::flows_ui;
+use super::gaps::{GapHit, Look, gap_text, paint_gaps, paint_loose};
 use super::kept::ColoredBy;
 use super::lanes::{columns, width_of};
-use super::overlays::{paint_gaps, paint_highlight, paint_selection};
+use super::overlays::{paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
 use super::text::fitted_name;
@@ -13,7 +14,8 @@ use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::base::Nanos;
 use crate::event::part::ClockUnit;
-use crate::gui::pane::{Scene, TraceKey};
+use crate::gui::pane::TraceKey;
+use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::view::Action;
 use crate::view::rows::RowKind;
@@ -52,24 +54,32 @@ impl Timeline {
             .accesskit_node_builder(response.id, |_| ())
             .is_some();
         let pointer = response.hover_pos().or(response.interact_pointer_pos());
-        let mut hit = None;
+        let (mut hit, mut gap) = (None, None);
         for (number, section) in draw.sections.iter().enumerate() {
-            let found = self.section(ui, number, section, draw, pointer);
+            let (found, lost) = self.section(ui, number, section, draw, pointer);
             hit = hit.or(found);
+            gap = gap.or(lost);
+        }
+        let loose = paint_loose(ui, draw, pointer, &mut self.told);
+        if gap.is_some() {
+            // On the row of its CPU a gap is drawn over all else.
+            hit = None;
+        } else if hit.is_none() {
+            gap = loose;
         }
         self.strips.end(ui.ctx());
         if self.kept.is_near() {
             ui.ctx().request_repaint();
         }
         if response.dragged() {
-            hit = None;
+            (hit, gap) = (None, None);
         }
         self.sources_ui(ui, draw, actions);
         for range in &self.ranges {
             range.paint(&painter, palette);
         }
         let with_labels = self.labels_ui(ui, &painter, &response, actions);
-        paint_emptiness(&painter, rect, draw.scene);
+        emptiness_ui(ui, &painter, draw, actions);
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
         super::path::paint_path(&painter, draw);
@@ -91,23 +101,30 @@ impl Timeline {
         if let Some(id) = arrow {
             let text = super::tooltip::flow_text(draw.scene, id);
             response.clone().on_hover_text_at_pointer(text);
-        } else if let Some(hit) = &hit {
-            painter.rect_stroke(
-                hit.rect.expand(1.0),
-                1,
-                Stroke::new(1.0, palette.text),
-                StrokeKind::Outside,
-            );
-            let text = hover_text(draw.scene, hit);
+        } else if let Some((rect, text)) = Self::pointed_text(draw, hit.as_ref(), gap.as_ref()) {
+            let stroke = Stroke::new(1.0, palette.text);
+            painter.rect_stroke(rect.expand(1.0), 1, stroke, StrokeKind::Outside);
             response.clone().on_hover_text_at_pointer(text);
         }
-        let item = arrow.map(Item::Flow).or(hit.map(|hit| hit.item));
+        let item = arrow.map(Item::Flow);
+        let item = item.or(gap.map(|gap| gap.item()));
+        let item = item.or(hit.map(|hit| hit.item));
         self.pointer_ui(ui, &response, draw, item, actions);
         self.menu_ui(&with_labels, draw, actions);
         self.wheel_ui(ui, rect, Some(draw), draw, actions);
     }
 
-    /// Draws the rows of a section that are seen; what lies under the pointer comes back.
+    /// What is framed under the pointer, and what is said of it.
+    fn pointed_text(
+        draw: &Draw<'_>,
+        hit: Option<&Hit>,
+        gap: Option<&GapHit>,
+    ) -> Option<(Rect, String)> {
+        let of_gap = gap.map(|gap| (gap.rect, gap_text(draw.scene, &gap.block)));
+        of_gap.or_else(|| hit.map(|hit| (hit.rect, hover_text(draw.scene, hit))))
+    }
+
+    /// Draws the rows of a section that are seen; what lies under the pointer comes back, the gap apart.
     fn section(
         &mut self,
         ui: &Ui,
@@ -115,7 +132,7 @@ impl Timeline {
         section: &Section<'_>,
         draw: &Draw<'_>,
         pointer: Option<Pos2>,
-    ) -> Option<Hit> {
+    ) -> (Option<Hit>, Option<GapHit>) {
         let palette = draw.scene.palette;
         let painter = ui.painter_at(section.rect);
         let pointer = pointer.filter(|pos| section.rect.contains(*pos));
@@ -129,7 +146,7 @@ impl Timeline {
             }
         }
         paint_grid(&painter, section.rect, &draw.scale, draw.scene);
-        let mut hit = None;
+        let (mut hit, mut gap) = (None, None);
         if self.meshes.len() <= number {
             self.meshes.resize_with(number + 1, Arc::default);
         }
@@ -164,11 +181,15 @@ impl Timeline {
                 area.bottom() - 0.5,
                 Stroke::new(1.0, palette.line),
             );
-            if let RowKind::Cpu(cpu) = row.kind {
-                paint_gaps(&painter, area, &draw.scale, draw.scene, cpu, &mut self.told);
+            if let RowKind::Cpu(cpu) = row.kind
+                && let Some(list) = draw.scene.loaded.index.gaps.of_cpu(cpu)
+            {
+                let list = (list, Look::Hatched);
+                let found = paint_gaps(&painter, area, draw, list, pointer, &mut self.told);
+                gap = gap.or(found);
             }
         }
-        hit
+        (hit, gap)
     }
 
     /// Labels and their nodes. A right click on a node is one on the canvas: that is what comes back.
@@ -216,14 +237,22 @@ impl Timeline {
     }
 }
 
-/// Says why there are no tracks, where there are none.
-fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
+/// Says why there are no tracks, where there are none; a filter can be cleared there.
+fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: &mut Vec<Action>) {
+    let scene = draw.scene;
     let state = scene.state;
+    let body = draw.sections.iter().find(|it| it.stack == Stack::Body);
+    // Below the pinned tracks, which no filter hides.
+    let rect = body.map_or(draw.canvas, |section| section.rect);
     if !state.rows.all().is_empty() {
         return;
     }
-    let words = if !state.filter.trim().is_empty() {
-        format!("No track is called '{}'.", state.filter.trim())
+    let is_filtered = state.rows.filtered_count() > 0;
+    let words = if is_filtered {
+        format!(
+            "The filter '{}' hides all tracks.",
+            shortened(state.filter.trim())
+        )
     } else if state.active.is_some() {
         "Nothing happens here. Move on, or show all tracks again (View > Only active tracks)."
             .to_owned()
@@ -245,5 +274,16 @@ fn paint_emptiness(painter: &egui::Painter, rect: Rect, scene: &Scene<'_>) {
         rect.center().x - galley.size().x / 2.0,
         rect.top() + 40.0_f32.min(rect.height() / 3.0),
     );
+    let below = at.y + galley.size().y + 10.0;
     painter.galley(at, galley, scene.palette.weak);
+    if is_filtered {
+        let size = vec2(120.0, 24.0);
+        let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, below), size);
+        if ui
+            .put(place, egui::Button::new("Clear the filter"))
+            .clicked()
+        {
+            actions.push(Action::Filter(String::new()));
+        }
+    }
 }

@@ -68,8 +68,21 @@ impl LaneColors {
             _ => full_color(scene, self.kind, block),
         };
         *known = Some((block.label, full));
+        let full = match is_doubtful(scene, self.kind, block) {
+            // Between its own colour and that of lost events.
+            true => full.lerp_to_gamma(scene.palette.gap, 0.5),
+            false => full,
+        };
         weakened(scene, self.kind, block, full)
     }
+}
+
+/// Whether a block is a state during which events were lost.
+fn is_doubtful(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> bool {
+    matches!(kind, LaneKind::States(_))
+        && block.count == 1
+        && (scene.loaded.trace.states.notes.get(block.first as usize))
+            .is_some_and(|notes| notes.spans_loss())
 }
 
 fn full_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {

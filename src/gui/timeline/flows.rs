@@ -1,16 +1,17 @@
 //! Arrows: flows of the selection, under the pointer or all in view, and the wakeup before a wait ends.
 
 use super::Draw;
-use super::text::tag;
+use super::text::{tag, tag_size};
 use crate::base::Timestamp;
 use crate::query::Item;
 use crate::query::family::wait_before;
+use crate::query::waker::{Waker, waker_of};
 use crate::trace::flows::FlowPoint;
 use crate::trace::{FlowId, ThreadId, ThreadState};
 use crate::view::apply::place_of as place_of_direction;
 use crate::view::rows::LaneKind;
 use crate::view::{Direction, FlowsShown, locate, ruler};
-use egui::{Align2, Color32, FontId, Pos2, Sense, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, pos2, vec2};
 
 /// How many arrows are drawn at first, and how many after all steps.
 const FIRST_MOST: usize = 400;
@@ -268,7 +269,7 @@ fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     let Some(wait) = wait.filter(|state| state.state == ThreadState::Runnable) else {
         return;
     };
-    let (Some(waker), Some(end)) = (wait.waker, wait.end) else {
+    let (Some(Waker::Thread(waker)), Some(end)) = (waker_of(trace, &wait), wait.end) else {
         return;
     };
     let state = draw.scene.state;
@@ -286,15 +287,35 @@ fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     painter.add(Shape::convex_polygon(head, color, Stroke::NONE));
     painter.circle_filled(from, 3.0, color);
     let length = ruler::length_text(end - wait.start, state.origins.unit);
-    let canvas = draw.canvas.shrink2(vec2(80.0, 10.0));
-    if from.x < draw.canvas.left() || from.x > draw.canvas.right() || canvas.is_negative() {
-        return;
+    // Beside the selected run; where that is out of sight, beside the arrow's head.
+    let run = locate::lane_of(trace, item)
+        .filter(|lane| matches!(lane, LaneKind::Runs(_)))
+        .and_then(|lane| draw.sections.anchor_of(state, lane))
+        .map(|y| (pos2(draw.x(end), y), -HEAD_ROOM));
+    let is_seen = |(at, _): &(Pos2, f32)| {
+        draw.canvas.x_range().contains(at.x) && draw.canvas.y_range().contains(at.y)
+    };
+    let places = run.into_iter().chain([(to, down * HEAD_ROOM)]);
+    if let Some((at, dy)) = places.into_iter().find(is_seen) {
+        let text = format!("woken, ran {length} later");
+        beside(painter, draw.canvas, at, dy, &text, color);
     }
-    let middle = canvas.clamp(pos2(from.x, (from.y + to.y) / 2.0));
-    tag(
-        painter,
-        middle,
-        &format!("woken, ran {length} later"),
-        color,
-    );
+}
+
+/// How far above or below a track's middle the words of an arrow stand, in points.
+const HEAD_ROOM: f32 = 18.0;
+
+/// Writes words next to a point: right of it, left of it where there is no room; `dy` below it.
+fn beside(painter: &egui::Painter, within: Rect, at: Pos2, dy: f32, text: &str, color: Color32) {
+    let size = tag_size(painter, text);
+    let half = size / 2.0;
+    let right = at.x + 6.0 + half.x;
+    let left = at.x - 6.0 - half.x;
+    let x = if right + half.x <= within.right() {
+        right
+    } else {
+        left.max(within.left() + half.x)
+    };
+    let inner = within.shrink2(half.min(within.size() / 2.0));
+    tag(painter, inner.clamp(pos2(x, at.y + dy)), text, color);
 }

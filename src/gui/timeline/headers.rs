@@ -161,10 +161,19 @@ pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mu
         let about = "Show also tracks that are not active in view";
         links.push((format!("{inactive} not active"), about, what));
     }
+    let filtered = state.rows.filtered_count();
+    if filtered > 0 {
+        let what = Action::Filter(String::new());
+        let about = "Clear the filter and show all tracks";
+        links.push((format!("{filtered} filtered out"), about, what));
+    }
     let counts = if links.is_empty() {
         format!("{events} · {tracks}")
     } else {
-        let shown = state.outline.track_count.saturating_sub(hidden + inactive);
+        let shown = state
+            .outline
+            .track_count
+            .saturating_sub(hidden + inactive + filtered);
         format!("{shown} of {tracks}")
     };
     let mut end = line(56.0, &counts, font.clone(), palette.weak).right();

@@ -7,6 +7,7 @@
 //! a frame then costs the same whether its lanes are full or not.
 
 use super::kept_strips::{Fit, KeptStrip, Look};
+use super::open_ends::Fading;
 use super::strips::{Columns, Room, Shown};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::{Scene, TraceKey};
@@ -192,6 +193,7 @@ impl KeptLists {
         columns: &Columns,
         room: &Room,
         color: impl FnMut(&Block) -> Color32,
+        fading: &Fading<'_>,
     ) {
         let number = self.lanes.get(&kind).map_or(0, |list| list.number);
         let is_turn = self.is_turn(number);
@@ -210,7 +212,7 @@ impl KeptLists {
             self.painted += usize::from(fit != Fit::Not);
             let blocks = |span| within(&list.blocks, span);
             list.strip
-                .paint(columns, room, self.look, list.span, blocks, color);
+                .paint(columns, room, self.look, list.span, blocks, color, fading);
         } else {
             self.is_near |= fit != Fit::Exact;
         }
@@ -375,10 +377,11 @@ mod tests {
                     made += 1;
                     listed(loaded, kind, span, pixels, out);
                 });
-                kept.paint(kind, &columns, &room, |block| {
+                let color = |block: &Block| {
                     painted.insert(track);
                     Color32::from_gray((block.label % 255) as u8)
-                });
+                };
+                kept.paint(kind, &columns, &room, color, &Fading::none());
             }
             let strip = kept.shown(kind, &columns, &room, &mut Vec::new());
             shown.push(strip.map(|it| it.spread(400)).unwrap_or_default());

@@ -5,6 +5,7 @@
 //! to the nearest pixel while it is panned by others, and stretched while it is zoomed. While the view moves, lanes take
 //! turns in being painted anew; once it rests, what is not exact is painted anew, a few lanes a frame.
 
+use super::open_ends::Fading;
 use super::strips::{Columns, Room, Shown, Strip};
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::visible::Block;
@@ -125,6 +126,7 @@ impl KeptStrip {
         Some(Shown::new(&painted.pixels, from, until))
     }
 
+    #[expect(clippy::too_many_arguments, reason = "each is what a strip depends on")]
     /// Paints it for a view of this room and a margin around it, but no farther than `span`, in which `blocks` tells
     /// what there is.
     pub(super) fn paint<'a>(
@@ -135,6 +137,7 @@ impl KeptStrip {
         span: TimeSpan,
         blocks: impl FnOnce(TimeSpan) -> &'a [Block],
         color: impl FnMut(&Block) -> Color32,
+        fading: &Fading<'_>,
     ) {
         let view = Ruler::new(columns, room.left);
         let column = |time: Timestamp| {
@@ -169,7 +172,8 @@ impl KeptStrip {
             wide_from: columns.wide_from - columns.wide_from / 8,
             ..*columns
         };
-        Strip::new(&mut painted.pixels, left).paint(blocks(seen), &near, color, &mut painted.wide);
+        let wide = &mut painted.wide;
+        Strip::new(&mut painted.pixels, left).paint(blocks(seen), &near, color, fading, wide);
         self.painted = Some(painted);
     }
 }
@@ -226,7 +230,8 @@ mod tests {
             blocks,
             TimeSpan::new(Timestamp(columns.start - 8), Timestamp(end)),
         );
-        Strip::new(&mut pixels, 10).paint(seen, columns, color, &mut Vec::new());
+        let none = Fading::none();
+        Strip::new(&mut pixels, 10).paint(seen, columns, color, &none, &mut Vec::new());
         pixels
     }
 
@@ -245,7 +250,7 @@ mod tests {
         let mut kept = KeptStrip::default();
         let span = TimeSpan::new(Timestamp(-1_000), Timestamp(1_000_000));
         let blocks = |span| within(blocks, span);
-        kept.paint(columns, &ROOM, 1, span, blocks, color);
+        kept.paint(columns, &ROOM, 1, span, blocks, color, &Fading::none());
         kept
     }
 

@@ -4,6 +4,7 @@ use super::bars::Bars;
 use super::colors::LaneColors;
 use super::counters::{counter_hit, paint_counter};
 use super::matches::{lit_of, mark_matches, marks_of};
+use super::open_ends::Fading;
 use super::strips::{Columns, FROM_BLOCKS, FROM_BLOCKS_MOVING};
 use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
 use crate::base::{TimeSpan, Timestamp};
@@ -17,7 +18,7 @@ use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
 use crate::view::rows::LaneKind;
 use crate::view::{Isolation, Scale};
-use egui::{Mesh, Pos2, Rect, pos2};
+use egui::{Color32, Mesh, Pos2, Rect, pos2};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -88,6 +89,7 @@ impl Timeline {
                 false => scene.palette.dimmed(full),
             }
         };
+        let fading = Fading::new(scene, kind, painter.ctx().pixels_per_point());
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
         let in_ruler = self.ruler_pointer.filter(|pos| {
@@ -116,7 +118,7 @@ impl Timeline {
         let room = room.filter(|_| seen.as_ref().is_none_or(is_full));
         if let Some(room) = room {
             if seen.is_some() {
-                self.kept.paint(kind, &columns, &room, &mut color);
+                self.kept.paint(kind, &columns, &room, &mut color, &fading);
             }
             let shown = self.kept.shown(kind, &columns, &room, &mut self.wide);
             if let Some(shown) = shown {
@@ -128,7 +130,11 @@ impl Timeline {
             let mut bars = Bars::new(mesh, area);
             for block in joined(blocks, width) {
                 if let Some((left, right)) = across.edges(&block) {
-                    bars.add(left, across.shown(left, right), color(&block));
+                    let (shown, fill) = (across.shown(left, right), color(&block));
+                    bars.add(left, shown, fill);
+                    if fading.is_open(&block) {
+                        across.fade(&mut bars, (left, shown), fill, &fading);
+                    }
                     if right - left >= NODE_FROM_POINTS {
                         self.wide.push(block);
                     }
@@ -269,6 +275,26 @@ impl Across {
         match right - left > GAP_FROM_POINTS {
             true => right - self.point,
             false => right,
+        }
+    }
+
+    /// Lets a bar fade towards its end, if that is not past the lane's edge.
+    fn fade(
+        &self,
+        bars: &mut Bars<'_>,
+        (left, right): (f32, f32),
+        fill: Color32,
+        fading: &Fading<'_>,
+    ) {
+        if right > self.area.right() {
+            return;
+        }
+        let pixels = ((right - left) / self.point).round().max(1.0) as usize;
+        let steps = fading.steps(pixels, 1.0);
+        let first = right - steps.len() as f32 * self.point;
+        for (at, share) in steps.into_iter().enumerate() {
+            let x = first + at as f32 * self.point;
+            bars.add(x, x + self.point, fading.mixed(fill, share));
         }
     }
 

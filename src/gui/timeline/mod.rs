@@ -9,6 +9,7 @@ mod colors;
 mod counters;
 mod flag_note;
 mod flows;
+mod gaps;
 mod glide;
 mod header_drag;
 mod header_menu;
@@ -22,6 +23,7 @@ mod kept_strips;
 mod lanes;
 mod matches;
 mod migrations;
+mod open_ends;
 mod overlays;
 mod overview;
 mod path;
@@ -140,6 +142,8 @@ enum BrushPart {
     Start,
     End,
     Whole,
+    /// While everything is in view there is nowhere to move the brush to: a new one is drawn from here on.
+    New(Timestamp),
 }
 
 struct Label {

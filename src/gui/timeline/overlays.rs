@@ -1,7 +1,7 @@
-//! What lies over the lanes: selection, lost events, markers.
+//! What lies over the lanes: selection, markers.
 
 use super::Draw;
-use super::ruler::{delta_of_marks, flag_notes, hover_tag_x};
+use super::ruler::{delta_of_marks, flag_notes, hover_tag_x, range_pill};
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
@@ -43,13 +43,6 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         for edge in [left, right] {
             painter.vline(edge, rect.y_range(), Stroke::new(1.0, palette.accent));
         }
-        let text = ruler::length_text(range.duration(), state.origins.unit);
-        let middle = (left + right) / 2.0;
-        let at = pos2(
-            middle.clamp(rect.left() + 40.0, rect.right() - 40.0),
-            rect.top() + 12.0,
-        );
-        tag(painter, at, &text, palette.accent);
     }
     let Some(item) = state.selected else {
         return;
@@ -62,6 +55,14 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         let x = draw.x(span.start);
         let stroke = Stroke::new(1.0, palette.accent.gamma_multiply(0.6));
         painter.vline(x, rect.y_range(), stroke);
+    }
+    if let Item::Gap(id) = item
+        && let Some(frame) = super::gaps::frame_of_loose(draw, id)
+    {
+        let shown = frame.intersect(rect).expand(1.0);
+        let stroke = Stroke::new(2.0, palette.accent);
+        painter.rect_stroke(shown, 2, stroke, StrokeKind::Outside);
+        return;
     }
     let (Some(span), Some(lane)) = (
         crate::view::locate::span_of(trace, item),
@@ -132,45 +133,6 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
     }
 }
 
-pub(super) fn paint_gaps(
-    painter: &egui::Painter,
-    area: Rect,
-    scale: &Scale,
-    scene: &Scene<'_>,
-    cpu: crate::trace::CpuId,
-    told: &mut Vec<Rect>,
-) {
-    let trace = &scene.loaded.trace;
-    for gap in trace.gaps_of(cpu) {
-        let start = gap.start.max(trace.span.start);
-        let end = gap.end.min(trace.span.end);
-        let left = area.left() + scale.x_from_time(start);
-        let right = (area.left() + scale.x_from_time(end)).max(left + 2.0);
-        let rect =
-            Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom())).intersect(area);
-        if rect.width() <= 0.0 {
-            continue;
-        }
-        let color = scene.palette.gap;
-        painter.rect_filled(rect, 0, color.gamma_multiply(0.25));
-        let clipped = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
-        let mut x = rect.left() - rect.height();
-        while x < rect.right() && rect.width() > 4.0 {
-            clipped.line_segment(
-                [pos2(x, rect.bottom()), pos2(x + rect.height(), rect.top())],
-                Stroke::new(1.0, color.gamma_multiply(0.7)),
-            );
-            x += 6.0;
-        }
-        if rect.width() > 90.0 {
-            let text = gap.lost.map_or("events lost".to_owned(), |lost| {
-                format!("{} events lost", ruler::grouped(lost as i64))
-            });
-            told.push(tag(&clipped, rect.center(), &text, color));
-        }
-    }
-}
-
 /// A flag: its cloth in the ruler, and a line down through the tracks.
 fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette: &Palette) {
     if at < rect.left() - 200.0 || at > rect.right() + 10.0 {
@@ -226,6 +188,10 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let behind = Rect::from_min_size(place, note.size()).expand2(egui::vec2(2.0, 0.0));
         painter.rect_filled(behind, 2, palette.panel);
         painter.galley(place, note, palette.text);
+    }
+    if let Some((text, place)) = range_pill(&painter, ruler, scale, scene) {
+        let at = pos2(f32::midpoint(place.start, place.end), rect.top() + 10.0);
+        tag(&painter, at, &text, palette.accent);
     }
     for (index, mark) in scene.state.marks.iter().enumerate() {
         if let Some(time) = mark {

@@ -78,12 +78,22 @@ impl Timeline {
             rect.bottom() - 0.5,
             Stroke::new(1.0, palette.line),
         );
+        // Over the shade: what is not in view is what one looks for here.
+        let gap_pointer = response.hover_pos().filter(|_| !response.dragged());
+        let gap = super::gaps::paint_overview(&painter, rect, &scale, scene, gap_pointer);
 
+        if let Some(block) = gap {
+            let text = super::gaps::gap_text(scene, &block);
+            response.clone().on_hover_text_at_pointer(text);
+        }
         let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
             return;
         };
+        let visible = scene.state.span;
         let part_at = |x: f32| {
-            if (x - from).abs() <= 6.0 {
+            if visible == bounds {
+                BrushPart::New(scale.time_from_x(x - rect.left()))
+            } else if (x - from).abs() <= 6.0 {
                 BrushPart::Start
             } else if (x - until).abs() <= 6.0 {
                 BrushPart::End
@@ -96,15 +106,14 @@ impl Timeline {
             _ => part_at(pointer.x),
         };
         if response.hovered() || response.dragged() {
-            let icon = if part == BrushPart::Whole {
-                CursorIcon::Grab
-            } else {
-                CursorIcon::ResizeHorizontal
+            let icon = match part {
+                BrushPart::Whole => CursorIcon::Grab,
+                BrushPart::New(_) => CursorIcon::Crosshair,
+                BrushPart::Start | BrushPart::End => CursorIcon::ResizeHorizontal,
             };
             ui.ctx().set_cursor_icon(icon);
         }
         let time = scale.time_from_x(pointer.x - rect.left());
-        let visible = scene.state.span;
         let centered = |time: Timestamp| {
             let half = Nanos(visible.duration().0 / 2);
             TimeSpan::new(time - half, time - half + visible.duration())
@@ -122,6 +131,7 @@ impl Timeline {
             let target = match part {
                 BrushPart::Start => span_between(time.min(visible.end), visible.end),
                 BrushPart::End => span_between(visible.start, time.max(visible.start)),
+                BrushPart::New(from) => span_between(from, time),
                 BrushPart::Whole => {
                     visible.shifted(scale.nanos_from_points(response.drag_delta().x))
                 }

@@ -78,7 +78,30 @@ pub(super) fn taken_by_tags(
         taken.push(at - 13.0..at + 13.0);
     }
     taken.extend(delta_of_marks(painter, rect, scale, scene).map(|delta| delta.tag));
+    taken.extend(range_pill(painter, rect, scale, scene).map(|(_, place)| place));
     taken
+}
+
+/// How long the selected range is, and where in the ruler that is told: in its middle, as far as it is seen. Over the
+/// tracks the words would cover what is drawn there.
+pub(super) fn range_pill(
+    painter: &egui::Painter,
+    rect: Rect,
+    scale: &Scale,
+    scene: &Scene<'_>,
+) -> Option<(String, Range<f32>)> {
+    let range = scene.state.range?;
+    let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
+    let (from, until) = (x(range.start), x(range.end));
+    if until < rect.left() || from > rect.right() {
+        return None;
+    }
+    let text = ruler::length_text(range.duration(), scene.state.origins.unit);
+    let half = super::text::tag_size(painter, &text).x / 2.0;
+    let seen = f32::midpoint(from.max(rect.left()), until.min(rect.right()));
+    let most = (rect.right() - half).max(rect.left() + half);
+    let middle = seen.clamp(rect.left() + half, most);
+    Some((text, middle - half..middle + half))
 }
 
 /// Where the times under the pointer are written.
@@ -130,6 +153,7 @@ pub(super) fn delta_of_marks(
     let width = self::line(painter, &text, &font).size().x + 10.0;
     let mut taken = pointed_times(painter, rect, scale, scene);
     taken.extend(cloths(rect, scale, scene));
+    taken.extend(range_pill(painter, rect, scale, scene).map(|(_, place)| place));
     let left = left_of_delta(&line, width, rect.left()..rect.right(), &taken);
     Some(Delta {
         text,

@@ -4,6 +4,7 @@
 //! copied into the frame and sent to the driver. All strips of a frame are the rows of one texture, drawn as one
 //! rectangle a lane, as high as the lane.
 
+use super::open_ends::Fading;
 use crate::query::visible::{Block, Piece};
 use egui::layers::ShapeIdx;
 use egui::{
@@ -227,6 +228,7 @@ impl<'a> Strip<'a> {
         blocks: &[Block],
         columns: &Columns,
         mut color: impl FnMut(&Block) -> Color32,
+        fading: &Fading<'_>,
         wide: &mut Vec<Block>,
     ) {
         let count = self.pixels.len();
@@ -274,6 +276,16 @@ impl<'a> Strip<'a> {
             close(self.pixels, Some((from, block, None)));
             if let Some([first, more @ ..]) = self.pixels.get_mut(from..(to - gap).min(count)) {
                 more.fill(*first);
+            }
+            // An end past the edge is not seen.
+            if to < count && fading.is_open(block) {
+                let end = to - gap;
+                let steps = fading.steps(end - from, 1.0);
+                for (at, share) in (end - steps.len()..end).zip(steps) {
+                    if let Some(pixel) = self.pixels.get_mut(at) {
+                        *pixel = fading.mixed(*pixel, share);
+                    }
+                }
             }
             if to - from >= columns.wide_from {
                 wide.push(*block);
@@ -366,7 +378,13 @@ mod tests {
             point: None,
         };
         let mut wide = Vec::new();
-        strip.paint(blocks, &columns, |block| color(block.label), &mut wide);
+        strip.paint(
+            blocks,
+            &columns,
+            |block| color(block.label),
+            &Fading::none(),
+            &mut wide,
+        );
         let seen = |it: &Block| {
             let until = (it.end as f32).min(SPAN as f32 + 2.0 / scale);
             until - (it.start as f32).max(-5.0 / scale)
@@ -433,7 +451,7 @@ mod tests {
             seen.push((block.label, block.count, block.end - block.start));
             color(block.label)
         };
-        strip.paint(&blocks, &columns, note, &mut wide);
+        strip.paint(&blocks, &columns, note, &Fading::none(), &mut wide);
         assert_eq!(seen, [(1, 2, 40), (0, 2, 20), (1, 1, 10)]);
         let none = Color32::TRANSPARENT;
         // Rounded as edges of rectangles are: half a column on is the next one.

@@ -119,6 +119,11 @@ fn shorter_names(name: &str) -> Vec<String> {
     forms
 }
 
+/// How large a tag with these words is.
+pub(super) fn tag_size(painter: &egui::Painter, text: &str) -> egui::Vec2 {
+    line(painter, text, &FontId::proportional(11.5)).size() + vec2(10.0, 4.0)
+}
+
 pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) -> Rect {
     let font = FontId::proportional(11.5);
     let color = Palette::text_on(fill);

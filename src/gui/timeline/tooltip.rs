@@ -8,8 +8,9 @@ use crate::gui::table::number_text;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::query::visible::Block;
+use crate::query::waker::waker_of;
 use crate::trace::flows::FlowPoint;
-use crate::trace::{FlowId, InstantId, RunId, ThreadId};
+use crate::trace::{FlowId, InstantId, Length, RunId, Seen, State, ThreadId, ThreadState, Trace};
 use crate::view::rows::LaneKind;
 use crate::view::ruler;
 use rustc_hash::FxHashMap;
@@ -19,7 +20,12 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     let unit = scene.state.origins.unit;
     let mut text = block_text(scene.loaded, hit.lane, &hit.block);
     let block = &hit.block;
-    let length = ruler::length_text(Nanos(block.end - block.start), unit);
+    let mut length = ruler::length_text(Nanos(block.end - block.start), unit);
+    if let (1, Item::Slice(id)) = (block.count, hit.item)
+        && let Some(ns) = trace.slices.measured(id.0 as usize)
+    {
+        length = ruler::length_text(Nanos(ns), unit);
+    }
     if block.count > 1 {
         let count = ruler::grouped(i64::from(block.count));
         let busy = block.busy * 100.0;
@@ -29,6 +35,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
             text.push_str(&line);
         }
     } else if !matches!(hit.lane, LaneKind::Instants(_)) {
+        let length = unfinished_text(scene, hit.item).unwrap_or(length);
         text.push_str(&format!("\n{length}"));
     }
     if let Item::Sample(id, row) = hit.item {
@@ -53,6 +60,15 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
             trace.thread(thread).tid
         ));
     }
+    if let Item::State(id) = hit.item
+        && block.count == 1
+        && (id.0 as usize) < trace.states.len()
+    {
+        for line in state_lines(trace, &trace.states.get(id)) {
+            text.push('\n');
+            text.push_str(&line);
+        }
+    }
     let at = ruler::full_text(
         Timestamp(block.start),
         scene.state.time_format,
@@ -67,6 +83,32 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
         text.push_str(&format!("\n{name} {sign} {length}"));
     }
     text
+}
+
+/// Who woke a thread, and what is not known of what it did.
+fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(waker) = waker_of(trace, state) {
+        lines.push(format!("woken by {}", waker.text(trace)));
+    }
+    if state.state == ThreadState::Unknown && state.notes.is_woken() {
+        lines.push("what it did after it was woken was not recorded".to_owned());
+    } else if state.notes.spans_loss() {
+        lines.push("events were lost meanwhile".to_owned());
+    }
+    lines
+}
+
+/// What is known of the duration of a slice that never ended; `None` of everything else.
+fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
+    let Item::Slice(id) = item else { return None };
+    let trace = &scene.loaded.trace;
+    if id.0 as usize >= trace.slices.len() || !trace.slices.is_unfinished(id.0 as usize) {
+        return None;
+    }
+    let length = Nanos(Seen::new(trace).length(trace, id));
+    let length = ruler::length_text(length, scene.state.origins.unit);
+    Some(format!("unfinished, at least {length}"))
 }
 
 /// At most so many items of a block are told apart, at most so many kinds of them are named.
@@ -88,7 +130,8 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
     if block.count > MOST_TOLD {
         return vec![format!("mostly {}", name(block.label))];
     }
-    let of = |id: u32| -> Option<(u32, i64)> {
+    let seen = Seen::new(trace);
+    let of = |id: u32| -> Option<(u32, Length)> {
         let at = id as usize;
         let label = match lane {
             LaneKind::Slices(_) => trace.slices.label_ids.get(at)?,
@@ -96,7 +139,8 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
             LaneKind::States(_) => *trace.states.states.get(at)? as u32,
             LaneKind::Instants(_) if at < trace.instants.len() => {
                 let event = trace.instants.event(InstantId(id));
-                return Some((u32::from(trace.events.get(event).row.kind.0), 0));
+                let kind = trace.events.get(event).row.kind.0;
+                return Some((u32::from(kind), Length::Known(0)));
             }
             _ => return None,
         };
@@ -104,28 +148,31 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
             first: id,
             ..*block
         };
-        let length = item_of_block(lane, &one).span(trace)?.duration();
-        Some((label, length.0.max(0)))
+        Some((label, item_of_block(lane, &one).duration(trace, &seen)?))
     };
-    let mut kinds: FxHashMap<u32, (i64, u32)> = FxHashMap::default();
+    let mut kinds: FxHashMap<u32, (i64, u32, u32)> = FxHashMap::default();
     for (label, length) in (block.first..block.first.saturating_add(block.count)).filter_map(of) {
         let kind = kinds.entry(label).or_default();
-        kind.0 = kind.0.saturating_add(length);
+        kind.0 = kind.0.saturating_add(length.certain().max(0));
         kind.1 += 1;
+        kind.2 += u32::from(length.known().is_none());
     }
-    let mut kinds: Vec<(u32, (i64, u32))> = kinds.into_iter().collect();
+    let mut kinds: Vec<(u32, (i64, u32, u32))> = kinds.into_iter().collect();
     kinds.sort_by_key(|(label, sums)| (std::cmp::Reverse(*sums), *label));
     let mut lines: Vec<String> = kinds
         .iter()
         .take(MOST_NAMED)
-        .map(|(label, (length, count))| {
+        .map(|(label, (length, count, unfinished))| {
             let count = ruler::grouped(i64::from(*count));
             let name = name(*label);
             if *length == 0 {
                 return format!("{name} × {count}");
             }
             let length = ruler::length_text(Nanos(*length), scene.state.origins.unit);
-            format!("{name} × {count}, {length}")
+            match unfinished {
+                0 => format!("{name} × {count}, {length}"),
+                _ => format!("{name} × {count}, unfinished, at least {length}"),
+            }
         })
         .collect();
     if kinds.len() > MOST_NAMED {

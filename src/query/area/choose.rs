@@ -20,6 +20,13 @@ impl Area {
         self.add_counters(trace, CounterScope::Cpu(cpu));
     }
 
+    /// Adds what the track of a CPU shows: who runs there, its own slices and its counters.
+    pub fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
+        self.add(Lane::Runs(cpu));
+        self.add_tracks(trace, TrackKind::Cpu(cpu));
+        self.add_counters(trace, CounterScope::Cpu(cpu));
+    }
+
     fn add_tracks(&mut self, trace: &Trace, kind: TrackKind) {
         let first = trace.tracks.partition_point(|track| track.kind < kind);
         let tracks = trace.tracks.iter().enumerate().skip(first);

@@ -58,7 +58,7 @@ pub fn event_counts(
     by: GroupBy,
     job: &Job,
 ) -> Result<Vec<EventGroup>, Cancelled> {
-    let among = Among::lanes(trace, &area.lanes);
+    let among = Among::area(trace, area);
     let chunks = chunks(trace, area.span);
     job.add_total(chunks.iter().map(|(_, range)| range.len() as u64).sum());
     let counter = Counter {
@@ -125,7 +125,7 @@ pub(crate) fn for_each_chosen(
                 return;
             }
             // What holds for one holds for all, if the CPU does not matter or is the same.
-            if cpu.is_some() || among.has(thread, None) {
+            if cpu.is_some() || among.has_anywhere(thread) {
                 if among.has(thread, cpu) {
                     each(stretch, thread);
                 }

@@ -9,7 +9,7 @@ use super::source::{NOWHERE, Shape, Source};
 use super::tally::{Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
-use crate::trace::Trace;
+use crate::trace::{Length, Trace};
 
 /// Rows that a thread takes at a time.
 const CHUNK: u32 = 1 << 15;
@@ -28,7 +28,7 @@ pub fn groups(
     by: GroupBy,
     job: &Job,
 ) -> Result<Vec<Group>, Cancelled> {
-    let shape = Shape::new(trace, &area.lanes, what, by);
+    let shape = Shape::new(trace, area, what, by);
     let source = Source {
         trace,
         shape: &shape,
@@ -38,12 +38,11 @@ pub fn groups(
     let fold = |mut tallies: Tallies, chunk: &Chunk| {
         if !job.is_cancelled() {
             for (row, group, length) in measured(&source, area, chunk) {
-                tally_of(&mut tallies, group).add(row, length);
-                if let Some(parent) = source.parent(row) {
-                    let around = source.group(chunk.owner, parent);
-                    if around != NOWHERE {
-                        tally_of(&mut tallies, around).own -= i128::from(length);
-                    }
+                if group != NOWHERE {
+                    tally_of(&mut tallies, group).take_in(row, length);
+                }
+                if let Some(around) = source.around(chunk.owner, row) {
+                    tally_of(&mut tallies, around).own -= i128::from(length.certain());
                 }
             }
         }
@@ -65,7 +64,7 @@ pub fn groups(
             tally_of(&mut tallies, group).own -= i128::from(length);
         }
     });
-    let on = OnCpus::of(trace, &area.lanes).filter(|_| what == What::Slices);
+    let on = OnCpus::of(trace, area).filter(|_| what == What::Slices);
     let parts = match &on {
         Some(on) => add_parts(&source, on, area, &mut tallies, job),
         None => Parts::default(),
@@ -94,7 +93,8 @@ pub fn groups(
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }
 
-/// All durations of an area whose group `is_wanted`, in no order, in ns: what [`groups`] sums up.
+/// All durations of an area whose group `is_wanted`, in no order, in ns: what [`groups`] sums up, without what never
+/// ended.
 ///
 /// # Errors
 /// If the job is cancelled.
@@ -105,7 +105,7 @@ pub fn lengths(
     is_wanted: impl Fn(&Key) -> bool,
     job: &Job,
 ) -> Result<Vec<i64>, Cancelled> {
-    let shape = Shape::new(trace, &area.lanes, what, by);
+    let shape = Shape::new(trace, area, what, by);
     let source = Source {
         trace,
         shape: &shape,
@@ -121,20 +121,18 @@ pub fn lengths(
         if !job.is_cancelled() {
             let measured = measured(&source, area, chunk);
             let measured = measured.filter(|(_, group, _)| has(*group));
-            lengths.extend(measured.map(|(_, _, length)| length));
+            lengths.extend(measured.filter_map(|(_, _, length)| length.known()));
         }
         job.advance(1);
         lengths
     };
     let mut lengths: Vec<i64> = chunks.par_iter().flat_map_iter(of_chunk).collect();
-    if let Some(on) = OnCpus::of(trace, &area.lanes).filter(|_| what == What::Slices) {
+    if let Some(on) = OnCpus::of(trace, area).filter(|_| what == What::Slices) {
         let (whole, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
             let group = source.group_on(part);
-            if !has(group) {
-                return None;
-            }
+            let length = part.length.known().filter(|_| has(group))?;
             if part.is_whole {
-                whole.push(part.length);
+                whole.push(length);
             }
             (!part.is_whole).then_some(group)
         });
@@ -150,7 +148,7 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
     let known = tallies.iter().zip(0..);
     let mut groups: Vec<(Group, u32)> = known
         .filter_map(|(tally, number)| Some((tally.as_ref()?, number)))
-        .filter(|(tally, _)| tally.count > 0)
+        .filter(|(tally, _)| !tally.is_empty())
         .map(|(tally, number)| {
             let is_slice = source.shape.what == What::Slices;
             let longest = tally.longest_slice().filter(|_| is_slice);
@@ -160,6 +158,8 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
                 sum_ns: tally.sum,
                 own_ns: tally.own,
                 inside_ns: tally.sum,
+                unfinished: tally.unfinished,
+                unfinished_ns: tally.at_least,
                 min_ns: tally.shortest(),
                 max_ns: tally.largest(),
                 p50_ns: tally.about(50),
@@ -171,8 +171,13 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
             (group, number)
         })
         .collect();
-    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(group.sum_ns), *number));
+    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group)), *number));
     groups
+}
+
+/// What groups are sorted by, the largest first.
+pub(super) fn size(group: &Group) -> i128 {
+    group.sum_ns + group.unfinished_ns
 }
 
 pub(super) fn tally_of(tallies: &mut Tallies, group: u32) -> &mut Tally {
@@ -219,24 +224,24 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
     chunks
 }
 
-/// Each interval of a chunk: its row number, its group, how long it counts.
+/// Each interval of a chunk: its row number, its group (or [`NOWHERE`]), how long it counts.
 fn measured(
     source: &Source<'_>,
     area: &Area,
     chunk: &Chunk,
-) -> impl Iterator<Item = (u32, u32, i64)> {
+) -> impl Iterator<Item = (u32, u32, Length)> {
     let span = area.span;
-    chunk.rows.clone().filter_map(move |row| {
+    chunk.rows.clone().map(move |row| {
         let group = source.group(chunk.owner, row);
         let length = match source.shape.what {
-            What::Slices => source.length(row),
+            What::Slices => source.measure(row),
             What::Runs | What::States => {
                 let end = source.end(row).min(span.end.0);
-                end.saturating_sub(source.start(row).max(span.start.0))
-                    .max(0)
+                let length = end.saturating_sub(source.start(row).max(span.start.0));
+                Length::Known(length.max(0))
             }
         };
-        (group != NOWHERE).then_some((row, group, length))
+        (row, group, length)
     })
 }
 
@@ -252,21 +257,22 @@ fn add_parts(
     let count = source.shape.group_count;
     let make = || -> Tallies { vec![None; count] };
     let (lists, parts) = gather(on, area.span, job, make, |tallies, part| {
-        let group = source.group_on(part);
-        if group == NOWHERE {
-            return None;
-        }
-        if part.is_whole {
-            tally_of(tallies, group).add(part.slice, part.length);
-        }
-        if let Some(parent) = source.parent(part.slice) {
+        let parent = source.parent(part.slice);
+        if let Some(parent) = parent.filter(|&it| !source.is_unfinished(it)) {
             let around = source.group_on(&Part {
                 slice: parent,
                 ..*part
             });
             if around != NOWHERE {
-                tally_of(tallies, around).own -= i128::from(part.length);
+                tally_of(tallies, around).own -= i128::from(part.length.certain());
             }
+        }
+        let group = source.group_on(part);
+        if group == NOWHERE {
+            return None;
+        }
+        if part.is_whole {
+            tally_of(tallies, group).take_in(part.slice, part.length);
         }
         (!part.is_whole).then_some(group)
     });
@@ -274,7 +280,11 @@ fn add_parts(
         *tallies = join(std::mem::take(tallies), list);
     }
     for (&(slice, group), &length) in &parts {
-        tally_of(tallies, group).add(slice, length);
+        let length = match source.is_unfinished(slice) {
+            true => Length::AtLeast(length),
+            false => Length::Known(length),
+        };
+        tally_of(tallies, group).take_in(slice, length);
     }
     parts
 }
@@ -310,8 +320,9 @@ impl Wanted {
             let mut values: Vec<(u32, i64)> = Vec::new();
             if !job.is_cancelled() {
                 let measured = measured(source, area, chunk);
-                let measured = measured.map(|(_, group, length)| (group, length));
-                values.extend(measured.filter(|&(group, length)| self.has(group, length)));
+                let known =
+                    measured.filter_map(|(_, group, length)| Some((group, length.known()?)));
+                values.extend(known.filter(|&(group, length)| self.has(group, length)));
             }
             job.advance(1);
             values
@@ -330,14 +341,16 @@ impl Wanted {
     ) -> Vec<(u32, i64)> {
         let (lists, _) = gather(on, area.span, job, Vec::new, |values, part| {
             let group = source.group_on(part);
-            if part.is_whole && group != NOWHERE && self.has(group, part.length) {
-                values.push((group, part.length));
+            let length = (part.length.known()).filter(|_| part.is_whole && group != NOWHERE)?;
+            if self.has(group, length) {
+                values.push((group, length));
             }
             None
         });
         let mut values: Vec<(u32, i64)> = lists.into_iter().flatten().collect();
         let of_several = parts
             .iter()
+            .filter(|((slice, _), _)| !source.is_unfinished(*slice))
             .map(|(&(_, group), &length)| (group, length))
             .filter(|&(group, length)| self.has(group, length));
         values.extend(of_several);

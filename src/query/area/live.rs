@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::exact::{Tallies, summaries, tally_of};
+use super::exact::{Tallies, size, summaries, tally_of};
 use super::source::{NOWHERE, Shape, Source};
 use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
@@ -40,7 +40,7 @@ impl LiveArea {
     /// Nothing yet of these lanes; its span comes with [`LiveArea::follow`].
     #[must_use]
     pub fn new(trace: Arc<Trace>, area: &Area, what: What, by: GroupBy) -> LiveArea {
-        let shape = Shape::new(&trace, &area.lanes, what, by);
+        let shape = Shape::new(&trace, area, what, by);
         let rows = shape.rows.iter();
         LiveArea {
             held: rows.map(|row| row.range.start..row.range.start).collect(),
@@ -145,7 +145,7 @@ impl LiveArea {
             group.own_ns -= cut;
             group.inside_ns -= cut;
         }
-        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(group.sum_ns), *number));
+        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group)), *number));
         groups.into_iter().map(|(group, _)| group).collect()
     }
 }
@@ -168,24 +168,21 @@ impl Work<'_> {
 
     fn change(&mut self, rows: Range<u32>, change: Change) {
         for row in rows {
-            let length = self.source.length(row);
             let group = self.source.group(self.owner, row);
-            if group == NOWHERE {
-                continue;
+            let length = self.source.measure(row);
+            if group != NOWHERE {
+                let tally = tally_of(self.tallies, group);
+                match change {
+                    Change::Add => tally.take_in(row, length),
+                    Change::Remove => tally.put_out(length),
+                }
             }
-            let tally = tally_of(self.tallies, group);
-            match change {
-                Change::Add => tally.add(row, length),
-                Change::Remove => tally.remove(length),
-            }
-            if let Some(parent) = self.source.parent(row) {
-                let around = self.source.group(self.owner, parent);
-                if around != NOWHERE {
-                    let own = &mut tally_of(self.tallies, around).own;
-                    match change {
-                        Change::Add => *own -= i128::from(length),
-                        Change::Remove => *own += i128::from(length),
-                    }
+            if let Some(around) = self.source.around(self.owner, row) {
+                let length = i128::from(length.certain());
+                let own = &mut tally_of(self.tallies, around).own;
+                match change {
+                    Change::Add => *own -= length,
+                    Change::Remove => *own += length,
                 }
             }
         }

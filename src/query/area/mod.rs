@@ -1,7 +1,9 @@
 //! What an area adds up to: some lanes (or all) in a span (or at all times) in, groups with counts, sums and
 //! percentiles of durations out.
 //!
-//! Slices count whole where they overlap the span, as their durations are what is asked for; runs and states
+//! Slices count whole where they overlap the span, as their durations are what is asked for. A slice that never ended
+//! has no duration: it is counted beside the others, with the time that it certainly lasted, and is in no sum. Slices
+//! of different kinds are never in one group. Runs and states
 //! count only with what lies inside, so that their sums are shares of the span. Of a CPU the slices of its own track
 //! count whole as well, and those of threads once each, with the time that they ran there in the span (`on_cpu`).
 //! Raw events are only counted ([`events`]). [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
@@ -18,7 +20,7 @@ mod tally;
 
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::trace::{
-    CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
+    CounterTrackId, CpuId, ProcessId, SliceId, SliceKind, ThreadId, ThreadState, Trace, TrackId,
 };
 
 pub use exact::{groups, lengths};
@@ -31,6 +33,19 @@ pub struct Area {
     pub lanes: Lanes,
     /// When.
     pub span: TimeSpan,
+    /// Which slices; `None`: those of all kinds, each kind by itself.
+    pub kind: Option<SliceKind>,
+    /// What threads did, and what was done on CPUs, whose own tracks are left out: on no lane of the area it counts.
+    pub hidden: Hidden,
+}
+
+/// Threads and CPUs that do not count, each sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Hidden {
+    /// Whose slices and events do not count, on whichever CPU.
+    pub threads: Vec<ThreadId>,
+    /// Where events do not count.
+    pub cpus: Vec<CpuId>,
 }
 
 impl Default for Area {
@@ -52,6 +67,8 @@ impl Area {
         Area {
             lanes: Lanes::All,
             span,
+            kind: None,
+            hidden: Hidden::default(),
         }
     }
 }
@@ -129,6 +146,8 @@ pub struct Key {
     pub cpu: Option<CpuId>,
     /// The state.
     pub state: Option<ThreadState>,
+    /// What kind the slices are of.
+    pub kind: Option<SliceKind>,
 }
 
 impl Key {
@@ -175,14 +194,18 @@ pub enum Precision {
 pub struct Group {
     /// What it has in common.
     pub key: Key,
-    /// How many.
+    /// How many, without those that never ended; where this is 0, so are all durations.
     pub count: u64,
     /// Their durations together.
     pub sum_ns: i128,
-    /// The same without what lies inside other slices of theirs.
+    /// The same without what lies inside other slices of theirs (of those that never ended: as far as they are drawn).
     pub own_ns: i128,
     /// What of their durations lies inside the area.
     pub inside_ns: i128,
+    /// How many slices never ended: they are in no other number but the next.
+    pub unfinished: u64,
+    /// How long these certainly lasted, together.
+    pub unfinished_ns: i128,
     /// The shortest.
     pub min_ns: i64,
     /// The longest.
@@ -204,5 +227,11 @@ impl Group {
     #[must_use]
     pub fn mean_ns(&self) -> i64 {
         (self.sum_ns / i128::from(self.count.max(1))) as i64
+    }
+
+    /// A duration; `None` where nothing has ended, so that there is none.
+    #[must_use]
+    pub fn known(&self, ns: i64) -> Option<i64> {
+        (self.count > 0).then_some(ns)
     }
 }

@@ -14,9 +14,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::{Lane, Lanes};
+use super::{Area, Lane, Lanes};
 use crate::base::{Job, TimeSpan, Timestamp};
-use crate::trace::{CpuId, RunId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{CpuId, Length, RunId, Seen, SliceId, ThreadId, Trace, TrackId, TrackKind};
 
 /// Runs that a core takes at a time.
 const CHUNK: u32 = 1 << 12;
@@ -29,6 +29,7 @@ pub(crate) struct OnCpus<'a> {
     /// Where the tracks of each thread begin in `tracks`, and where the last one's end.
     firsts: Vec<u32>,
     tracks: Vec<TrackId>,
+    seen: Seen,
 }
 
 /// Some runs of a CPU that follow each other.
@@ -53,20 +54,20 @@ pub(crate) struct Part {
     pub slice: u32,
     pub track: TrackId,
     pub cpu: CpuId,
-    /// In ns.
-    pub length: i64,
+    /// How long it took; of a slice that never ended, what of it certainly was.
+    pub length: Length,
     /// Whether that is all of the slice.
     pub is_whole: bool,
 }
 
 impl<'a> OnCpus<'a> {
-    /// What `lanes` have of CPUs; nothing if that is nothing. Tracks that they have by themselves count whole, and so
-    /// not here once more.
-    pub fn of(trace: &'a Trace, lanes: &Lanes) -> Option<OnCpus<'a>> {
+    /// What the lanes of `area` have of CPUs; nothing if that is nothing. Tracks that they have by themselves count whole,
+    /// and so not here once more. Hidden threads do not count.
+    pub fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
         let mut is_chosen = vec![false; trace.threads.len()];
         let mut whole: Vec<TrackId> = Vec::new();
         let mut cpus: Vec<CpuId> = Vec::new();
-        match lanes {
+        match &area.lanes {
             Lanes::All => {}
             Lanes::Of(lanes) => {
                 for lane in lanes {
@@ -90,6 +91,11 @@ impl<'a> OnCpus<'a> {
         if cpus.is_empty() || trace.runs.is_empty() {
             return None;
         }
+        for thread in &area.hidden.threads {
+            if let Some(entry) = is_chosen.get_mut(thread.0 as usize) {
+                *entry = false;
+            }
+        }
         cpus.sort_unstable();
         cpus.dedup();
         whole.sort_unstable();
@@ -101,6 +107,7 @@ impl<'a> OnCpus<'a> {
                 .collect(),
             firsts: vec![0],
             tracks: Vec::new(),
+            seen: Seen::new(trace),
         };
         // Tracks lie sorted by what they are of.
         let first = |kind| trace.tracks.partition_point(|track| track.kind < kind);
@@ -183,16 +190,14 @@ impl<'a> OnCpus<'a> {
                 let rows = rows.rows.start as usize..rows.rows.end as usize;
                 for row in slices.rows.get(rows).unwrap_or_default() {
                     for slice in slices.overlapping(row, window.span) {
-                        let start = slices.starts.at(slice as usize);
-                        let end = slices.end(slice as usize).min(self.trace.span.end.0);
-                        let (from, until) =
-                            (start.max(window.span.start.0), end.min(window.span.end.0));
+                        let id = SliceId(slice);
+                        let part = self.seen.part_of_duration(self.trace, id, window.span);
                         each(&Part {
                             slice,
                             track,
                             cpu: window.cpu,
-                            length: until.saturating_sub(from).max(0),
-                            is_whole: from == start && until == end,
+                            length: part.length,
+                            is_whole: part.is_whole,
                         });
                     }
                 }
@@ -242,7 +247,8 @@ pub(crate) fn gather<T: Send>(
                 if !job.is_cancelled() {
                     on.for_each(stretch, span, |part| {
                         if let Some(number) = each(&mut own, part) {
-                            *parts.entry((part.slice, number)).or_default() += part.length;
+                            *parts.entry((part.slice, number)).or_default() +=
+                                part.length.certain();
                         }
                     });
                 }

@@ -5,9 +5,12 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::on_cpu::Part;
-use super::{GroupBy, Key, Lane, Lanes, What};
+use super::{Area, GroupBy, Key, Lane, Lanes, What};
 use crate::base::TimeSpan;
-use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
+use crate::trace::{
+    CpuId, EventId, Length, ProcessId, Seen, SliceId, SliceKinds, ThreadId, ThreadState, Trace,
+    TrackKind,
+};
 
 /// How many states there are.
 const STATES: u32 = ThreadState::ALL.len() as u32;
@@ -28,6 +31,17 @@ pub(super) struct Shape {
     namesakes: Vec<u32>,
     pub group_count: usize,
     limits: Option<Limits>,
+    kinds: SliceKinds,
+    wanted: WantedKinds,
+    seen: Seen,
+}
+
+/// Which kinds of slices are in groups at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WantedKinds {
+    All,
+    /// By number; `None`: the trace has none of the kind that is asked for.
+    One(Option<u32>),
 }
 
 /// Only some threads on some CPUs count.
@@ -78,7 +92,16 @@ pub(super) struct Row {
 }
 
 impl Shape {
-    pub fn new(trace: &Trace, lanes: &Lanes, what: What, by: GroupBy) -> Shape {
+    pub fn new(trace: &Trace, area: &Area, what: What, by: GroupBy) -> Shape {
+        let lanes = &area.lanes;
+        let (kinds, seen) = match what {
+            What::Slices => (SliceKinds::new(trace), Seen::new(trace)),
+            What::Runs | What::States => Default::default(),
+        };
+        let wanted = match area.kind.filter(|_| what == What::Slices) {
+            Some(kind) => WantedKinds::One(kinds.number_of(kind)),
+            None => WantedKinds::All,
+        };
         let (mut label_groups, mut group_labels) = (Vec::new(), Vec::new());
         if (what, by) == (What::Slices, GroupBy::Name) {
             (label_groups, group_labels) = find_label_groups(trace);
@@ -96,6 +119,8 @@ impl Shape {
             (_, GroupBy::Process) => trace.processes.len() as u32 + 1,
             (_, GroupBy::Cpu) => trace.cpus.len() as u32,
         };
+        // Each kind of slices has groups of its own.
+        let group_count = group_count as usize * kinds.present().len().max(1);
         Shape {
             what,
             by,
@@ -106,8 +131,11 @@ impl Shape {
                 GroupBy::ThreadName => namesakes(trace),
                 _ => Vec::new(),
             },
-            group_count: group_count as usize,
+            group_count,
             limits: Limits::of(trace, lanes),
+            kinds,
+            wanted,
+            seen,
         }
     }
 }
@@ -157,9 +185,37 @@ impl Source<'_> {
         end.min(self.trace.span.end.0)
     }
 
+    /// How long it is drawn, in ns; of a slice that ended, its duration.
     #[inline]
-    pub fn length(&self, row: u32) -> i64 {
-        self.end(row).saturating_sub(self.start(row)).max(0)
+    fn length(&self, row: u32) -> i64 {
+        let measured = match self.shape.what {
+            What::Slices => self.trace.slices.measured(row as usize),
+            What::Runs | What::States => None,
+        };
+        measured.unwrap_or_else(|| self.end(row).saturating_sub(self.start(row)).max(0))
+    }
+
+    /// Whether it is a slice that never ended. (Runs and states count with what lies inside the area.)
+    #[inline]
+    pub fn is_unfinished(&self, row: u32) -> bool {
+        self.shape.what == What::Slices && self.trace.slices.is_unfinished(row as usize)
+    }
+
+    /// How long it took, as far as that is known.
+    #[inline]
+    pub fn measure(&self, row: u32) -> Length {
+        match self.is_unfinished(row) {
+            true => Length::AtLeast(self.shape.seen.length(self.trace, SliceId(row))),
+            false => Length::Known(self.length(row)),
+        }
+    }
+
+    /// The group of the slice around slice `row` of `owner` (a track): what lies inside it is not its own time. `None`
+    /// if it is in no sum.
+    #[inline]
+    pub fn around(&self, owner: u32, row: u32) -> Option<u32> {
+        let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
+        Some(self.group(owner, parent)).filter(|&group| group != NOWHERE)
     }
 
     /// The slice around it.
@@ -205,17 +261,23 @@ impl Source<'_> {
             _ => NOWHERE,
         };
         match self.shape.what {
-            What::Slices => match self.shape.by {
-                GroupBy::Name => {
-                    let label = trace.slices.label_ids.at(at as usize);
-                    let group = self.shape.label_groups.get(label as usize);
-                    group.copied().unwrap_or(NOWHERE)
-                }
-                GroupBy::Cpu => self.cpu_of_slice(owner, at),
-                GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
-                    thread_group(self.thread_of_slice(owner, at))
-                }
-            },
+            What::Slices => {
+                let label = trace.slices.label_ids.at(at as usize);
+                let Some(kind) = self.kind_number(label) else {
+                    return NOWHERE;
+                };
+                let group = match self.shape.by {
+                    GroupBy::Name => {
+                        let group = self.shape.label_groups.get(label as usize);
+                        group.copied().unwrap_or(NOWHERE)
+                    }
+                    GroupBy::Cpu => self.cpu_of_slice(owner, at),
+                    GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
+                        thread_group(self.thread_of_slice(owner, at))
+                    }
+                };
+                self.of_kind(group, kind)
+            }
             What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => NOWHERE,
             What::States if !self.is_state_within(owner, at) => NOWHERE,
             What::Runs => match self.shape.by {
@@ -257,11 +319,34 @@ impl Source<'_> {
                 && self.is_within(thread, states.partners[at as usize]))
     }
 
+    /// The number of the kind of a label, if that kind is wanted.
+    #[inline]
+    fn kind_number(&self, label: u32) -> Option<u32> {
+        let kind = self.shape.kinds.number(label);
+        match self.shape.wanted {
+            WantedKinds::One(wanted) if wanted != Some(kind) => None,
+            _ => Some(kind),
+        }
+    }
+
+    /// The group of slices of one kind among those that are grouped together otherwise.
+    #[inline]
+    fn of_kind(&self, group: u32, kind: u32) -> u32 {
+        match group {
+            NOWHERE => NOWHERE,
+            group => group * self.shape.kinds.present().len() as u32 + kind,
+        }
+    }
+
     /// The group of a slice's part on a CPU.
     #[inline]
     pub fn group_on(&self, part: &Part) -> u32 {
         match self.shape.by {
-            GroupBy::Cpu => part.cpu.0,
+            GroupBy::Cpu => {
+                let label = self.trace.slices.label_ids.at(part.slice as usize);
+                let kind = self.kind_number(label);
+                kind.map_or(NOWHERE, |kind| self.of_kind(part.cpu.0, kind))
+            }
             _ => self.group(part.track.0, part.slice),
         }
     }
@@ -295,7 +380,19 @@ impl Source<'_> {
 
     /// What group number `group` stands for; `sample` is one of its intervals.
     pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
-        let none = Key::default();
+        let kinds = self.shape.kinds.present();
+        let (group, none) = match self.shape.what {
+            What::Slices => {
+                let count = kinds.len().max(1) as u32;
+                let kind = kinds.get((group % count) as usize).copied();
+                let none = Key {
+                    kind,
+                    ..Key::default()
+                };
+                (group / count, none)
+            }
+            What::Runs | What::States => (group, Key::default()),
+        };
         let process = |at: u32| {
             let id = ProcessId(at);
             ((at as usize) < self.trace.processes.len()).then_some(id)
@@ -355,12 +452,20 @@ impl Source<'_> {
     ) {
         let mut edges = vec![inside.start, inside.end.saturating_sub(1)];
         edges.dedup();
-        for at in edges.into_iter().filter(|at| inside.contains(at)) {
+        // What never ended is in no sum.
+        let is_cut = |at: &u32| inside.contains(at) && !self.is_unfinished(*at);
+        for at in edges.into_iter().filter(is_cut) {
             let (start, end) = (self.start(at), self.end(at));
             let before = span.start.0.min(end).saturating_sub(start).max(0);
             let after = end.saturating_sub(span.end.0.max(start)).max(0);
+            let mut outside = before.saturating_add(after);
+            if self.shape.what == What::Slices {
+                let part = (start, start.saturating_add(outside));
+                let slices = &self.trace.slices;
+                outside = slices.part_of_duration(at as usize, (start, end), part);
+            }
             let sum = cut.entry(self.group(owner, at)).or_default();
-            *sum += i128::from(before) + i128::from(after);
+            *sum += i128::from(outside);
         }
     }
 
@@ -381,7 +486,7 @@ impl Source<'_> {
             for parent in edges {
                 let is_inside =
                     self.start(parent) >= span.start.0 && self.end(parent) <= span.end.0;
-                if is_inside {
+                if is_inside || self.is_unfinished(parent) {
                     continue;
                 }
                 let slice = crate::trace::slices::SliceRow {
@@ -397,7 +502,7 @@ impl Source<'_> {
                 let counted = self.trace.slices.overlapping(&slice, span);
                 for child in children {
                     if !counted.contains(&child) && self.parent(child) == Some(parent) {
-                        found(row.owner, parent, self.length(child));
+                        found(row.owner, parent, self.measure(child).certain());
                     }
                 }
             }

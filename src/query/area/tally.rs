@@ -3,7 +3,7 @@
 //! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
 //! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
 
-use crate::trace::SliceId;
+use crate::trace::{Length, SliceId};
 
 /// Buckets of a power of two.
 const FINE_BITS: u32 = 5;
@@ -40,6 +40,9 @@ pub(super) struct Tally {
     pub own: i128,
     pub min: i64,
     pub max: i64,
+    /// How many never ended, and how long they lasted at least, together.
+    pub unfinished: u64,
+    pub at_least: i128,
     /// Row number of the longest.
     pub longest: u32,
     /// Whether something was taken out: then `min`, `max` and `longest` may be too far out.
@@ -55,6 +58,8 @@ impl Default for Tally {
             own: 0,
             min: i64::MAX,
             max: i64::MIN,
+            unfinished: 0,
+            at_least: 0,
             longest: u32::MAX,
             has_shrunk: false,
             buckets: Vec::new(),
@@ -63,6 +68,35 @@ impl Default for Tally {
 }
 
 impl Tally {
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.unfinished == 0
+    }
+
+    /// Takes in `row`, whether it ended or not.
+    #[inline]
+    pub fn take_in(&mut self, row: u32, length: Length) {
+        match length {
+            Length::Known(length) => self.add(row, length),
+            Length::AtLeast(length) => {
+                self.unfinished += 1;
+                self.at_least += i128::from(length);
+            }
+        }
+    }
+
+    /// Puts out what was taken in with this length.
+    #[inline]
+    pub fn put_out(&mut self, length: Length) {
+        match length {
+            Length::Known(length) => self.remove(length),
+            Length::AtLeast(length) => {
+                self.unfinished = self.unfinished.saturating_sub(1);
+                self.at_least -= i128::from(length);
+            }
+        }
+    }
+
     #[inline]
     pub fn add(&mut self, row: u32, length: i64) {
         self.count += 1;
@@ -95,6 +129,8 @@ impl Tally {
         self.count += other.count;
         self.sum += other.sum;
         self.own += other.own;
+        self.unfinished += other.unfinished;
+        self.at_least += other.at_least;
         self.min = self.min.min(other.min);
         if other.max > self.max || (other.max == self.max && other.longest < self.longest) {
             self.max = other.max;
@@ -133,6 +169,9 @@ impl Tally {
 
     /// The shortest, as well as it is known.
     pub fn shortest(&self) -> i64 {
+        if self.count == 0 {
+            return 0;
+        }
         if !self.has_shrunk {
             return self.min;
         }
@@ -142,6 +181,9 @@ impl Tally {
 
     /// The longest, as well as it is known.
     pub fn largest(&self) -> i64 {
+        if self.count == 0 {
+            return 0;
+        }
         if !self.has_shrunk {
             return self.max;
         }

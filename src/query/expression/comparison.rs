@@ -29,6 +29,19 @@ impl NumberTest {
         }
     }
 
+    /// Whether it holds for a value of which only the lower bound `least` is known: whatever the value is.
+    pub fn holds_from(self, least: i128) -> bool {
+        match self.op {
+            Op::More | Op::MoreOrEqual => self.holds(least),
+            Op::Differs => NumberTest {
+                op: Op::More,
+                ..self
+            }
+            .holds(least),
+            _ => false,
+        }
+    }
+
     fn holds_float(self, value: f64) -> bool {
         let wanted = match self.number {
             Number::Int(wanted) => wanted as f64,

@@ -268,17 +268,13 @@ impl<'a> Compiler<'a> {
     }
 
     fn kinds_named(&self, names: &[String]) -> Vec<bool> {
-        let trace = self.trace;
-        let kinds = trace.kinds.iter();
-        kinds
-            .map(|kind| {
-                let (name, category) = (trace.text(kind.name), trace.text(kind.category));
-                names.iter().any(|wanted| match wanted.split_once('/') {
-                    Some((system, event)) => is_like(&category, system) && is_like(&name, event),
-                    None => is_like(&name, wanted),
-                })
-            })
-            .collect()
+        let mut found = vec![false; self.trace.kinds.len()];
+        for name in names {
+            for (found, is_it) in found.iter_mut().zip(kinds_called(self.trace, name)) {
+                *found |= is_it;
+            }
+        }
+        found
     }
 
     /// Whether a kind of events has both fields.
@@ -364,37 +360,27 @@ fn join(tests: &[Test], about: About, settled: Settled) -> Option<bool> {
     answer
 }
 
-/// Whether `text` is `pattern`, in which `*` stands for anything.
-fn is_like(text: &str, pattern: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|head| text.strip_prefix(head)) else {
-        return false;
+/// Of each kind of events, whether `name` (of an event or a system, or `system/event`) means it. What is no pattern means
+/// nothing.
+pub(super) fn kinds_called(trace: &Trace, name: &str) -> Vec<bool> {
+    let (system, event) = match name.split_once('/') {
+        Some((system, event)) => (Pattern::of_name(system).ok(), event),
+        None => (None, name),
     };
-    let parts: Vec<&str> = parts.collect();
-    let Some((tail, middle)) = parts.split_last() else {
-        return rest.is_empty();
+    let is_either = !name.contains('/');
+    let event = Pattern::of_name(event).ok();
+    let is_in = |pattern: &Option<Pattern>, bytes: &[u8]| {
+        pattern.as_ref().is_some_and(|pattern| pattern.is_in(bytes))
     };
-    for part in middle {
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or(""),
-            None => return false,
-        }
-    }
-    rest.ends_with(tail)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_like;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(is_like("sched_switch", "sched_*"));
-        assert!(is_like("sched_switch", "*switch"));
-        assert!(is_like("sched_switch", "s*_*h"));
-        assert!(is_like("sched_switch", "sched_switch"));
-        assert!(!is_like("sched_switch", "sched"));
-        assert!(!is_like("sched_switch", "sched_*x"));
-        assert!(is_like("aXbXc", "a*b*c"));
-    }
+    let kinds = trace.kinds.iter();
+    kinds
+        .map(|kind| {
+            let name = is_in(&event, trace.strings.bytes(kind.name));
+            let category = trace.strings.bytes(kind.category);
+            match is_either {
+                true => name || is_in(&event, category),
+                false => name && is_in(&system, category),
+            }
+        })
+        .collect()
 }

@@ -3,13 +3,16 @@
 //! Columns answer where they can; an event is decoded only if its kind does not settle the question, and then
 //! only the field that is asked for.
 
+use std::sync::OnceLock;
+
 use super::compiled::{About, ByLabel, Compiler, Scope, Test, Verdict};
 use super::{Expression, ExpressionError};
 use crate::event::KindId;
 use crate::formats::Reader;
 use crate::query::Item;
+use crate::query::gaps;
 use crate::query::item::{cpu_number, event_of, event_ref, title};
-use crate::trace::{EventId, Trace};
+use crate::trace::{EventId, Length, Seen, Trace};
 
 /// An expression put to one trace. Shared by threads; each asks through a [`Probe`] of its own.
 pub struct Matcher<'a> {
@@ -18,6 +21,10 @@ pub struct Matcher<'a> {
     test: Test,
     kinds: Vec<Verdict>,
     labels: Vec<Verdict>,
+    /// The depth of each slice, once one was asked for.
+    depths: OnceLock<Vec<u32>>,
+    /// What is known of unfinished slices, once a duration was asked for.
+    seen: OnceLock<Seen>,
 }
 
 impl std::fmt::Debug for Matcher<'_> {
@@ -43,6 +50,8 @@ impl<'a> Matcher<'a> {
         Ok(Matcher {
             kinds: kinds.collect(),
             labels: labels.collect(),
+            depths: OnceLock::new(),
+            seen: OnceLock::new(),
             trace,
             reader,
             test,
@@ -67,6 +76,10 @@ impl<'a> Matcher<'a> {
             .get(label as usize)
             .copied()
             .unwrap_or(Verdict::Ask)
+    }
+
+    fn seen(&self) -> &Seen {
+        self.seen.get_or_init(|| Seen::new(self.trace))
     }
 
     /// For many questions in a row.
@@ -149,12 +162,18 @@ impl Probe<'_> {
                 .is_some_and(|span| test.holds(span.start.0.into())),
             Test::Duration(test) => match item {
                 Item::Event(_) | Item::Instant(_) => false,
-                _ => item
-                    .span(trace)
-                    .is_some_and(|span| test.holds(span.duration().0.into())),
+                _ => match item.duration(trace, self.matcher.seen()) {
+                    Some(Length::Known(length)) => test.holds(length.into()),
+                    Some(Length::AtLeast(length)) => test.holds_from(length.into()),
+                    None => false,
+                },
             },
             Test::Depth(test) => match item {
-                Item::Slice(id) => test.holds(trace.slices.depth(id).into()),
+                Item::Slice(id) => {
+                    let depths = self.matcher.depths.get_or_init(|| trace.slices.depths());
+                    let depth = depths.get(id.0 as usize).copied().unwrap_or(0);
+                    test.holds(depth.into())
+                }
                 _ => false,
             },
             Test::State(states) => match item {
@@ -267,6 +286,7 @@ fn own_text(trace: &Trace, item: Item) -> String {
             }
             text
         }
+        Item::Gap(id) => gaps::search_text(trace, id),
         _ => name,
     }
 }

@@ -5,12 +5,16 @@
 //! /regex/   /regex/i                          the same with a regular expression
 //! name ~ "sched.*" && dur > 1ms               comparisons: == != < <= > >= ~ !~ & joined by && || ! ( )
 //! sched_switch: next_prio < 100               only this event (or these: a,b:), whose own fields come first
+//! sched: prev_state == 0                      the events of a system; sched/sched_.*: is one with a regular expression
+//! comm ~ "*sh*"                               a star and no other sign of a regular expression: any text, as a whole
 //! ```
 //!
 //! A text is an expression if it has an operator outside of quotes; `"a < b"` in quotes is plain text again.
 //! Fields: `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of
 //! events by name (`arg.NAME` where a field of ours has the same name). What an item does not have is never
-//! equal, different, less or more. Parsing knows no trace; [`Matcher`] puts an expression to one.
+//! equal, different, less or more. Of an unfinished slice, run or state only the least duration is known ("at least T"):
+//! `dur > X`, `dur >= X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing knows no trace;
+//! [`Matcher`] puts an expression to one.
 
 mod comparison;
 mod compiled;
@@ -33,7 +37,7 @@ pub use compiled::Verdict;
 pub use matcher::{Matcher, Probe};
 pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op};
 pub use pattern::Pattern;
-pub use unknown::unknown_field;
+pub use unknown::{unknown_event, unknown_field};
 
 /// What is wrong with an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

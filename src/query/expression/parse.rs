@@ -1,7 +1,7 @@
 //! Tokens in, a tree out. Knows the fields and what can be asked of them, but no trace.
 
 use super::ExpressionError;
-use super::pattern::{Pattern, WrongPattern};
+use super::pattern::{Pattern, WrongPattern, is_glob};
 use super::token::{Placed, Token, has_operator, tokens};
 use crate::base::time::{TimeArg, parse_duration};
 
@@ -31,8 +31,8 @@ pub enum Node {
         /// To what.
         value: Literal,
     },
-    /// Only events of these names (`sched_switch`, `sched/sched_switch`, with `*` for any text); their own
-    /// fields come first in what follows.
+    /// Only events of these names or systems (`sched_switch`, `sched`, `sched/sched_switch`; with `*` for any text, or
+    /// as regular expressions of the whole name); their own fields come first in what follows.
     Event(Vec<String>, Box<Node>),
     /// Not.
     Not(Box<Node>),
@@ -93,7 +93,7 @@ pub const FIELDS: &[(&str, Field, &str)] = &[
     (
         "dur",
         Field::Duration,
-        "how long it lasts: 1ms, or a number of ns",
+        "duration: 1ms, or a number of ns; if unfinished, what it certainly lasted, by > >= != alone",
     ),
     ("depth", Field::Depth, "how many slices are around it"),
     (
@@ -209,6 +209,23 @@ impl Expression {
         Ok(Expression {
             text: text.to_owned(),
             node,
+        })
+    }
+
+    /// A list of events alone, as trace-cmd's filters have it: `sched_switch`, `sched`, `irq/.*,sched_wakeup:`. `None`
+    /// for any other text; whether there are such events, only a trace knows ([`super::unknown_event`]).
+    #[must_use]
+    pub fn event_list(text: &str) -> Option<Expression> {
+        let list = text.trim();
+        let list = list.strip_suffix(':').unwrap_or(list);
+        let names: Vec<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
+        let is_name = |name: &String| {
+            let is_sign = |c: char| c.is_alphanumeric() || "_.*/-+?[]^$\\|".contains(c);
+            !name.is_empty() && !name.starts_with('/') && name.chars().all(is_sign)
+        };
+        names.iter().all(is_name).then(|| Expression {
+            text: text.to_owned(),
+            node: Node::Event(names, Box::new(Node::All(Vec::new()))),
         })
     }
 
@@ -367,7 +384,7 @@ impl Parser {
             Token::LessOrEqual => Op::LessOrEqual,
             Token::More => Op::More,
             Token::MoreOrEqual => Op::MoreOrEqual,
-            Token::Like => Op::Like,
+            Token::Like | Token::Matches => Op::Like,
             Token::Unlike => Op::Unlike,
             Token::Bits => Op::Bits,
             _ => return None,
@@ -384,6 +401,8 @@ impl Parser {
         op: Op,
     ) -> Result<Node, ExpressionError> {
         let field = field_of(name);
+        let operator = self.next.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let may_be_glob = !operator.is_some_and(|it| it.token == Token::Matches);
         let Some(Placed {
             token,
             at: value_at,
@@ -398,7 +417,10 @@ impl Parser {
         let is_bare = matches!(token, Token::Word(_));
         let (text, pattern) = match token {
             Token::Word(text) | Token::Quoted(text) if is_pattern => {
-                let pattern = Pattern::build(&text, "");
+                let pattern = match may_be_glob && is_glob(&text) {
+                    true => Pattern::of_glob(&text),
+                    false => Pattern::build(&text, ""),
+                };
                 let pattern = pattern.map_err(|it| it.at(value_at, value_length, text.len()))?;
                 (text, Some(pattern))
             }

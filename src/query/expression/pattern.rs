@@ -26,6 +26,21 @@ impl Pattern {
         Pattern::build(&regex::escape(text), "i")
     }
 
+    /// A text in which `*` stands for any text, whole.
+    pub(super) fn of_glob(glob: &str) -> Result<Pattern, WrongPattern> {
+        let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
+        Pattern::build(&format!("(?s)^{}$", parts.join(".*")), "")
+    }
+
+    /// A name of events or of a system, whole and whatever the case: with `*` for any text, or a regular expression.
+    pub(super) fn of_name(name: &str) -> Result<Pattern, WrongPattern> {
+        if is_glob(name) {
+            let parts: Vec<String> = name.split('*').map(regex::escape).collect();
+            return Pattern::build(&format!("^{}$", parts.join(".*")), "i");
+        }
+        Pattern::build(&format!("^(?:{name})$"), "i")
+    }
+
     /// A regular expression and what stands behind it.
     pub(super) fn build(pattern: &str, flags: &str) -> Result<Pattern, WrongPattern> {
         if let Some(flag) = flags.chars().find(|flag| *flag != 'i') {
@@ -54,6 +69,12 @@ impl Pattern {
                 }
             })
     }
+}
+
+/// Whether a pattern is a text with `*` for any text (`*sh*`, as in the kernel's filters), not a regular expression: a
+/// star and none of the other signs of these.
+pub(super) fn is_glob(pattern: &str) -> bool {
+    pattern.contains('*') && !pattern.contains(|c| ".[](){}+?^$|\\".contains(c))
 }
 
 /// What is wrong with a pattern.

@@ -17,6 +17,8 @@ pub(super) enum Token {
     More,
     MoreOrEqual,
     Like,
+    /// `=~`: a regular expression whatever it looks like.
+    Matches,
     Unlike,
     Bits,
     /// What stood in quotes.
@@ -42,7 +44,7 @@ const OPERATORS: &[(&str, Token)] = &[
     ("&&", Token::And),
     ("||", Token::Or),
     ("==", Token::Equal),
-    ("=~", Token::Like),
+    ("=~", Token::Matches),
     ("!=", Token::Differs),
     ("!~", Token::Unlike),
     ("<=", Token::LessOrEqual),

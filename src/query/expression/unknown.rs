@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::compiled::kinds_called;
 use super::parse::{Expression, FIELDS, Field, Node};
 use super::{ExpressionError, argument_names};
 use crate::formats::Reader;
@@ -38,6 +39,29 @@ pub fn unknown_field(
         let value = it.value.filter(|value| names.contains(*value))?;
         Some(is_field_too(it.name, it.at, value))
     })
+}
+
+/// A name of events, or of a system, that the expression asks for and that no event of the trace has.
+#[must_use]
+pub fn unknown_event(expression: &Expression, trace: &Trace) -> Option<ExpressionError> {
+    fn names<'a>(node: &'a Node, found: &mut Vec<&'a str>) {
+        match node {
+            Node::Text(_) | Node::Compare { .. } => {}
+            Node::Event(own, inner) => {
+                found.extend(own.iter().map(String::as_str));
+                names(inner, found);
+            }
+            Node::Not(inner) => names(inner, found),
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|it| names(it, found)),
+        }
+    }
+    let mut asked = Vec::new();
+    names(expression.root(), &mut asked);
+    let is_unknown = |name: &&str| !kinds_called(trace, name).contains(&true);
+    let name = asked.into_iter().find(is_unknown)?;
+    let at = expression.text().find(name).unwrap_or(0);
+    let words = format!("this trace has no event and no system called '{name}'");
+    Some(ExpressionError::new(at, name.len(), words))
 }
 
 /// A comparison of an event's field.

@@ -13,7 +13,8 @@ use crate::query::area::{Area, Lane, Lanes};
 use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
-use crate::trace::{EventId, Trace, TrackId};
+use crate::trace::slices::SliceRow;
+use crate::trace::{EventId, Seen, SliceId, Trace, TrackId};
 
 /// Most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
@@ -48,11 +49,12 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     };
     tracks.sort_unstable();
     tracks.dedup();
-    let on = OnCpus::of(trace, &area.lanes);
+    let on = OnCpus::of(trace, area);
     let stretches = on.as_ref().map(|on| on.stretches(area.span));
     let stretches = stretches.unwrap_or_default();
     job.add_total((tracks.len() + stretches.len()) as u64);
-    let make = || Merge::new(trace, roots);
+    let seen = Seen::new(trace);
+    let make = || Merge::new(trace, roots, &seen);
     let of_tracks = tracks.par_iter().fold(make, |mut merge, &track| {
         if !job.is_cancelled() {
             merge.add(track, area.span, |_| true);
@@ -94,16 +96,27 @@ struct Merge<'a> {
     names: Vec<u32>,
     /// The node of each track that has one.
     tracks: FxHashMap<TrackId, u32>,
+    seen: &'a Seen,
+}
+
+/// What a slice adds to its node.
+#[derive(Clone, Copy)]
+struct Amount {
+    length: i64,
+    /// 1, unless it is counted elsewhere.
+    count: u64,
+    is_unfinished: bool,
 }
 
 impl<'a> Merge<'a> {
-    fn new(trace: &'a Trace, roots: Roots) -> Merge<'a> {
+    fn new(trace: &'a Trace, roots: Roots, seen: &'a Seen) -> Merge<'a> {
         Merge {
             tree: Tree::new(),
             trace,
             roots,
             names: vec![u32::MAX; trace.slices.labels.len()],
             tracks: FxHashMap::default(),
+            seen,
         }
     }
 
@@ -145,10 +158,12 @@ impl<'a> Merge<'a> {
         let rows = slices
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
+        let rows = rows.unwrap_or_default();
+        let lost = self.lost_lengths(rows, span);
         let mut root = None;
         // Of each row above: which slices, and the node of each.
         let mut above: Vec<(Range<u32>, Vec<u32>)> = Vec::new();
-        for row in rows.unwrap_or_default() {
+        for row in rows {
             let inside = slices.overlapping(row, span);
             if inside.is_empty() {
                 continue;
@@ -157,23 +172,71 @@ impl<'a> Merge<'a> {
             let mut nodes = Vec::with_capacity(inside.len());
             for at in inside.clone() {
                 let index = at as usize;
-                let start = slices.starts.at(index).max(span.start.0);
-                let end = slices.end(index).min(trace.span.end.0).min(span.end.0);
-                let length = end.saturating_sub(start).max(0);
+                let length = match lost.get(&at) {
+                    Some(length) => *length,
+                    None => self.length(at, span),
+                };
+                let amount = Amount {
+                    length,
+                    count: u64::from(is_counted(at)),
+                    is_unfinished: slices.is_unfinished(index),
+                };
                 let parent = match slices.parents.at(index) {
                     u32::MAX => root,
                     parent => node_of(&above, parent).unwrap_or(root),
                 };
                 let name = self.name(slices.label_ids.at(index) as usize);
-                let count = u64::from(is_counted(at));
-                nodes.push(self.add_slice((root, parent), name, length, count));
+                nodes.push(self.add_slice((root, parent), name, amount));
             }
             above.push((inside, nodes));
         }
     }
 
+    /// How long a slice certainly was in `span`, in ns.
+    fn length(&self, slice: u32, span: TimeSpan) -> i64 {
+        let part = (self.seen).part_of_duration(self.trace, SliceId(slice), span);
+        part.length.certain()
+    }
+
+    /// The slices whose ends were not seen, with how long they certainly were in `span`: at least as long as all that
+    /// lies right inside them.
+    fn lost_lengths(&self, rows: &[SliceRow], span: TimeSpan) -> FxHashMap<u32, i64> {
+        let slices = &self.trace.slices;
+        let mut lost: FxHashMap<u32, i64> = FxHashMap::default();
+        for row in rows {
+            let unfinished = slices.unfinished_in(slices.overlapping(row, span));
+            lost.extend(unfinished.map(|at| (at, self.length(at, span))));
+        }
+        if lost.is_empty() {
+            return lost;
+        }
+        let mut children: FxHashMap<u32, i64> = FxHashMap::default();
+        // What lies inside comes in rows below.
+        for row in rows.iter().rev() {
+            for at in slices.overlapping(row, span) {
+                let own = lost.get(&at).copied();
+                let length = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
+                if let Some(length) = length {
+                    lost.insert(at, length);
+                }
+                let parent = slices.parents.at(at as usize);
+                if lost.contains_key(&parent) {
+                    let sum = children.entry(parent).or_default();
+                    *sum = sum.saturating_add(length.unwrap_or_else(|| self.length(at, span)));
+                }
+            }
+        }
+        lost
+    }
+
     /// Puts in one slice; the node that it is in.
-    fn add_slice(&mut self, (root, parent): (u32, u32), name: u32, length: i64, count: u64) -> u32 {
+    fn add_slice(&mut self, (root, parent): (u32, u32), name: u32, amount: Amount) -> u32 {
+        let length = amount.length;
+        let (count, unfinished) = match amount.is_unfinished {
+            true => (0, amount.count),
+            false => (amount.count, 0),
+        };
+        let unfinished_ns = if amount.is_unfinished { length } else { 0 };
         let tree = &mut self.tree;
         if parent == root {
             // What encloses everything has all of the time.
@@ -187,25 +250,30 @@ impl<'a> Merge<'a> {
         match tree.child(parent, name) {
             Some(node) => {
                 tree.add(node, length, length, count);
+                tree.add_unfinished(node, unfinished, unfinished_ns);
                 node
             }
             None => {
                 tree.add(parent, 0, length, 0);
-                tree.leave_out(count);
+                tree.leave_out(count + unfinished);
                 parent
             }
         }
     }
 }
 
-/// The node of a slice of a row above; it mostly is the last.
+/// The node of a slice of a row above. Rows above are in ascending order of their slices.
 fn node_of(above: &[(Range<u32>, Vec<u32>)], slice: u32) -> Option<u32> {
-    above.iter().rev().find_map(|(range, nodes)| {
+    let has = |(range, nodes): &(Range<u32>, Vec<u32>)| {
         let at = slice.checked_sub(range.start)?;
-        nodes
-            .get(at as usize)
-            .copied()
-            .filter(|_| slice < range.end)
+        let node = nodes.get(at as usize).copied();
+        node.filter(|_| slice < range.end)
+    };
+    // It mostly is the last.
+    let last = above.last()?;
+    has(last).or_else(|| {
+        let after = above.partition_point(|(range, _)| range.start <= slice);
+        has(above.get(after.checked_sub(1)?)?)
     })
 }
 
@@ -221,7 +289,7 @@ pub fn of_stacks(
     job: &Job,
 ) -> Result<Flame, Cancelled> {
     let kinds = stack_kinds(trace, reader);
-    let among = Among::lanes(trace, &area.lanes);
+    let among = Among::area(trace, area);
     let mut events: Vec<EventId> = Vec::new();
     let mut left_out = 0;
     for segment in trace.events.segments() {

@@ -1,11 +1,14 @@
 //! Flame graphs: the nested slices of an area, or the call stacks recorded in it, merged by their paths.
 //!
-//! Slices count with the time that they take inside the area, stacks with one each. A graph has at most
+//! Slices count with the time that they take inside the area, stacks with one each. Slices that never ended count with
+//! the time that they certainly lasted, at least that of what lies inside them; how many they are and how much of a total
+//! they make is said beside it, as such a total is "at least" so long. A graph has at most
 //! [`MAX_NODES`] nodes; what would be more counts as its caller's own, and is counted as left out.
 
 mod build;
 mod tables;
 
+use crate::base::visible::is_active;
 use rustc_hash::FxHashMap;
 
 pub use build::{Roots, of_slices, of_stacks};
@@ -48,8 +51,12 @@ pub struct Node {
     pub total: i64,
     /// Without.
     pub own: i64,
-    /// How many slices, or stacks through it.
+    /// How many slices (without those that never ended), or stacks through it.
     pub count: u64,
+    /// How many of its slices never ended.
+    pub unfinished: u64,
+    /// What of the total these take.
+    pub unfinished_ns: i64,
     /// What it calls, the largest first.
     pub children: Vec<u32>,
 }
@@ -82,7 +89,7 @@ impl Flame {
         let plain = |name: &str| -> String {
             let as_there = |it: char| match it {
                 ';' => ',',
-                it if it.is_control() => ' ',
+                it if it.is_control() || is_active(it) => ' ',
                 it => it,
             };
             name.chars().map(as_there).collect()
@@ -94,6 +101,17 @@ impl Flame {
                 let names: Vec<String> = self.path(id).into_iter().map(plain).collect();
                 format!("{} {}", names.join(";"), node.own)
             })
+    }
+
+    /// Whether a node's total contains slices that never ended: then it is "at least" so much.
+    #[must_use]
+    pub fn is_at_least(&self, node: u32) -> bool {
+        let Some(of) = self.nodes.get(node as usize) else {
+            return false;
+        };
+        // The root, and tracks above it, have no slices of their own: only what stands above them.
+        let is_container = of.count == 0 && of.depth <= 1;
+        of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }
 
     /// Whether there is nothing in it.
@@ -130,6 +148,8 @@ impl Tree {
             total: 0,
             own: 0,
             count: 0,
+            unfinished: 0,
+            unfinished_ns: 0,
             children: Vec::new(),
         });
         tree
@@ -163,6 +183,8 @@ impl Tree {
             total: 0,
             own: 0,
             count: 0,
+            unfinished: 0,
+            unfinished_ns: 0,
             children: Vec::new(),
         });
         self.by_path.insert((parent, name), id);
@@ -176,6 +198,19 @@ impl Tree {
             node.own = node.own.saturating_add(own);
             node.count += count;
         }
+    }
+
+    /// Adds to what a node has of slices that never ended.
+    pub fn add_unfinished(&mut self, node: u32, count: u64, ns: i64) {
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.unfinished += count;
+            node.unfinished_ns = node.unfinished_ns.saturating_add(ns);
+        }
+    }
+
+    /// The node that calls a node.
+    pub fn caller(&self, node: u32) -> u32 {
+        self.nodes.get(node as usize).map_or(0, |node| node.parent)
     }
 
     pub fn leave_out(&mut self, count: u64) {
@@ -196,12 +231,13 @@ impl Tree {
                 Some(place) => {
                     places[at] = place;
                     self.add(place, node.total, node.own, node.count);
+                    self.add_unfinished(place, node.unfinished, node.unfinished_ns);
                 }
                 None => {
                     // Its caller has it in its total already.
                     places[at] = places[node.parent as usize];
                     self.add(places[at], 0, node.own, 0);
-                    self.left_out += node.count;
+                    self.left_out += node.count + node.unfinished;
                 }
             }
         }

@@ -13,8 +13,12 @@ pub struct NameTotal {
     pub total: i64,
     /// Without.
     pub own: i64,
-    /// How many slices, or stacks through them.
+    /// How many slices (without those that never ended), or stacks through them.
     pub count: u64,
+    /// How many of the slices never ended.
+    pub unfinished: u64,
+    /// What of the total these take; recursion counts once.
+    pub unfinished_ns: i64,
 }
 
 /// A node as it is drawn: `start..start + total` of the root's total, `depth` rows up.
@@ -30,86 +34,147 @@ pub struct Frame {
     pub width: i64,
 }
 
+/// A step of a walk through a flame graph.
+enum Visit {
+    /// A node, before what it calls.
+    Enter(u32),
+    /// The same node, after all that it calls.
+    Leave(u32),
+}
+
+/// Callers that are told apart in a graph that was turned over: what calls these is left out.
+const MOST_CALLERS: usize = 256;
+
+/// How many callers all nodes may have together, and how many more for each node. With all of them the graph of one
+/// deep recursion would have as many entries as the square of its depth.
+const MOST_STEPS: usize = 1 << 12;
+const MOST_STEPS_EACH: usize = 32;
+
 impl Flame {
+    /// Visits every node but the root twice, callers around what they call.
+    fn walk(&self, mut visit: impl FnMut(Visit)) {
+        let children = |id: u32| {
+            let children = &self.nodes[id as usize].children;
+            children.iter().rev().map(|&child| Visit::Enter(child))
+        };
+        let mut stack: Vec<Visit> = Vec::new();
+        if !self.nodes.is_empty() {
+            stack.extend(children(0));
+        }
+        while let Some(step) = stack.pop() {
+            if let Visit::Enter(id) = step {
+                stack.push(Visit::Leave(id));
+                stack.extend(children(id));
+            }
+            visit(step);
+        }
+    }
+
     /// The same turned over: what has most time of its own first, above it who calls that. Of a caller, `total` and
-    /// `own` are those of the name at its root while it is called from there.
+    /// `own` are those of the name at its root while it is called from there. At most 256 callers are told apart, in graphs
+    /// that are deeper than 32 calls on average fewer, but no fewer than 32.
     #[must_use]
     pub fn bottom_up(&self) -> Flame {
         let mut tree = Tree::new();
         let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
-        for (id, node) in self.nodes.iter().enumerate().skip(1) {
-            tree.add(0, node.own, 0, node.count);
-            let counted = self.counted_above(id as u32);
-            let (mut at, mut place, mut depth) = (id as u32, 0, 0);
-            while at != 0 {
-                let caller = &self.nodes[at as usize];
-                match tree.child(place, names[caller.name as usize]) {
-                    Some(next) => place = next,
-                    None => {
+        // How many of the nodes that the walk is inside of have their time in each place of the new tree already: who
+        // calls itself counts once in the callers that its calls have in common.
+        let mut inside: Vec<u32> = Vec::new();
+        let mut lasts: Vec<u32> = Vec::new();
+        let most_callers = self.most_callers();
+        self.walk(|step| match step {
+            Visit::Enter(id) => {
+                let node = &self.nodes[id as usize];
+                tree.add(0, node.own, 0, node.count);
+                let (mut at, mut place, mut depth) = (id, 0, 0);
+                while at != 0 && depth < most_callers {
+                    let caller = &self.nodes[at as usize];
+                    let Some(next) = tree.child(place, names[caller.name as usize]) else {
                         tree.leave_out(1);
                         break;
+                    };
+                    place = next;
+                    depth += 1;
+                    if place as usize >= inside.len() {
+                        inside.resize(place as usize + 1, 0);
                     }
+                    let is_first = inside[place as usize] == 0;
+                    tree.add(
+                        place,
+                        if is_first { node.total } else { 0 },
+                        node.own,
+                        node.count,
+                    );
+                    let unfinished_ns = if is_first { node.unfinished_ns } else { 0 };
+                    tree.add_unfinished(place, node.unfinished, unfinished_ns);
+                    inside[place as usize] += 1;
+                    at = caller.parent;
                 }
-                depth += 1;
-                let total = if depth > counted { node.total } else { 0 };
-                tree.add(place, total, node.own, node.count);
-                at = caller.parent;
+                lasts.push(place);
             }
-        }
+            Visit::Leave(_) => {
+                let mut place = lasts.pop().unwrap_or(0);
+                while place != 0 {
+                    inside[place as usize] -= 1;
+                    place = tree.caller(place);
+                }
+            }
+        });
         tree.leave_out(self.left_out);
         tree.finish(self.unit, |node| node.own)
     }
 
-    /// Of a node that calls itself: in how many of its rows, from its own name on, its time is in that of its outer
-    /// ones already. They are the callers that both have in common.
-    fn counted_above(&self, id: u32) -> usize {
-        let callers = |from: u32| {
-            std::iter::successors(Some(from), |&at| Some(self.nodes[at as usize].parent))
-                .take_while(|&at| at != 0)
-                .map(|at| self.nodes[at as usize].name)
-        };
-        let name = self.nodes[id as usize].name;
-        let mut outer = self.nodes[id as usize].parent;
-        let mut most = 0;
-        while outer != 0 {
-            let node = &self.nodes[outer as usize];
-            if node.name == name {
-                let same = callers(id).zip(callers(outer));
-                most = most.max(same.take_while(|(a, b)| a == b).count());
-            }
-            outer = node.parent;
+    /// How many callers of each node are told apart.
+    fn most_callers(&self) -> usize {
+        // How many nodes are as deep as that, or deeper: that many steps more if one more caller is told apart.
+        let mut deep = [0; MOST_CALLERS + 1];
+        for node in &self.nodes {
+            deep[MOST_CALLERS.min(node.depth as usize)] += 1;
         }
-        most
+        for depth in (0..MOST_CALLERS).rev() {
+            deep[depth] += deep[depth + 1];
+        }
+        let most_steps = MOST_STEPS + MOST_STEPS_EACH * self.nodes.len();
+        let mut steps = 0;
+        let mut fits = |count: &usize| {
+            steps += count;
+            steps <= most_steps
+        };
+        deep.iter().skip(1).take_while(|it| fits(it)).count()
     }
 
     /// Totals by name, the one with most of its own first.
     #[must_use]
     pub fn by_name(&self) -> Vec<NameTotal> {
         let mut totals: FxHashMap<u32, NameTotal> = FxHashMap::default();
-        for node in self.nodes.iter().skip(1) {
-            let entry = totals.entry(node.name).or_insert_with(|| NameTotal {
-                name: self
-                    .names
-                    .get(node.name as usize)
-                    .cloned()
-                    .unwrap_or_default(),
-                total: 0,
-                own: 0,
-                count: 0,
-            });
-            entry.own = entry.own.saturating_add(node.own);
-            entry.count += node.count;
-            let mut at = node.parent;
-            let mut is_inner = false;
-            while at != 0 && !is_inner {
-                let caller = &self.nodes[at as usize];
-                is_inner = caller.name == node.name;
-                at = caller.parent;
+        let mut inside = vec![0_u32; self.names.len()];
+        self.walk(|step| match step {
+            Visit::Enter(id) => {
+                let node = &self.nodes[id as usize];
+                let inside = &mut inside[node.name as usize];
+                let entry = totals.entry(node.name).or_insert_with(|| NameTotal {
+                    name: self
+                        .names
+                        .get(node.name as usize)
+                        .cloned()
+                        .unwrap_or_default(),
+                    total: 0,
+                    own: 0,
+                    count: 0,
+                    unfinished: 0,
+                    unfinished_ns: 0,
+                });
+                entry.own = entry.own.saturating_add(node.own);
+                entry.count += node.count;
+                entry.unfinished += node.unfinished;
+                if *inside == 0 {
+                    entry.total = entry.total.saturating_add(node.total);
+                    entry.unfinished_ns = entry.unfinished_ns.saturating_add(node.unfinished_ns);
+                }
+                *inside += 1;
             }
-            if !is_inner {
-                entry.total = entry.total.saturating_add(node.total);
-            }
-        }
+            Visit::Leave(id) => inside[self.nodes[id as usize].name as usize] -= 1,
+        });
         let mut totals: Vec<NameTotal> = totals.into_values().collect();
         totals.sort_by(|a, b| (b.own, b.total, &a.name).cmp(&(a.own, a.total, &b.name)));
         totals

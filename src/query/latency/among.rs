@@ -1,6 +1,6 @@
 //! Whose waits and events are asked for.
 
-use crate::query::area::{Lane, Lanes};
+use crate::query::area::{Area, Hidden, Lane, Lanes};
 use crate::trace::{CpuId, ThreadId, Trace, TrackKind};
 
 /// Which threads and CPUs count.
@@ -13,12 +13,24 @@ pub enum Among {
     AnyOf(Vec<ThreadId>, Vec<CpuId>),
     /// What these did on these, each if there are some.
     AllOf(Vec<ThreadId>, Vec<CpuId>),
+    /// Those, but nothing that one of these threads did, and nothing on one of these CPUs.
+    Without(Box<Among>, Hidden),
 }
 
 impl Among {
+    /// Those of the lanes of an area, without what is hidden of it.
+    #[must_use]
+    pub fn area(trace: &Trace, area: &Area) -> Among {
+        let among = Among::lanes(trace, &area.lanes);
+        match area.hidden == Hidden::default() {
+            true => among,
+            false => Among::Without(Box::new(among), area.hidden.clone()),
+        }
+    }
+
     /// Those of selected lanes.
     #[must_use]
-    pub fn lanes(trace: &Trace, lanes: &Lanes) -> Among {
+    fn lanes(trace: &Trace, lanes: &Lanes) -> Among {
         let lanes = match lanes {
             Lanes::All => return Among::All,
             Lanes::Of(lanes) => lanes,
@@ -57,6 +69,24 @@ impl Among {
                 (threads.is_empty() || threads.binary_search(&thread).is_ok())
                     && (cpus.is_empty() || is_on(cpus))
             }
+            Among::Without(among, hidden) => {
+                hidden.threads.binary_search(&thread).is_err()
+                    && cpu.is_none_or(|cpu| hidden.cpus.binary_search(&cpu).is_err())
+                    && among.has(thread, cpu)
+            }
+        }
+    }
+
+    /// Whether what `thread` did counts, on whichever CPU.
+    #[must_use]
+    pub fn has_anywhere(&self, thread: ThreadId) -> bool {
+        match self {
+            Among::Without(among, hidden) => {
+                hidden.cpus.is_empty()
+                    && hidden.threads.binary_search(&thread).is_err()
+                    && among.has_anywhere(thread)
+            }
+            _ => self.has(thread, None),
         }
     }
 
@@ -69,6 +99,9 @@ impl Among {
             }
             Among::AllOf(threads, _) if !threads.is_empty() => {
                 threads.binary_search(&thread).is_ok()
+            }
+            Among::Without(among, hidden) => {
+                hidden.threads.binary_search(&thread).is_err() && among.may_have(thread)
             }
             _ => true,
         }

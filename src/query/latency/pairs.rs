@@ -15,7 +15,7 @@ use crate::query::distribution::Distribution;
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::item::event_ref;
 use crate::query::search::{Hit, Place, Places, Query, search};
-use crate::trace::{CpuId, EventId, Trace};
+use crate::trace::{CpuId, EventId, Seen, Trace};
 
 /// Most events of either expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
@@ -96,6 +96,10 @@ pub struct EventPairs {
     pub worst: Vec<Sample>,
     /// Opened and never closed, or opened again before.
     pub unmatched_from: u64,
+    /// Of these: those that were still open at the end.
+    pub unfinished: u64,
+    /// How long these were open until then, together, in ns.
+    pub unfinished_ns: i128,
     /// Closed nothing.
     pub unmatched_to: u64,
     /// Without the field of the key.
@@ -139,6 +143,8 @@ pub fn event_pairs(
         lengths: Distribution::default(),
         worst: Vec::new(),
         unmatched_from: 0,
+        unfinished: 0,
+        unfinished_ns: 0,
         unmatched_to: 0,
         keyless: 0,
         left_out,
@@ -170,6 +176,16 @@ pub fn event_pairs(
         }
     }
     pairs.unmatched_from += keys.open.len() as u64;
+    let seen = Seen::new(trace);
+    for hit in keys.open.values() {
+        let file = match hit.item {
+            Item::Event(id) => trace.source_of(id.0, |source| &source.events),
+            _ => None,
+        };
+        let until = seen.open_until(trace, file, hit.time).min(query.span.end);
+        pairs.unfinished += 1;
+        pairs.unfinished_ns += i128::from((until - hit.time).0.max(0));
+    }
     let lengths = pairs.samples.iter().map(|sample| sample.length_ns);
     pairs.lengths = Distribution::of(lengths.collect());
     pairs.worst = longest(&pairs.samples, query.worst);

@@ -6,7 +6,7 @@ use super::{Among, Sample, longest};
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::distribution::Distribution;
-use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
+use crate::trace::{CpuId, Seen, StateId, ThreadId, ThreadState, Trace};
 
 /// The wakeups of one thread.
 #[derive(Clone, Debug)]
@@ -17,8 +17,13 @@ pub struct WakeupLatency {
     pub lengths: Distribution,
     /// The longest waits, the longest first.
     pub worst: Vec<Sample>,
-    /// Woken, but never seen to run afterwards.
+    /// Woken, but not seen to run next: it never ran again, or it ran and slept unseen (it was woken once more, or events
+    /// of its CPUs were lost meanwhile).
     pub unmatched: u64,
+    /// Of these: those that still waited when the recording ended.
+    pub unfinished: u64,
+    /// How long these waited until then, together, in ns.
+    pub unfinished_ns: i128,
 }
 
 /// From each wakeup in `span` until the thread ran, by thread; the one with the longest wait first.
@@ -36,11 +41,12 @@ pub fn wakeups(
     let all = (0..trace.threads.len() as u32).map(ThreadId);
     let all: Vec<ThreadId> = all.filter(|thread| among.may_have(*thread)).collect();
     job.add_total(all.len() as u64);
+    let seen = Seen::new(trace);
     let mut found: Vec<WakeupLatency> = all
         .into_par_iter()
         .filter(|_| !job.is_cancelled())
         .map(|thread| {
-            let row = of_thread(trace, (thread, among), span, worst);
+            let row = of_thread(trace, &seen, (thread, among), span, worst);
             job.advance(1);
             row
         })
@@ -53,6 +59,7 @@ pub fn wakeups(
 
 fn of_thread(
     trace: &Trace,
+    seen: &Seen,
     (thread, among): (ThreadId, &Among),
     span: TimeSpan,
     worst: usize,
@@ -60,26 +67,31 @@ fn of_thread(
     let states = &trace.states;
     let rows = states.of(thread);
     let mut samples = Vec::new();
-    let mut unmatched = 0;
+    let (mut unmatched, mut unfinished, mut unfinished_ns) = (0, 0, 0);
     for row in states.overlapping(rows.clone(), span) {
         let at = row as usize;
         let start = Timestamp(states.starts[at]);
         // Who was only pushed off its CPU, or gave it up, was not woken.
-        let was_off = row == rows.start || states.states[at - 1] != ThreadState::Running;
-        if states.states[at] != ThreadState::Runnable || !was_off || !span.contains(start) {
+        if !states.notes[at].is_woken() || !span.contains(start) {
             continue;
         }
         let next = row + 1;
-        let runs = next < rows.end && states.states[next as usize] == ThreadState::Running;
-        if was_switched_off(trace, row, runs.then_some(next)) {
-            continue;
-        }
-        let cpu = CpuId(states.partners[next.min(rows.end - 1) as usize]);
-        if !among.has(thread, runs.then_some(cpu)) {
+        let runs = states.states[at] == ThreadState::Runnable
+            && next < rows.end
+            && states.states[next as usize] == ThreadState::Running;
+        let cpu = runs.then(|| CpuId(states.partners[next as usize]));
+        if !among.has(thread, cpu) {
             continue;
         }
         if !runs {
             unmatched += 1;
+            let file = trace.source_of(thread.0, |source| &source.threads);
+            let file_end = trace.file_span(thread.0, |source| &source.threads).end;
+            if states.states[at] == ThreadState::Runnable && states.ends[at] >= file_end.0 {
+                let until = seen.open_until(trace, file, start);
+                unfinished += 1;
+                unfinished_ns += i128::from((until - start).0);
+            }
             continue;
         }
         samples.push(Sample {
@@ -94,17 +106,7 @@ fn of_thread(
         worst: longest(&samples, worst),
         lengths: Distribution::of(samples.iter().map(|sample| sample.length_ns).collect()),
         unmatched,
+        unfinished,
+        unfinished_ns,
     }
-}
-
-/// Whether a ready state came with a switch from the thread (of which nothing was known before), not with a wakeup: the
-/// event is of the kind of the one by which it ran next.
-fn was_switched_off(trace: &Trace, row: u32, next: Option<u32>) -> bool {
-    let states = &trace.states;
-    let kind = |row: u32| {
-        let event = states.events[row as usize];
-        (event != u32::MAX).then(|| trace.events.kind(EventId(event)))
-    };
-    let is_woken = states.partners[row as usize] != u32::MAX;
-    !is_woken && kind(row).is_some_and(|it| next.and_then(kind) == Some(it))
 }

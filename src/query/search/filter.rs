@@ -13,7 +13,9 @@ use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::query::Item;
 use crate::query::area::events::for_each_chosen;
-use crate::query::expression::{Expression, ExpressionError, Matcher, unknown_field};
+use crate::query::expression::{
+    Expression, ExpressionError, Matcher, unknown_event, unknown_field,
+};
 use crate::query::latency::Among;
 use crate::trace::{EventId, Trace};
 
@@ -150,7 +152,8 @@ pub fn filter_events(
         (events.collect(), count)
     });
     if found.is_complete && found.is_empty() {
-        found.unknown = unknown_field(expression, trace, reader);
+        found.unknown =
+            unknown_event(expression, trace).or_else(|| unknown_field(expression, trace, reader));
     }
     Ok(found)
 }

@@ -28,7 +28,7 @@ pub struct Found {
     /// Sorted by time; the earliest, if there are more than are kept.
     pub hits: Vec<Hit>,
     /// How many there are in all, by [`Place`].
-    pub counts: [u64; 10],
+    pub counts: [u64; Place::ALL.len()],
     /// Whether the search is through.
     pub is_complete: bool,
     /// All slices, events, states ... that were found, as marks.
@@ -116,7 +116,7 @@ impl Found {
     pub(super) fn empty(span: TimeSpan, marks: Arc<Marks>) -> Found {
         Found {
             hits: Vec::new(),
-            counts: [0; 10],
+            counts: [0; Place::ALL.len()],
             is_complete: false,
             marks,
             unknown: None,

@@ -26,12 +26,13 @@ pub use whole::WholeMarks;
 use scan::{Scan, windows};
 
 use super::Item;
-use super::expression::{Expression, ExpressionError, Matcher, unknown_field};
+use super::expression::{Expression, ExpressionError, Matcher, unknown_event, unknown_field};
 use super::latency::Among;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::formats::Reader;
 use crate::trace::{
-    CounterTrackId, FlowId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace, TrackId,
+    CounterTrackId, FlowId, GapId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace,
+    TrackId,
 };
 
 /// How many hits are kept as a list unless asked otherwise: 24 MB.
@@ -106,7 +107,8 @@ pub fn search(
     if search.found.is_complete {
         search.scan.mark_what_they_made();
         if search.found.total() == 0 {
-            search.found.unknown = unknown_field(&query.expression, trace, reader);
+            search.found.unknown = unknown_event(&query.expression, trace)
+                .or_else(|| unknown_field(&query.expression, trace, reader));
         }
     }
     Ok(search.snapshot())
@@ -140,6 +142,8 @@ impl Search<'_> {
             .filter(|(track, _)| !track.samples.is_empty())
             .map(|(track, id)| Item::Sample(CounterTrackId(id), track.samples.start));
         self.few(Place::Tracks, tracks.chain(counters));
+        let gaps = (0..trace.gaps.len() as u32).map(|id| Item::Gap(GapId(id)));
+        self.few(Place::Gaps, gaps);
         if Places::means_whole(&self.scan.query.expression) {
             let whole = WholeMarks::of(trace, &self.rows);
             let _is_first = self.scan.marks.whole.set(whole);

@@ -26,11 +26,13 @@ pub enum Place {
     States,
     /// Runs on CPUs.
     Runs,
+    /// Where events were lost.
+    Gaps,
 }
 
 impl Place {
     /// All of them, with the words for them.
-    pub const ALL: [(Place, &'static str); 10] = [
+    pub const ALL: [(Place, &'static str); 11] = [
         (Place::Processes, "processes"),
         (Place::Threads, "threads"),
         (Place::Tracks, "tracks"),
@@ -41,6 +43,7 @@ impl Place {
         (Place::Logs, "logs"),
         (Place::States, "states"),
         (Place::Runs, "runs"),
+        (Place::Gaps, "gaps"),
     ];
 
     /// The place of that word.
@@ -67,6 +70,7 @@ impl Places {
             Place::Slices,
             Place::Events,
             Place::Flows,
+            Place::Gaps,
         ];
         let places = Places::of(&usual);
         if expression.mentions(&Field::Duration) {

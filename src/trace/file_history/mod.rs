@@ -17,6 +17,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 mod renames;
+mod writers;
 
 use super::Trace;
 use super::entities::{Process, ProcessId, Thread};
@@ -28,6 +29,7 @@ use super::files::{FileUse, OpenPaths};
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::FileOp;
 use renames::{Link, ShortNames};
+use writers::Writers;
 
 /// Row number of a file in [`FileHistory::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,10 +125,10 @@ const PATH_ONLY: u32 = 0o10_000_000;
 const RENAME_EXCHANGE: u32 = 2;
 /// What the kernel puts behind the path of a file that has no name any more.
 const DELETED: &[u8] = b" (deleted)";
-/// How many writers of one file are remembered: the latest.
-const MOST_WRITERS: usize = 1024;
-/// How many dependencies are remembered.
-const MOST_DEPENDENCIES: usize = 1 << 22;
+/// How many dependencies are remembered, and how many more for each row: as many as the trace is long, though all
+/// writers of a file with all its readers are many more.
+const MOST_DEPENDENCIES: usize = 1 << 12;
+const MOST_DEPENDENCIES_EACH: usize = 16;
 
 impl Access {
     /// What open flags (as the kernel counts them) ask for, whatever else they do.
@@ -180,6 +182,8 @@ pub fn word_of(row: &FileUse) -> &'static str {
 struct Writer {
     row: u32,
     process: ProcessId,
+    /// What the row did.
+    op: FileOp,
     /// When it was done, where that is not the end of its row.
     until: Option<(Timestamp, EventId)>,
 }
@@ -204,7 +208,12 @@ pub struct FileSource<'a> {
 struct Walk<'a> {
     trace: FileSource<'a>,
     names: FileNames<'a>,
-    writers: Vec<Vec<Writer>>,
+    writers: Vec<Writers>,
+    /// Which writer of a file, as `Writers` counts them, is the last that a reader is known to depend on.
+    known: FxHashMap<(FileId, ProcessId), u64>,
+    most_dependencies: usize,
+    /// Names that were made links of a file.
+    linked: FxHashSet<(FileId, StringId)>,
     /// Names that are links.
     links: FxHashMap<StringId, Link>,
     /// What was said of them, in the shortest way.
@@ -267,9 +276,12 @@ impl FileHistory {
             trace,
             names: FileNames::new(trace.strings),
             writers: Vec::new(),
+            known: FxHashMap::default(),
+            most_dependencies: MOST_DEPENDENCIES + MOST_DEPENDENCIES_EACH * trace.rows.len(),
+            linked: FxHashSet::default(),
             links: FxHashMap::default(),
             said: ShortNames::default(),
-            holders: Holders::new(trace.processes.len()),
+            holders: Holders::new(trace.processes.len(), trace.rows.len()),
             readers: FxHashSet::default(),
             told: FxHashSet::default(),
             out: FileHistory::default(),
@@ -369,9 +381,8 @@ impl Walk<'_> {
                     self.add_writer(
                         file,
                         Writer {
-                            row: heir.row,
-                            process: heir.process,
                             until: heir.until,
+                            ..Writer::of(heir.row, heir.process, FileOp::Open)
                         },
                     );
                 }
@@ -452,7 +463,7 @@ impl Walk<'_> {
             if row.flags & TRUNCATE != 0 {
                 self.writers[file.0 as usize].clear();
             }
-            self.add_writer(file, Writer::of(index, process));
+            self.add_writer(file, Writer::of(index, process, row.op));
         } else if access.takes {
             self.holders.open(process, row.fd, index, Inherited::Reads);
         }
@@ -519,8 +530,10 @@ impl Walk<'_> {
         for writer in linkers {
             self.depend_on(writer, file, index, row, reader);
         }
-        for at in 0..self.writers[file.0 as usize].len() {
-            let writer = self.writers[file.0 as usize][at];
+        let writers = &self.writers[file.0 as usize];
+        let known = self.known.insert((file, reader), writers.last());
+        let new: Vec<Writer> = writers.after(known.unwrap_or(0)).collect();
+        for writer in new {
             self.depend_on(writer, file, index, row, reader);
         }
     }
@@ -536,7 +549,7 @@ impl Walk<'_> {
         if writer.process == reader {
             return;
         }
-        if self.out.dependencies.len() >= MOST_DEPENDENCIES {
+        if self.out.dependencies.len() >= self.most_dependencies {
             self.out.cuts.dependencies = true;
             return;
         }
@@ -577,15 +590,8 @@ impl Walk<'_> {
     }
 
     fn add_writer(&mut self, file: FileId, writer: Writer) {
-        let writers = &mut self.writers[file.0 as usize];
-        let known = writers.iter().rposition(|it| it.process == writer.process);
-        if let Some(known) = known {
-            writers.remove(known);
-        } else if writers.len() == MOST_WRITERS {
-            writers.remove(0);
-            self.out.cuts.writers += 1;
-        }
-        writers.push(writer);
+        let forgotten = self.writers[file.0 as usize].add(writer);
+        self.out.cuts.writers += u64::from(forgotten.is_some());
     }
 
     fn at(&mut self, path: StringId) -> FileId {
@@ -608,17 +614,18 @@ impl Walk<'_> {
             is_gone: false,
             has_content: !is_special && is_path && bytes != b"/dev",
         });
-        self.writers.push(Vec::new());
+        self.writers.push(Writers::default());
         self.names.set(path, id.0);
         id
     }
 }
 
 impl Writer {
-    fn of(row: u32, process: ProcessId) -> Writer {
+    fn of(row: u32, process: ProcessId, op: FileOp) -> Writer {
         Writer {
             row,
             process,
+            op,
             until: None,
         }
     }

@@ -11,13 +11,15 @@ use rustc_hash::FxHashMap;
 use super::super::entities::ProcessId;
 use super::super::file_names::NOTHING;
 use super::super::files::{FileUse, OpenPaths};
-use super::{FileId, RENAME_EXCHANGE, Walk, Writer};
+use super::{FileId, RENAME_EXCHANGE, Walk, Writer, Writers};
 use crate::base::paths::{is_uneven, joined};
 use crate::base::{StringId, Strings};
 use crate::event::FileOp;
 
 /// How many of a file's names are looked through for one that it still has.
 const MOST_NAMES: usize = 256;
+/// How many that renamed a link are remembered: the first.
+const MOST_MAKERS: usize = 64;
 const PATH_ONLY: u32 = super::PATH_ONLY;
 const NO_FOLLOW: u32 = 0o400_000;
 const LINK_FOLLOWS: u32 = 0x400;
@@ -101,10 +103,12 @@ impl Walk<'_> {
         } else {
             self.names.set(row.path, NOTHING);
         }
-        let maker = process.map(|process| Writer::of(index, process));
+        let maker = process.map(|process| Writer::of(index, process, row.op));
         let link = link.map(|mut link| {
             // What moves is the link; the file stays where it is.
-            link.makers.extend(maker);
+            if link.makers.len() < MOST_MAKERS {
+                link.makers.extend(maker);
+            }
             link
         });
         self.name(file, row.other_path, link);
@@ -125,7 +129,7 @@ impl Walk<'_> {
         let has_content = self.out.files[file.0 as usize].has_content;
         if let Some(process) = process.filter(|_| has_content) {
             self.depend(file, index, row, process);
-            self.add_writer(file, Writer::of(index, process));
+            self.add_writer(file, Writer::of(index, process, row.op));
         }
     }
 
@@ -148,7 +152,7 @@ impl Walk<'_> {
             }
             _ => LinkSort::Hard,
         };
-        let makers = process.map(|process| Writer::of(index, process));
+        let makers = process.map(|process| Writer::of(index, process, row.op));
         let makers = makers.into_iter().collect();
         self.name(file, row.other_path, Some(Link { sort, makers }));
         if let Some(process) = process.filter(|_| self.out.files[file.0 as usize].has_content) {
@@ -196,7 +200,8 @@ impl Walk<'_> {
         match link {
             Some(link) => {
                 let present = names.len().saturating_sub(1);
-                if !names.contains(&path) {
+                let is_new = self.linked.insert((file, path));
+                if is_new && !names.iter().rev().take(MOST_NAMES).any(|it| *it == path) {
                     names.insert(present, path);
                 }
                 self.links.insert(path, link);
@@ -242,8 +247,7 @@ impl Walk<'_> {
         // What was opened for writing is no folder, so that most renames need not look.
         let is_file = |path: StringId| {
             let writers = self.writers.get(self.names.at(path) as usize);
-            let is_open = |it: &Writer| self.trace.rows[it.row as usize].op == FileOp::Open;
-            writers.is_some_and(|writers| writers.iter().any(is_open))
+            writers.is_some_and(Writers::have_opened)
         };
         if is_file(from) || (renaming == Renaming::Exchanges && is_file(to)) {
             return 0;

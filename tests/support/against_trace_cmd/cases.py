@@ -21,6 +21,7 @@ REASONS = {
     "O": "an operator that is parsed but not computed",
     "P": "a - b - c, a & (b | c) and a ? b : c ? d : e are grouped in another way than in C",
     "S": "fields are read without their sign",
+    "U": "names that the format leaves unresolved match 0; for the kernel they match nothing",
     "T": "table rows with negative values, and with the highest bit",
 }
 
@@ -196,8 +197,8 @@ E "%s", __get_str(name)[0] ? "full" : "empty"
 T "%s", __print_flags(REC->q, "|", { 1ULL << 63, "TOP" }, { 1ULL << 40, "E" }, { 1, "A" })
 F "%s", __print_flags_u64(REC->q, "|", { 1ULL << 40, "E" }, { 1, "A" })
 T "%s", __print_flags(REC->i, "|", { -1, "ALL" }, { 1, "A" })
-  "%s", __print_flags(REC->u, "|", { SOME_NAME, "X" }, { 1, "A" })
-  "%s", __print_flags(REC->u, "|", { 1, "A" }, { SOME_NAME, "X" })
+U "%s", __print_flags(REC->u, "|", { SOME_NAME, "X" }, { 1, "A" })
+U "%s", __print_flags(REC->u, "|", { 1, "A" }, { SOME_NAME, "X" })
   "%s", __print_flags(REC->u & 3, "|", { 1, "A" }, { 2, "B" })
 P "%s", __print_flags(REC->u & (3 | 8), "|", { 1, "A" }, { 8, "B" })
   "%s", __print_flags((unsigned long)REC->i, "|", { 1, "A" })

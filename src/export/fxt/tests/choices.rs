@@ -34,7 +34,8 @@ fn only_what_was_chosen_is_written() {
 fn only_the_tracks_and_counters_that_were_chosen_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let source = sample(folder.path());
-    let (tracks, counters) = export::choices::tracks_named(&source.trace, "request");
+    let named = export::choices::tracks_named(&source.trace, "request");
+    let (tracks, counters) = (named.tracks, named.counters);
     assert_eq!((tracks.len(), counters.len()), (1, 0));
     let selection = Selection {
         tracks,
@@ -43,7 +44,8 @@ fn only_the_tracks_and_counters_that_were_chosen_are_written() {
     let (one, summary) = cut(folder.path(), &source, &selection);
     assert_eq!(slices(&one), vec![("request".to_owned(), 11, 50, 950)]);
     assert_eq!(summary.count_of("counter samples"), 0);
-    let (tracks, counters) = export::choices::tracks_named(&source.trace, "load");
+    let named = export::choices::tracks_named(&source.trace, "load");
+    let (tracks, counters) = (named.tracks, named.counters);
     let selection = Selection {
         tracks,
         counters,
@@ -144,7 +146,8 @@ fn a_thread_comes_with_what_it_did_on_tracks_of_its_process() {
 fn threads_of_a_track_that_was_chosen_have_their_process() {
     let folder = tempfile::tempdir().unwrap();
     let source = twins(folder.path());
-    let (tracks, counters) = export::choices::tracks_named(&source.trace, "request");
+    let named = export::choices::tracks_named(&source.trace, "request");
+    let (tracks, counters) = (named.tracks, named.counters);
     let selection = Selection {
         tracks,
         counters,
@@ -213,7 +216,7 @@ fn tracks_come_with_their_logs_and_the_arrows_between_them() {
     let tracks = |names: &[&str]| Selection {
         tracks: names
             .iter()
-            .flat_map(|name| export::choices::tracks_named(&source.trace, name).0)
+            .flat_map(|name| export::choices::tracks_named(&source.trace, name).tracks)
             .collect(),
         ..Selection::all()
     };

@@ -330,7 +330,7 @@ fn slices_that_start_beside_each_other_stay_there() {
     // (parent's end, end), as all start together.
     let nested = |loaded: &LoadedTrace| {
         let slices = &loaded.trace.slices;
-        let end = |at: usize| (at < slices.len()).then(|| slices.own_end(at));
+        let end = |at: usize| (at < slices.len()).then(|| slices.open_end(at));
         let ends = (0..slices.len()).map(|at| (end(slices.parents.at(at) as usize), end(at)));
         let mut ends: Vec<_> = ends.collect();
         ends.sort_unstable();

@@ -101,10 +101,10 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
         let (again, _) = cut(folder.path(), &source, &range(from, 800));
         let begun = from.max(100);
         let expected = [
-            open("inner", begun, 800),
+            open("inner", begun, -1),
             open("late", 400, 700),
-            open("open", begun, 800),
-            open("request", 450, 800),
+            open("open", begun, -1),
+            open("request", 450, -1),
             open("whole", 500, 800),
         ];
         assert_eq!(slices(&again), expected, "from {from}");
@@ -306,7 +306,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     // A name that no string record holds is cut, and a text of any length follows whole.
     let tables = tables();
     let mut out = Records::new(&tables);
-    out.file_head("test");
+    out.head_of("test");
     out.well_known_strings();
     let name = out.name(&too_long);
     let base = head(EventType::Instant, 5, 11);
@@ -343,10 +343,10 @@ fn sixteen_arguments_and_more_continue_in_the_last() {
     // At the border two more come: readers know them by their names.
     let (again, summary) = cut(folder.path(), &source, &range(300, 700));
     let full = arguments(&again, "full");
-    let more: serde_json::Value = serde_json::from_str(&full["more"]).unwrap();
-    let expected = serde_json::json!({"a12": 12, "a13": 13, "a14": 14});
-    assert_eq!(more, expected);
-    assert_eq!(full["a11"], "11");
+    assert!(!full.contains_key("more"));
+    for (name, value) in [("a11", "11"), ("a12", "12"), ("a13", "13"), ("a14", "14")] {
+        assert_eq!(full[name], value);
+    }
     let border = (&*full["really_began_ns"], &*full["really_ended_ns"]);
     assert_eq!(border, ("100", "900"));
     assert!(summary.notes.iter().any(|note| note.contains("'more'")));

@@ -276,10 +276,10 @@ fn where_events_were_lost_is_said_again() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
         complete(out, "before", (100, 150), &[]);
-        out.buffer_full();
+        out.buffer_full(1);
         complete(out, "behind", (500, 600), &[]);
         complete(out, "last", (700, 800), &[]);
-        out.buffer_full();
+        out.buffer_full(1);
     });
     let holes = |loaded: &LoadedTrace| -> Vec<(i64, i64)> {
         let gaps = loaded.trace.gaps.iter();
@@ -650,7 +650,7 @@ fn objects_keep_their_time_where_what_they_followed_is_left_out() {
     let (all, summary) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(times(&all), expected);
     assert_eq!(summary.notes, Vec::<String>::new());
-    let (tracks, _) = export::choices::tracks_named(&source.trace, "provider test");
+    let tracks = export::choices::tracks_named(&source.trace, "provider test").tracks;
     let attached = Selection {
         tracks,
         ..Selection::all()

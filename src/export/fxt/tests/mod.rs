@@ -29,7 +29,7 @@ mod whole;
 fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathBuf {
     let tables = tables();
     let mut out = Records::new(&tables);
-    out.file_head("test");
+    out.head_of("test");
     out.well_known_strings();
     fill(&mut out);
     let path = folder.join(name);

@@ -43,7 +43,10 @@ fn keeps(fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
         out.event(head(EventType::Instant, 5000, 22), &[], None);
     });
     let (again, _) = cut(folder.path(), &source, &Selection::all());
-    assert_eq!(records(&again), records(&source));
+    // Runs whose end no switch names have one in the copy, which says so.
+    let mut kept = records(&again);
+    kept.retain(|record| !record.contains("end_not_seen"));
+    assert_eq!(kept, records(&source));
     assert_eq!(states(&again), states(&source));
     // Where a thread or a CPU is left out the records are made of the tables.
     let thread = |id: &ThreadId| source.trace.thread(*id).tid != 11;
@@ -190,8 +193,11 @@ fn the_first_switch_of_a_cpu_keeps_the_priority_of_who_leaves() {
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(states(&again), states(&source));
     let said = records(&again);
-    assert!(said.len() >= 3, "{said:?}");
-    for record in &said[..2] {
+    let first = said
+        .iter()
+        .filter(|record| record.contains("outgoing: koid = 21"));
+    assert_eq!(first.clone().count(), 2, "{said:?}");
+    for record in first {
         assert!(record.contains("outgoing_weight: int32 = 98"), "{said:?}");
     }
 }

@@ -1,19 +1,17 @@
 //! The function graph tracer's steps become slices. Its own text says neither thread nor, often, time: the
 //! thread is who was switched to last, and durations move a clock of each CPU.
 
-use super::{Emitter, Lane, Now, TEXT};
+use super::{Emitter, Lane, Layout, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
-use crate::event::{Complete, Label, MarkOp, Role, ThreadKey};
+use crate::event::{Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
+use crate::formats::ftrace_text::facts::Facts;
 use crate::formats::ftrace_text::flags::Flags;
 use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
-use crate::formats::ftrace_text::line::{Body, classify};
+use crate::formats::ftrace_text::line::{Body, classify, plain};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
-use crate::formats::ftrace_text::raw_graph::raw_step;
+use crate::formats::ftrace_text::raw_graph::{raw_ended, raw_step};
 use crate::formats::ftrace_text::tasks;
-
-/// What a call is called of which only the return is there, and that without its name.
-const NAMELESS: &[u8] = b"(entry lost)";
 
 /// Added to the key of a return whose entry was lost, so that it closes no other call of its depth.
 const LOST: u64 = 1 << 32;
@@ -25,6 +23,8 @@ const MOST_DEPTH: u32 = 1024;
 #[derive(Debug, Default)]
 pub(super) struct GraphClock {
     now: i64,
+    /// Whether it counts steps: nothing is known of durations.
+    counts_steps: bool,
     /// Depth and begin.
     open: Vec<(u32, i64)>,
     /// By depth.
@@ -32,15 +32,26 @@ pub(super) struct GraphClock {
 }
 
 impl GraphClock {
+    pub(super) fn of(facts: &Facts) -> GraphClock {
+        GraphClock {
+            counts_steps: facts.has_steps_alone,
+            ..GraphClock::default()
+        }
+    }
+
     /// The time of a step, which moves the clock.
     fn time(&mut self, found: Option<Graph<'_>>) -> i64 {
+        if self.counts_steps {
+            self.now = self.now.saturating_add(1);
+            return self.now;
+        }
         let Some(Graph { depth, step }) = found else {
             return self.now;
         };
         match step {
             Step::Leaf(_, ns) => {
                 let begin = self.now;
-                self.now = self.now.saturating_add(ns.max(1));
+                self.now = self.now.saturating_add(ns.unwrap_or(0).max(1));
                 self.over(depth);
                 begin
             }
@@ -86,12 +97,13 @@ impl<'a> Emitter<'a> {
     /// A function graph step in trace-cmd's text.
     pub(super) fn graph_info(&mut self, now: &Now, name: &[u8], info: &'a [u8]) -> Option<()> {
         let found = graph::step(info).or_else(|| raw_step(name, info))?;
-        self.graph_step(now, found.depth, found.step);
+        self.graph_step(now, found.depth, found.step, raw_ended(info));
         Some(())
     }
 
-    /// Begins and ends of the graph find each other by depth: an end does not say its function.
-    pub(super) fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>) {
+    /// Begins and ends of the graph find each other by depth: an end does not say its function. `ended`: when a return
+    /// was by the kernel's local clock, where the text has that.
+    fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>, ended: Option<i64>) {
         // Every CPU has an idle thread, and one that nobody knows.
         let thread = match now.thread {
             ThreadKey::IDLE | ThreadKey::UNKNOWN => u32::MAX - now.cpu,
@@ -104,7 +116,7 @@ impl<'a> Emitter<'a> {
         };
         let category: &[u8] = match op {
             MarkOp::Begin => b"ftrace",
-            MarkOp::End => b"",
+            MarkOp::End | MarkOp::Over => b"",
         };
         let mut key = u64::from(depth) + 1;
         let has_begun = match step {
@@ -119,15 +131,19 @@ impl<'a> Emitter<'a> {
         let label = self.function_label(now, name, category, key);
         match step {
             Step::Leaf(_, duration_ns) => {
+                self.push_mark(now, label, MarkOp::Begin);
+                self.push_mark(now, label, MarkOp::End);
                 if let Some(lane) = self.lanes.get_mut(now.lane) {
-                    lane.columns.completes.push(Complete {
-                        event: now.event,
-                        label,
-                        duration_ns,
-                    });
+                    if let Some(duration_ns) = duration_ns {
+                        lane.columns.measured.push(Measured {
+                            event: now.event,
+                            late: Measured::ONE_EVENT,
+                            duration_ns,
+                        });
+                    }
                     // The line is two events: what is lost next is lost after the function's return.
                     let returned = lane.columns.events.time(now.event).0;
-                    let returned = returned.saturating_add(duration_ns);
+                    let returned = returned.saturating_add(duration_ns.unwrap_or(0));
                     lane.last_time = lane.last_time.max(Some(returned));
                 }
             }
@@ -137,18 +153,22 @@ impl<'a> Emitter<'a> {
             }
             _ => self.push_mark(now, label, op),
         }
-        if let Step::Leave(duration, name) = step
-            && !has_begun
-            && let Some(duration_ns) = duration
-        {
-            let name = if name.is_empty() { NAMELESS } else { name };
-            let label = self.function_label(now, name, b"ftrace", key);
+        if let Step::Leave(Some(duration_ns), name) = step {
+            let lost_label = (!has_begun).then(|| {
+                let name = match name {
+                    b"" => NAMELESS_CALL.as_bytes(),
+                    name => name,
+                };
+                self.function_label(now, name, b"ftrace", key)
+            });
             if let Some(lane) = self.lanes.get_mut(now.lane) {
-                lane.columns.stated.push(Complete {
-                    event: now.event,
-                    label,
-                    duration_ns,
-                });
+                let event = now.event;
+                let time = lane.columns.events.time(event).0;
+                let ended = ended.filter(|_| self.facts.layout == Layout::Events);
+                let row = Measured::new(event, duration_ns, time, ended);
+                lane.columns.measured.push(row);
+                let lost = lost_label.map(|label| Stated { event, label });
+                lane.columns.stated.extend(lost);
             }
         }
     }
@@ -169,7 +189,7 @@ impl<'a> Emitter<'a> {
         let Some(found) = found else {
             return match split_prefix(line.bytes) {
                 Some(prefix) => self.event(&prefix, line),
-                None => self.plain(line),
+                None => self.plain(line, plain(line.bytes)),
             };
         };
         let lane_number = self.lane_of(found.cpu);
@@ -212,7 +232,7 @@ impl<'a> Emitter<'a> {
                 };
                 let kind = self.kind_by_name(name).1;
                 self.push(&mut now, time, line.offset, kind);
-                self.graph_step(&now, found.depth, found.step);
+                self.graph_step(&now, found.depth, found.step, None);
             }
             None => self.unknown(&mut now, time, line, line.bytes),
         }

@@ -4,18 +4,17 @@ use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::pairs::{
-    AsyncPair, Counter, KPROBES, Pair, PairEnd, PairName, SYSCALLS, UPROBES, find_async_pair,
-    find_pair,
+    AsyncPair, Counter, KPROBES, NOISE, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName,
+    RequestOp, SYSCALLS, UPROBES, find_counters, find_pair, label_word,
 };
 use crate::event::syscalls;
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Role, Sample, Series, SeriesScope,
+    AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Measured, RequestRow, Role, Sample, Series,
+    SeriesScope, Stated,
 };
 use crate::formats::atrace::{self, Atrace};
-use crate::formats::ftrace_text::fields::{
-    field, find_short, first_word, number, pid, raw_syscall,
-};
-use crate::formats::ftrace_text::forms::field_of;
+use crate::formats::ftrace_text::fields::{field, find_short, first_word, number, raw_syscall};
+use crate::formats::ftrace_text::forms::{field_of, seconds_or_ns};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
 use crate::formats::ftrace_text::recipe::system_of;
@@ -37,7 +36,10 @@ impl<'a> Emitter<'a> {
         let (_, _, stem) = find_pair(system, event)?;
         let is_raw_syscall = matches!(pair.name, PairName::Syscall(_));
         let key = if is_raw_syscall {
-            raw_syscall(info)?.cast_unsigned()
+            match raw_syscall(info)? {
+                0 => NUMBER_ZERO,
+                number => number.cast_unsigned(),
+            }
         } else if pair.key.is_empty() {
             hash_text(stem.as_bytes())
         } else {
@@ -46,13 +48,14 @@ impl<'a> Emitter<'a> {
                 None => hash_text(pair.begin.as_bytes()),
             }
         };
+        let key = key ^ pair.salt();
         let text_of = |name: &str| field_of(name_bytes, info, name);
         let syscall;
         let name: &[u8] = match (end, pair.name) {
             (_, PairName::Syscall(_)) => {
-                syscall = match syscalls::name(self.facts.abi.unwrap_or_default(), key) {
+                syscall = match syscalls::name(self.facts.abi.unwrap_or_default(), number_of(key)) {
                     Some(name) => name.to_owned(),
-                    None => format!("syscall {}", key.cast_signed()),
+                    None => format!("syscall {}", number_of(key).cast_signed()),
                 };
                 syscall.as_bytes()
             }
@@ -79,7 +82,7 @@ impl<'a> Emitter<'a> {
         };
         let category: &[u8] = match op {
             MarkOp::Begin => system.as_bytes(),
-            MarkOp::End => b"",
+            MarkOp::End | MarkOp::Over => b"",
         };
         let label = Label {
             family: pair.family,
@@ -103,7 +106,7 @@ impl<'a> Emitter<'a> {
     ) {
         let start: &'static str = match op {
             MarkOp::Begin => "sys_enter_",
-            MarkOp::End => "sys_exit_",
+            MarkOp::End | MarkOp::Over => "sys_exit_",
         };
         let kinds = self.kinds;
         let kind = *self.by_syscall.entry((start, name)).or_insert_with(|| {
@@ -115,11 +118,11 @@ impl<'a> Emitter<'a> {
             family: SYSCALLS,
             name: match op {
                 MarkOp::Begin => self.intern(now.lane, name),
-                MarkOp::End => StringId::EMPTY,
+                MarkOp::End | MarkOp::Over => StringId::EMPTY,
             },
             category: match op {
                 MarkOp::Begin => self.intern(now.lane, b"syscalls"),
-                MarkOp::End => StringId::EMPTY,
+                MarkOp::End | MarkOp::Over => StringId::EMPTY,
             },
             key: hash_text(name),
         };
@@ -172,88 +175,138 @@ impl<'a> Emitter<'a> {
         self.push_mark(now, label, op);
     }
 
-    /// `dev sector` requests of the block layer, in their own form: `254,0 WS 131072 () 328771840 + 256 [dd]`.
-    pub(super) fn request(
-        &mut self,
-        now: &Now,
-        pair: &'static AsyncPair,
-        end: PairEnd,
-        info: &'a [u8],
-    ) -> Option<()> {
-        let Some(plus) = memchr::memmem::find(info, b" + ") else {
+    /// Bios and requests of the block layer, in their own form: `254,0 WS 131072 () 328771840 + 256 [dd]`, of a split
+    /// `254,0 W 320870560 / 320873288 [dd]`.
+    pub(super) fn request(&mut self, now: &Now, op: RequestOp, info: &'a [u8]) -> Option<()> {
+        let sign: &[u8] = match op {
+            RequestOp::Split => b" / ",
+            _ => b" + ",
+        };
+        let Some(at) = memchr::memmem::find(info, sign) else {
             // As its fields are shown raw.
-            let sector = number(field(info, b"sector")?)?.cast_unsigned();
+            let number_of = |name: &[u8]| Some(number(field(info, name)?)?.cast_unsigned());
+            let count = match op {
+                RequestOp::Split => number_of(b"new_sector")?,
+                _ => number_of(b"nr_sector").unwrap_or(0),
+            };
+            let numbers = (number_of(b"sector")?, count);
             let device = first_word(field(info, b"dev")?);
             let kind = first_word(field(info, b"rwbs")?);
-            return self.push_request(now, pair, end, device, sector, kind);
+            return self.push_request(now, op, device, numbers, kind);
         };
-        let before = info.get(..plus)?;
+        let before = info.get(..at)?;
         let sector_at = memchr::memrchr(b' ', before)?;
         let sector = number(before.get(sector_at + 1..)?)?;
+        let count = number(first_word(info.get(at + sign.len()..)?))?;
+        let numbers = (sector.cast_unsigned(), count.cast_unsigned());
         let device = first_word(info);
         let after = info.get(device.len()..)?.trim_ascii_start();
-        let kind = first_word(after);
-        self.push_request(now, pair, end, device, sector.cast_unsigned(), kind)
+        self.push_request(now, op, device, numbers, first_word(after))
     }
 
     fn push_request(
         &mut self,
         now: &Now,
-        pair: &'static AsyncPair,
-        end: PairEnd,
+        op: RequestOp,
         device: &[u8],
-        sector: u64,
+        (sector, count): (u64, u64),
         kind: &[u8],
     ) -> Option<()> {
-        let id = hash_text(device).rotate_left(40) ^ sector;
-        let (op, name): (_, &[u8]) = match end {
-            PairEnd::Begin => (AsyncOp::Begin, kind),
-            PairEnd::End => (AsyncOp::End, b""),
+        let row = RequestRow {
+            event: now.event,
+            op,
+            device: hash_text(device),
+            sector,
+            count,
+            name: self.intern(now.lane, kind),
+        };
+        self.lanes.get_mut(now.lane)?.columns.requests.push(row);
+        Some(())
+    }
+
+    /// A begin or end of an operation that may end on another thread, by the table of asynchronous pairs.
+    pub(super) fn operation(
+        &mut self,
+        now: &Now,
+        event: &'a [u8],
+        pair: &'static AsyncPair,
+        end: PairEnd,
+        info: &'a [u8],
+    ) -> Option<()> {
+        let mut id = None;
+        for names in pair.keys {
+            let mut names = names.split('|');
+            if let Some(value) = names.find_map(|name| field_of(event, info, name)) {
+                // `qid=1, cmdid=5,`: commas are no part of a value.
+                let value = first_word(value);
+                let value = value.strip_suffix(b",").unwrap_or(value);
+                id = Some(id.unwrap_or(0_u64).rotate_left(20) ^ hash_text(value));
+            }
+        }
+        let id = id?;
+        let name: &[u8] = match end {
+            PairEnd::Begin => {
+                field_of(event, info, pair.name).map_or(pair.stem().as_bytes(), first_word)
+            }
+            PairEnd::End => b"",
         };
         let category = pair.begin.split(':').next().unwrap_or("");
         let mark = AsyncMark {
             event: now.event,
-            op,
+            op: match end {
+                PairEnd::Begin => AsyncOp::Begin,
+                PairEnd::End => AsyncOp::End,
+            },
             scope: AsyncScope::Global,
             id,
             name: self.intern(now.lane, name),
             category: self.intern(now.lane, category.as_bytes()),
             group: self.intern(now.lane, pair.group.as_bytes()),
         };
-        self.lanes.get_mut(now.lane)?.columns.asyncs.push(mark);
+        let marks = &mut self.lanes.get_mut(now.lane)?.columns.asyncs;
+        if end == PairEnd::Begin {
+            // Where one is still open its end was lost.
+            marks.push(AsyncMark {
+                op: AsyncOp::Over,
+                name: StringId::EMPTY,
+                ..mark
+            });
+        }
+        marks.push(mark);
         Some(())
     }
 
     /// What a tracer without names says; requests of blk are those of the block layer's events.
     pub(super) fn told(&mut self, now: &mut Now, time: i64, place: u64, found: &Told<'a>) {
+        let counters = find_counters("ftrace", found.event);
         let (system, role) = match found.request {
             Some(_) => ("block", Role::Consumed),
             None if found.event == "blktrace" => ("block", Role::Instant),
-            None => ("ftrace", Role::Instant),
+            None if counters.is_empty() => ("ftrace", Role::Instant),
+            None => ("ftrace", Role::Consumed),
         };
         let kind = self.kinds.intern(system, found.name.as_bytes(), role);
         self.push(now, time, place, kind);
-        let Some((request, (pair, _))) = found
-            .request
-            .zip(find_async_pair("block", "block_rq_issue"))
-        else {
-            return;
-        };
-        let end = match request.is_complete {
-            true => PairEnd::End,
-            false => PairEnd::Begin,
-        };
-        self.push_request(now, pair, end, request.device, request.sector, request.kind);
+        for row in counters {
+            let value = |name: &str| {
+                let fields = found.fields.iter();
+                let mut named = fields.filter(|(own, _)| *own == name);
+                named.next().map(|(_, value)| *value)
+            };
+            let _without_value = self.counter(now, row, value);
+        }
+        if let Some(request) = found.request {
+            let numbers = (request.sector, request.count);
+            self.push_request(now, request.op, request.device, numbers, request.kind);
+        }
     }
 
     pub(super) fn counter(
         &mut self,
         now: &Now,
         row: &'static Counter,
-        info: &'a [u8],
+        text_of: impl Fn(&str) -> Option<&'a [u8]>,
     ) -> Option<()> {
-        let event = row.event.split_once(':').map_or("", |(_, name)| name);
-        let text_of = |name: &str| field_of(event.as_bytes(), info, name);
         let raw = number(text_of(row.value)?)?;
         let is_idle = row.event == "power:cpu_idle";
         let value = if is_idle && raw == i64::from(u32::MAX) {
@@ -263,16 +316,47 @@ impl<'a> Emitter<'a> {
         };
         let scope = match row.cpu {
             "" => SeriesScope::Global,
-            name => pid(info, name.as_bytes()).map_or(SeriesScope::Global, SeriesScope::Cpu),
+            OWN_CPU => SeriesScope::Cpu(now.cpu),
+            name => {
+                let number = text_of(name).and_then(number);
+                let cpu = number.and_then(|number| u32::try_from(number).ok());
+                cpu.map_or(SeriesScope::Global, SeriesScope::Cpu)
+            }
         };
         let name = match text_of(row.label) {
             Some(label) if !row.label.is_empty() => {
-                format!("{} {}", row.name, String::from_utf8_lossy(label))
+                let label = String::from_utf8_lossy(label);
+                format!("{} {}", row.name, label_word(row, &label))
             }
             _ => row.name.to_owned(),
         };
         let name = self.intern(now.lane, name.as_bytes());
         self.sample(now, Series { name, scope }, value)
+    }
+
+    /// Time that something took of a CPU.
+    pub(super) fn noise(&mut self, now: &Now, row: &'static Noise, info: &'a [u8]) -> Option<()> {
+        let text_of = |name: &str| field_of(row.event.as_bytes(), info, name);
+        let start = seconds_or_ns(text_of("start")?)?;
+        let duration_ns = number(text_of("duration")?)?;
+        let text = text_of(row.text).map(String::from_utf8_lossy);
+        let name = row.name(text.as_deref(), text_of(row.number).and_then(number));
+        let label = Label {
+            family: NOISE,
+            name: self.intern(now.lane, name.as_bytes()),
+            category: self.intern(now.lane, row.event.as_bytes()),
+            key: hash_text(name.as_bytes()),
+        };
+        let label = self.label(now.lane, label);
+        self.push_mark(now, label, MarkOp::End);
+        let lane = self.lanes.get_mut(now.lane)?;
+        let event = now.event;
+        let time = lane.columns.events.time(event).0;
+        let ended = start.checked_add(duration_ns);
+        let measured = Measured::new(event, duration_ns, time, ended);
+        lane.columns.measured.push(measured);
+        lane.columns.stated.push(Stated { event, label });
+        Some(())
     }
 
     pub(super) fn sample(&mut self, now: &Now, series: Series, value: f64) -> Option<()> {
@@ -324,6 +408,14 @@ impl<'a> Emitter<'a> {
             let claims = &mut self.claims;
             atrace::claim_process(text, now.thread, now.event, &mut lane.columns, claims);
         }
+    }
+}
+
+/// The number of the system call that has this key.
+fn number_of(key: u64) -> u64 {
+    match key {
+        NUMBER_ZERO => 0,
+        number => number,
     }
 }
 

@@ -12,19 +12,22 @@ mod scheduling;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubles::Doubles;
+use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::Facts;
-use super::line::{Body, Plain, classify, plain, repeats};
+use super::forms::field_of;
+use super::line::{Body, Plain, classify, repeats};
 use super::prefix::{Group, Prefix};
 use super::probe_text::{event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
-use super::strings::Strings;
 use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
 use super::with_etrace::is_call;
-use crate::base::lines::{Line, lines};
+use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::pairs::{PairEnd, PairName};
-use crate::event::{Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, Role, Series, ThreadKey};
+use crate::event::pairs::{PairEnd, PairName, SYSCALLS, USER_MODE};
+use crate::event::{
+    Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
+};
 use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
@@ -138,8 +141,6 @@ pub struct Emitter<'a> {
     facts: &'a Facts,
     /// What instances had, if there are several.
     doubles: Option<Doubles<'a>>,
-    /// Strings that go on in the next line.
-    strings: Strings<'a>,
 }
 
 /// An event that is being read.
@@ -167,12 +168,15 @@ impl<'a> Emitter<'a> {
     pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, facts: &'a Facts) -> Emitter<'a> {
         let lanes = cpus.iter().map(|&cpu| Lane {
             cpu: Some(cpu),
-            columns: LaneColumns::new(0),
+            columns: LaneColumns {
+                measured_clock: MeasuredClock::Unproven,
+                ..LaneColumns::new(0)
+            },
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
             last_time: None,
             lost: None,
-            clock: GraphClock::default(),
+            clock: GraphClock::of(facts),
             task: None,
         });
         Emitter {
@@ -191,15 +195,14 @@ impl<'a> Emitter<'a> {
             last,
             facts,
             doubles: None,
-            strings: Strings::default(),
         }
     }
 
     /// The text is of several instances: what two of them had happened once. `before` stands before the block.
     pub fn look_for_doubles(&mut self, before: &'a [u8]) {
         let mut doubles = Doubles::default();
-        for line in lines(before, 1, 0) {
-            if let Some(prefix) = self.facts.split(line.bytes) {
+        for line in event_lines(before, 1, 0, self.facts) {
+            if let LineKind::Event(prefix) = line.kind {
                 let _ = doubles.is_double(&prefix);
             }
         }
@@ -222,11 +225,16 @@ impl<'a> Emitter<'a> {
         if self.facts.layout == Layout::Graph {
             first_tasks(text, self.cpus, &mut self.lanes);
         }
-        for line in lines(text, first_line, base) {
-            if self.facts.layout == Layout::Graph {
-                self.graph_line(&line);
-            } else {
-                self.line(&line);
+        for EventLine { line, kind } in event_lines(text, first_line, base, self.facts) {
+            match kind {
+                LineKind::Continues => {}
+                _ if self.facts.layout == Layout::Graph => self.graph_line(&line),
+                LineKind::Event(mut prefix) => {
+                    prefix.time = self.last.spread(&prefix);
+                    self.event(&prefix, &line);
+                }
+                LineKind::Graph(_) => {}
+                LineKind::Other(plain) => self.plain(&line, plain),
             }
             if line.offset - checked >= CHECK_BYTES {
                 job.check()?;
@@ -256,18 +264,6 @@ impl<'a> Emitter<'a> {
 
     fn lane_of(&self, cpu: u32) -> usize {
         self.cpus.binary_search(&cpu).unwrap_or(0)
-    }
-
-    #[inline]
-    fn line(&mut self, line: &Line<'a>) {
-        match self.facts.split(line.bytes) {
-            Some(mut prefix) => {
-                prefix.time = self.last.spread(&prefix);
-                self.strings.event(line.bytes);
-                self.event(&prefix, line);
-            }
-            None => self.plain(line),
-        }
     }
 
     fn event(&mut self, prefix: &Prefix<'a>, line: &Line<'a>) {
@@ -416,7 +412,7 @@ impl<'a> Emitter<'a> {
         self.push(now, prefix.time, line.offset, kind);
         let done = match recipe {
             Recipe::Switch => self.switch(now, info),
-            Recipe::Wakeup(sort) => self.woken(now, sort, info),
+            Recipe::Wakeup(sort) => self.woken(now, sort, prefix, info),
             Recipe::Mark(pair, end) => {
                 let is_numbered =
                     matches!((pair.name, end), (PairName::Syscall(_), PairEnd::Begin));
@@ -429,8 +425,24 @@ impl<'a> Emitter<'a> {
                 }
                 self.mark(now, name, pair, end, info)
             }
-            Recipe::Async(pair, end) => self.request(now, pair, end, info),
-            Recipe::Counter(row) => self.counter(now, row, info),
+            Recipe::Async(pair, end) => self.operation(now, name, pair, end, info),
+            Recipe::Request(op) => self.request(now, op, info),
+            Recipe::Counters(rows) => rows.iter().try_for_each(|row| {
+                let event = row.event.split_once(':').map_or("", |(_, name)| name);
+                self.counter(now, row, |name| field_of(event.as_bytes(), info, name))
+            }),
+            Recipe::Noise(row) => self.noise(now, row, info),
+            Recipe::UserMode => {
+                let label = Label {
+                    family: SYSCALLS,
+                    name: StringId::EMPTY,
+                    category: StringId::EMPTY,
+                    key: USER_MODE,
+                };
+                let label = self.label(now.lane, label);
+                self.push_mark(now, label, MarkOp::Over);
+                Some(())
+            }
             Recipe::Graph => self.graph_info(now, name, info),
             Recipe::Fork | Recipe::NewTask | Recipe::Exec | Recipe::Exit | Recipe::Rename => {
                 self.life(now, recipe, info)
@@ -472,8 +484,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// A line without columns.
-    fn plain(&mut self, line: &Line<'a>) {
-        match plain(line.bytes) {
+    fn plain(&mut self, line: &Line<'a>, plain: Plain) {
+        match plain {
             Plain::Silent | Plain::Frame => {}
             Plain::Lost(cpu, count) => {
                 let lane = self.lane_of(cpu);
@@ -484,12 +496,13 @@ impl<'a> Emitter<'a> {
                         None => count,
                     });
                 }
+                self.open_calls.forget();
+                self.is_first = false;
                 self.note_loss(lane, count, Location::Line(line.number));
             }
             Plain::Text
                 if self.facts.layout == Layout::Graph
                     && line.bytes.trim_ascii().starts_with(b"---") => {}
-            Plain::Text if self.strings.is_part(line.bytes) => {}
             Plain::Text => {
                 let last = self.last;
                 let mut now = Now {

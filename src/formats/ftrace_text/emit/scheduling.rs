@@ -3,13 +3,17 @@
 use super::{Emitter, NAMES, Now};
 use crate::base::StringId;
 use crate::base::lines::Line;
-use crate::event::{ForkSort, Life, LifeRow, Role, Switch, ThreadKey, Wakeup, WakeupSort};
+use crate::event::{
+    ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
+};
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{StateLetters, TracerText, end_state, switch, wakeup};
 
 const CLONE_THREAD: u64 = 0x10000;
+/// The event sched_wakeup and the wakeup tracer's line for the same wakeup are at most this far apart.
+const MOST_NS_BETWEEN_DOUBLES: i64 = 20_000;
 
 impl<'a> Emitter<'a> {
     pub(super) fn switch(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
@@ -24,14 +28,22 @@ impl<'a> Emitter<'a> {
             prev_priority: found.prev.priority,
             next_priority: found.next.priority,
             prev_state,
+            tells: SwitchTells::RunsAndStates,
         });
         self.name(now, found.prev.pid, found.prev.comm);
         self.name(now, found.next.pid, found.next.comm);
         Some(())
     }
 
-    pub(super) fn woken(&mut self, now: &Now, sort: WakeupSort, info: &'a [u8]) -> Option<()> {
+    pub(super) fn woken(
+        &mut self,
+        now: &Now,
+        sort: WakeupSort,
+        prefix: &Prefix<'a>,
+        info: &'a [u8],
+    ) -> Option<()> {
         let (task, target) = wakeup(info)?;
+        let interrupt = self.interrupt(prefix);
         let lane = self.lanes.get_mut(now.lane)?;
         lane.columns.wakeups.push(Wakeup {
             event: now.event,
@@ -39,9 +51,16 @@ impl<'a> Emitter<'a> {
             waker: now.thread,
             target_cpu: target.unwrap_or(u32::MAX),
             sort,
+            interrupt,
         });
         self.name(now, task.pid, task.comm);
         Some(())
+    }
+
+    /// The interrupt in which a line's event happened, as its latency flags say.
+    fn interrupt(&self, prefix: &Prefix<'a>) -> Option<Interrupt> {
+        let flags = self.facts.legend.read(prefix.flags).flags;
+        flags.and_then(Interrupt::of_flags)
     }
 
     /// A switch or wakeup as the wakeup tracers print it.
@@ -59,16 +78,34 @@ impl<'a> Emitter<'a> {
         };
         let kind = self.kinds.intern("ftrace", name, Role::Consumed);
         self.push(now, prefix.time, line.offset, kind);
+        let interrupt = self.interrupt(prefix);
         let Some(lane) = self.lanes.get_mut(now.lane) else {
             return;
         };
         if found.is_wakeup {
+            let thread = ThreadKey(found.next.pid);
+            // The event sched_wakeup has said it already, if it was recorded too.
+            let columns = &lane.columns;
+            let is_same = |last: &Wakeup| {
+                let since = prefix
+                    .time
+                    .saturating_sub(columns.events.time(last.event).0);
+                let has_switched = columns
+                    .switches
+                    .last()
+                    .is_some_and(|it| it.event > last.event);
+                last.thread == thread && since <= MOST_NS_BETWEEN_DOUBLES && !has_switched
+            };
+            if columns.wakeups.last().is_some_and(is_same) {
+                return;
+            }
             lane.columns.wakeups.push(Wakeup {
                 event: now.event,
-                thread: ThreadKey(found.next.pid),
+                thread,
                 waker: ThreadKey(found.prev.pid),
                 target_cpu: found.cpu,
                 sort: WakeupSort::Wakeup,
+                interrupt,
             });
         } else {
             let (prev, next) = (ThreadKey(found.prev.pid), ThreadKey(found.next.pid));
@@ -85,6 +122,7 @@ impl<'a> Emitter<'a> {
                 prev_priority: found.prev.priority,
                 next_priority: found.next.priority,
                 prev_state: end_state(found.state, StateLetters::Kernel),
+                tells: SwitchTells::RunsAndStates,
             });
         }
         self.name(now, found.next.pid, found.next.comm);

@@ -5,6 +5,7 @@
 //! an end on its last; they find each other by thread and name, also across parts. What a call did
 //! (forks, programs, files) is said where its result stands, forks where the call began.
 
+mod calls;
 mod other;
 mod pieces;
 
@@ -12,15 +13,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
 use super::clock::{Clock, TimeState};
-use super::line::{Body, attached, classify, leader_after, strip_open_end};
+use super::line::{Body, attached, classify, continues_call};
 use super::prefix::{Dialect, split_prefix};
-use super::scan::{LateFork, Owners, PartStart, Scan, is_fork, took_alone};
+use super::scan::{LateFork, Owners, PartStart, Scan, took_alone};
 use super::values::split_duration;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
 use crate::event::pairs::SYSCALLS;
 use crate::event::{
-    Complete, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Role, ThreadKey,
+    Complete, DirectorySort, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, LoneBegins, Role,
+    ThreadKey, UNSEEN_END,
 };
 use crate::formats::text_kinds::Kinds;
 
@@ -62,7 +64,9 @@ pub struct Emitter<'a> {
     /// Whose call goes on in the next line, which the tracer broke to say something else.
     broken: Option<u32>,
     /// Leaders whose place a thread has just taken: the rest of its execve comes under their pid.
-    taken_over: FxHashSet<u32>,
+    taken_over: FxHashMap<u32, calls::TakenOver>,
+    /// By thread, the last call of which only the begin is known: its place in the list, and when it began.
+    unmeasured: FxHashMap<u32, (usize, i64)>,
     /// Where lines said that threads are.
     places: FxHashMap<u32, StringId>,
     /// What pids were called when their lines said it.
@@ -97,7 +101,8 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
             .collect(),
         ended: part.ended.clone(),
         broken: part.broken,
-        taken_over: FxHashSet::default(),
+        taken_over: FxHashMap::default(),
+        unmeasured: FxHashMap::default(),
         places: FxHashMap::default(),
         comms: FxHashMap::default(),
         calls: FxHashMap::default(),
@@ -114,6 +119,8 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         }
     }
     job.advance((part.range.end as u64).saturating_sub(checked));
+    emitter.end_taken_over();
+    emitter.out.lone_begins = LoneBegins::Open;
     Ok(emitter.out)
 }
 
@@ -147,93 +154,31 @@ impl<'a> Emitter<'a> {
             && prefix.pid.is_none()
             && prefix.time.is_none()
         {
-            if attached(prefix.body).is_none() {
+            if attached(prefix.body).is_some() {
+                // There is more news before the rest.
+                self.broken = Some(owner);
+            } else if continues_call(prefix.body) {
                 return self.broken_rest(line, time, ThreadKey(owner));
             }
-            // There is more news before the rest.
-            self.broken = Some(owner);
         }
         let body = classify(&prefix, dialect);
-        let push = |emitter: &mut Emitter<'a>, kind| {
-            emitter.out.events.push(time, line.offset, kind, thread)
-        };
         match body {
             Body::Call {
                 name,
                 text,
-                is_open,
-            } => {
-                let (kind, label) = self.call(name);
-                let event = push(self, kind);
-                if let Some(leader) = leader_after(text).filter(|_| is_open) {
-                    let duration_ns = self.whole_duration(text);
-                    self.out.completes.push(Complete {
-                        event,
-                        label,
-                        duration_ns,
-                    });
-                    // In a file of its own (-ff) the leader has the result without the arguments.
-                    let whole = [strip_open_end(text, dialect), b") = 0"].concat();
-                    let leader = ThreadKey(leader);
-                    acts::act(self, event, leader, name, &whole, acts::Forks::Said);
-                    self.end(event, thread, None, None);
-                } else if is_open {
-                    self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
-                    let begun = Begun {
-                        place: line.offset,
-                        time: Some(time),
-                    };
-                    self.open.insert(thread.0, begun);
-                    if is_fork(name) {
-                        self.late_forks(event, thread, line.offset, text);
-                    }
-                    if let Some(said) = prefix.said {
-                        self.broken = Some(thread.0);
-                        self.said(said, line.offset, time);
-                    }
-                } else {
-                    let duration_ns = self.whole_duration(text);
-                    self.out.completes.push(Complete {
-                        event,
-                        label,
-                        duration_ns,
-                    });
-                    acts::act(self, event, thread, name, text, acts::Forks::New);
-                }
-            }
+                is_open: true,
+            } => self.call_begins(name, text, &prefix, line.offset, time, thread),
+            Body::Call { name, text, .. } => self.whole_call(name, text, line.offset, time, thread),
+            // Nothing ends before the last of its lines.
             Body::Rest {
                 name,
-                text,
-                is_open,
+                is_open: true,
+                ..
             } => {
-                let is_taken_over =
-                    name.starts_with(b"execve") && self.taken_over.remove(&thread.0);
-                let (kind, label) = match is_taken_over {
-                    // Its slice is on the track of the thread, which ended there.
-                    true => (self.kind(PROCESSES, name), 0),
-                    false => self.call(name),
-                };
-                let begin = match is_open {
-                    true => None,
-                    false => self.open.remove(&thread.0),
-                };
-                let end = match self.end_of(begin, text) {
-                    // Whole seconds leave room behind it.
-                    Some(end) if clock == Clock::DaySeconds => self.time.reach(clock, end),
-                    // Times that add up lose a little on the way: a call does not reach behind its last line.
-                    end => end.unwrap_or(time).min(time),
-                };
-                let event = self.out.events.push(end, line.offset, kind, thread);
-                if !is_open {
-                    if !is_taken_over {
-                        self.out.marks.push(Mark::new(event, label, MarkOp::End));
-                    }
-                    let begin = begin.map(|begun| begun.place);
-                    if acts::acts(name) {
-                        self.act_on_rest(event, thread, name, text, begin);
-                    }
-                }
+                let (kind, _) = self.call(name);
+                self.out.events.push(time, line.offset, kind, thread);
             }
+            Body::Rest { name, text, .. } => self.call_ends(name, text, line.offset, time, thread),
             Body::Stack | Body::Empty => {}
             _ => self.other(body, &prefix, line, time, thread),
         }
@@ -296,12 +241,48 @@ impl<'a> Emitter<'a> {
             .or_insert_with(|| kinds.intern(category, name, Role::Instant))
     }
 
-    /// How long a call on one line took, as far as that is known.
-    fn whole_duration(&self, text: &[u8]) -> i64 {
-        match (self.source.scan.clock, self.source.dialect) {
-            (Clock::Lines, _) => 1,
-            (_, Dialect::Strace) => split_duration(text).1.unwrap_or(0),
-            (_, Dialect::Minix) => 0,
+    /// How long a call on one line took, if it says so (`strace -T`); where lines have no times, the line that it is.
+    fn whole_duration(&self, text: &[u8]) -> Option<i64> {
+        match self.source.scan.clock {
+            Clock::Lines => Some(1),
+            _ => split_duration(text).1,
+        }
+    }
+
+    /// A slice of a call on one line. If the line does not say how long it took, that is not known: it is drawn up to the
+    /// thread's next call, before which it was over.
+    fn slice(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        (label, time): (u32, i64),
+        duration_ns: Option<i64>,
+    ) {
+        let complete = match duration_ns {
+            Some(duration_ns) => Complete {
+                event,
+                label,
+                duration_ns,
+            },
+            None => {
+                self.unmeasured
+                    .insert(thread.0, (self.out.completes.len(), time));
+                Complete {
+                    event,
+                    label: label | UNSEEN_END,
+                    duration_ns: 0,
+                }
+            }
+        };
+        self.out.completes.push(complete);
+    }
+
+    /// A call of `thread` begins: the one before it was over by then.
+    fn next_call(&mut self, thread: ThreadKey, time: i64) {
+        if let Some((at, began)) = self.unmeasured.remove(&thread.0)
+            && let Some(complete) = self.out.completes.get_mut(at)
+        {
+            complete.duration_ns = time.saturating_sub(began).saturating_sub(1).max(0);
         }
     }
 
@@ -331,14 +312,18 @@ impl<'a> Emitter<'a> {
     }
 
     /// `thread` is in this directory from now on, or turns out to be.
-    pub fn is_in(&mut self, event: u32, thread: ThreadKey, path: &[u8]) {
+    pub fn is_in(&mut self, event: u32, thread: ThreadKey, path: &[u8], sort: DirectorySort) {
         let directory = self.out.strings.intern(path);
         // Whoever is where a whole path says need not be told of again.
         let is_known = self.places.insert(thread.0, directory) == Some(directory);
         if !(is_known && path.starts_with(b"/")) {
             self.out.lives.push(LifeRow {
                 event,
-                life: Life::Directory { thread, directory },
+                life: Life::Directory {
+                    thread,
+                    directory,
+                    sort,
+                },
             });
         }
     }

@@ -3,7 +3,7 @@
 use super::{Emitter, PROCESSES, SIGNALS, TEXT};
 use crate::base::lines::Line;
 use crate::base::{Location, Severity};
-use crate::event::{ForkSort, Life, LifeRow, Mark, MarkOp, ThreadKey};
+use crate::event::{ForkSort, Life, LifeRow, ThreadKey};
 use crate::formats::syscall_text::line::{Body, attached, banner};
 use crate::formats::syscall_text::numbers::signal_number;
 use crate::formats::syscall_text::prefix::{Dialect, TextLine};
@@ -98,28 +98,6 @@ impl<'a> Emitter<'a> {
                     });
             }
         }
-    }
-
-    /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
-    pub(super) fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
-        self.owners.end(pid);
-        self.taken_over.insert(leader.0);
-        let Some(begin) = self.open.remove(&pid) else {
-            return;
-        };
-        let (kind, label) = self.call(b"execve");
-        let event = self.out.events.push(time, place, kind, ThreadKey(pid));
-        self.out.marks.push(Mark::new(event, label, MarkOp::End));
-        self.out.lives.push(LifeRow {
-            event,
-            life: Life::Exit {
-                thread: ThreadKey(pid),
-                status: None,
-                signal: None,
-            },
-        });
-        // The rest of the call comes under the leader's pid (this line's), with the arguments from here.
-        self.open.insert(leader.0, begin);
     }
 
     /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.

@@ -2,10 +2,10 @@
 
 use super::{Begun, Emitter};
 use crate::base::lines::{Line, lines};
-use crate::event::{Mark, MarkOp, ThreadKey};
+use crate::event::ThreadKey;
 use crate::formats::syscall_text::acts;
 use crate::formats::syscall_text::clock::Clock;
-use crate::formats::syscall_text::line::{Body, classify, open_end, strip_open_end};
+use crate::formats::syscall_text::line::{Body, classify, strip_open_end};
 use crate::formats::syscall_text::prefix::{Dialect, split_prefix};
 use crate::formats::syscall_text::scan::end_of;
 use crate::formats::syscall_text::values::split_call;
@@ -72,21 +72,16 @@ impl<'a> Emitter<'a> {
         let begun = self.open.get(&thread.0).copied();
         let begin = begun.map(|begun| begun.place);
         let name = begin.and_then(|place| call_at(self.source.text, place, dialect));
-        let Some((name, _)) = name.filter(|_| open_end(line.bytes, dialect).is_none()) else {
+        let Some((name, _)) = name else {
             return;
         };
-        self.open.remove(&thread.0);
-        let (kind, label) = self.call(name);
         let clock = self.source.scan.clock;
+        // The line has no time of its own.
         let end = match self.end_of(begun, line.bytes) {
             Some(end) => self.time.reach(clock, end),
             None => time,
         };
-        let event = self.out.events.push(end, line.offset, kind, thread);
-        self.out.marks.push(Mark::new(event, label, MarkOp::End));
-        if acts::acts(name) {
-            self.act_on_rest(event, thread, name, line.bytes, begin);
-        }
+        self.call_ends(name, line.bytes, line.offset, end, thread);
     }
 
     /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.

@@ -166,9 +166,26 @@ fn show_function(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) ->
         out.push(b'!');
         return Then::PrintFmt;
     }
-    push_many(out, b' ', event.depth as usize * 3);
-    state.functions.push(out, event, address);
+    if !event.functions.is_flat {
+        push_many(out, b' ', event.depth as usize * 3);
+    }
+    push_function(out, event, address, state);
+    if let Some(parent) = event.value(1).filter(|_| event.functions.shows_parent) {
+        out.extend_from_slice(b" <-- ");
+        push_function(out, event, parent, state);
+    }
     Then::Done
+}
+
+/// A function, with the place in it that `address` is if that is asked for.
+fn push_function(out: &mut Vec<u8>, event: &Event<'_>, address: u64, state: &mut State<'_>) {
+    state.functions.push(out, event, address);
+    if event.functions.shows_offset
+        && let Some((_, start)) = event.function(address)
+    {
+        out.extend_from_slice(b"+0x");
+        push_hex(out, address.wrapping_sub(start));
+    }
 }
 
 fn show_repeats(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {

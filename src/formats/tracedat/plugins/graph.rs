@@ -1,6 +1,6 @@
 //! The function graph tracer: calls as a tree with durations.
 
-use super::super::print_fmt::printf::{push_decimal, push_hex, push_many};
+use super::super::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
 use super::{Event, Plugin, State, Then};
 use crate::formats::tracedat::decoder::Kind;
 use crate::formats::tracedat::event_format::read_number;
@@ -9,12 +9,6 @@ pub(super) const PLUGINS: &[Plugin] = &[
     Plugin {
         system: "ftrace",
         event: "funcgraph_entry",
-        fields: &["func", "depth"],
-        show: show_entry,
-    },
-    Plugin {
-        system: "ftrace",
-        event: "funcgraph_retaddr_entry",
         fields: &["func", "depth"],
         show: show_entry,
     },
@@ -53,6 +47,7 @@ fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Th
         None => push_hex(out, function),
     }
     out.extend_from_slice(if duration.is_some() { b"();" } else { b"() {" });
+    push_depth(out, event, depth);
     Then::Done
 }
 
@@ -91,7 +86,24 @@ fn show_exit(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
     };
     push_indent(out, depth);
     out.push(b'}');
+    if event.functions.shows_tail
+        && let Some(address) = event.value(0)
+        && let Some((name, _)) = event.function(address)
+    {
+        out.extend_from_slice(b" /* ");
+        out.extend_from_slice(name);
+        out.extend_from_slice(b" */");
+    }
+    push_depth(out, event, depth);
     Then::Done
+}
+
+fn push_depth(out: &mut Vec<u8>, event: &Event<'_>, depth: u64) {
+    if event.functions.shows_depth {
+        out.extend_from_slice(b" (");
+        push_signed(out, i64::from(depth as u32 as i32));
+        out.push(b')');
+    }
 }
 
 fn push_indent(out: &mut Vec<u8>, depth: u64) {

@@ -19,6 +19,7 @@ pub use sched::state_letters;
 use super::decoder::Kind;
 use super::event_format::{FieldFormat, read_number, sign_extend};
 use super::print_fmt::Scope;
+use crate::formats::format::FunctionOptions;
 
 /// Prints one kind of event.
 #[derive(Clone, Copy)]
@@ -89,6 +90,8 @@ pub struct Event<'a> {
     pub times: Times,
     /// How deep it is indented below its callers: see [`Callers`].
     pub depth: u32,
+    /// How functions are shown.
+    pub functions: FunctionOptions,
 }
 
 /// How a time is printed.

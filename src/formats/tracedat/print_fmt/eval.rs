@@ -12,6 +12,10 @@ pub trait Lookup {
     fn symbol_address(&self, name: &str) -> Option<u64>;
     /// The constant string at `address` (printk formats).
     fn printk(&self, address: u64) -> Option<&[u8]>;
+    /// The name of a value of the enum that `type_name` (`enum NAME`) means, where the file knows it.
+    fn enum_value(&self, _type_name: &str, _value: i64) -> Option<&str> {
+        None
+    }
 }
 
 /// A record with all that is needed to evaluate expressions over it.

@@ -38,6 +38,8 @@ pub struct PrintFmt {
 enum Step {
     Text(Box<[u8]>),
     Show(Box<Show>),
+    /// A probe's string, in quotes if it could be read.
+    Quoted(Box<Show>),
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +91,9 @@ impl PrintFmt {
                 }
             }
         }
+        if is_probe(format, &steps) {
+            take_quotes(&mut steps);
+        }
         PrintFmt {
             steps: Some(steps),
             is_beyond_reference: parsed.is_beyond_reference,
@@ -109,6 +114,15 @@ impl PrintFmt {
             match step {
                 Step::Text(text) => out.extend_from_slice(text),
                 Step::Show(show) => show.push(out, scope, Addresses::Named),
+                // The kernel's words where a probe could not read a string (`PRINT_TYPE_FUNC_NAME(string)`).
+                Step::Quoted(show) if text::is_unread(scope, &show.argument) => {
+                    out.extend_from_slice(b"(fault)");
+                }
+                Step::Quoted(show) => {
+                    out.push(b'"');
+                    show.push(out, scope, Addresses::Named);
+                    out.push(b'"');
+                }
             }
         }
     }
@@ -154,9 +168,41 @@ impl PrintFmt {
 
     fn shows(&self) -> impl Iterator<Item = &Show> {
         self.steps.iter().flatten().filter_map(|step| match step {
-            Step::Show(show) => Some(&**show),
+            Step::Show(show) | Step::Quoted(show) => Some(&**show),
             Step::Text(_) => None,
         })
+    }
+}
+
+/// Whether it is an event of a probe (kernel's `trace_probe.c`): such have a field FIELD_STRING_IP or its like. A probe
+/// on another event has none, and its print fmt begins with the space before its first argument.
+fn is_probe(format: &EventFormat, steps: &[Step]) -> bool {
+    let mut fields = format.fields.iter();
+    fields.any(|field| field.name.starts_with("__probe_"))
+        || matches!(steps.first(), Some(Step::Text(text)) if text.starts_with(b" "))
+}
+
+/// Puts the quotes around strings to these: what could not be read has none.
+fn take_quotes(steps: &mut [Step]) {
+    for at in 1..steps.len().saturating_sub(1) {
+        let Some([Step::Text(before), shown, Step::Text(after)]) = steps.get_mut(at - 1..at + 2)
+        else {
+            continue;
+        };
+        let Step::Show(show) = &*shown else {
+            continue;
+        };
+        if !matches!(show.argument, Expr::String(_) | Expr::StringOf(..)) {
+            continue;
+        }
+        if let (b's', Some(before_quote), Some(after_quote)) = (
+            show.conversion.letter,
+            before.strip_suffix(b"\""),
+            after.strip_prefix(b"\""),
+        ) {
+            (*before, *after) = (before_quote.into(), after_quote.into());
+            *shown = Step::Quoted(show.clone());
+        }
     }
 }
 

@@ -690,11 +690,11 @@ fn fold(expr: Expr) -> Expr {
     Expr::Constant(value, expr.int())
 }
 
-/// The value of an expression over constants; names inside it count as 0, as in trace-cmd.
+/// The value of an expression over constants; `None` if it has a name whose value nobody knows.
 fn constant(expr: &Expr) -> Option<u64> {
     match expr {
         Expr::Constant(value, _) => Some(*value),
-        Expr::Symbol(..) => Some(0),
+        Expr::Symbol(name, _) => known_name(name),
         Expr::Unary(op, int, inner) => Some(super::eval::unary(*op, *int, constant(inner)?)),
         Expr::Binary(op, int, left, right) => Some(super::eval::binary(
             *op,

@@ -72,7 +72,7 @@ fn find(steps: &[Step], from: usize, index: usize) -> Option<Found> {
             Step::Show(show) if bare_field(&show.argument) == Some(index) => {
                 return Some(Found { at, has_prefix });
             }
-            Step::Show(_) => has_prefix = false,
+            Step::Show(_) | Step::Quoted(_) => has_prefix = false,
         }
     }
     None

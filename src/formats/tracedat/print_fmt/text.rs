@@ -100,6 +100,15 @@ pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argume
 }
 
 /// A dynamic string's bytes to the end of the record: it ends at its NUL, not at its length.
+/// Whether an argument is a text of which not even the NUL is there: an empty text has that.
+pub fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
+    match argument {
+        Expr::String(field) => scope.data(*field).is_none_or(<[u8]>::is_empty),
+        Expr::StringOf(field, index) => string_of(scope, *field, *index).is_empty(),
+        _ => false,
+    }
+}
+
 fn to_end<'a>(scope: &Scope<'a>, field: u16) -> &'a [u8] {
     scope
         .fields
@@ -134,10 +143,6 @@ fn push_flags(
     let mut is_first = true;
     for row in rows {
         match row.value {
-            None if value == 0 => {
-                push_text(out, layout, &row.text);
-                break;
-            }
             Some(mask) if mask != 0 && value & mask == mask => {
                 if !is_first {
                     out.extend_from_slice(delimiter);
@@ -157,7 +162,7 @@ fn push_flags(
 
 /// The name of `value`.
 fn symbol_of(value: u64, rows: &[Named]) -> Option<&[u8]> {
-    let same = |row: &&Named| row.value.map_or(value == u64::MAX, |known| known == value);
+    let same = |row: &&Named| row.value == Some(value);
     rows.iter().find(same).map(|row| &*row.text)
 }
 

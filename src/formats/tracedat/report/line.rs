@@ -11,7 +11,7 @@ use crate::formats::tracedat::decoder::{Memory, Raw, Style};
 use crate::formats::tracedat::plugins::{Times, pad_left, push_time};
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
 
-/// Appends the line of one record, and before it what was lost.
+/// Appends the line of one record, and before it what was lost. `step`: the column of `--ts-diff`.
 pub(super) fn push_line(
     out: &mut Vec<u8>,
     batch: &Batch,
@@ -19,6 +19,7 @@ pub(super) fn push_line(
     setup: &Setup<'_>,
     look: Look,
     memory: &mut Memory,
+    step: Option<&str>,
 ) {
     let decoder = setup.decoder;
     let bytes = batch.bytes.get(line.start..).unwrap_or(&[]);
@@ -50,27 +51,38 @@ pub(super) fn push_line(
         return;
     };
     let start = out.len();
-    push_many(out, b' ', 16_usize.saturating_sub(name.len()));
-    out.extend_from_slice(name);
+    let (width, shown) = match look.has_latency_columns {
+        true => (8, name.get(..8).unwrap_or(name)),
+        false => (16, name),
+    };
+    push_many(out, b' ', usize::saturating_sub(width, shown.len()));
+    out.extend_from_slice(shown);
     out.push(b'-');
     let pid_start = out.len();
     push_signed(out, i64::from(line.pid));
     let pid_length = out.len() - pid_start;
     push_many(out, b' ', 5_usize.saturating_sub(pid_length));
-    out.extend_from_slice(b" [");
-    push_many(
-        out,
-        b'0',
-        usize::from(line.cpu < 100) + usize::from(line.cpu < 10),
-    );
-    push_decimal(out, u64::from(line.cpu));
-    out.push(b']');
+    let padding = usize::from(line.cpu < 100) + usize::from(line.cpu < 10);
+    match look.has_latency_columns {
+        true => {
+            push_many(out, b' ', 1 + padding);
+            push_decimal(out, u64::from(line.cpu));
+        }
+        false => {
+            out.extend_from_slice(b" [");
+            push_many(out, b'0', padding);
+            push_decimal(out, u64::from(line.cpu));
+            out.push(b']');
+        }
+    }
     if look.has_flags {
         if matches!(look.style, Style::Raw(_)) {
             out.extend_from_slice(b"-0x");
             push_hex(out, decoder.flags_of(record));
         } else {
-            out.push(b' ');
+            if !look.has_latency_columns {
+                out.push(b' ');
+            }
             decoder.push_flags(out, record);
         }
     }
@@ -82,7 +94,13 @@ pub(super) fn push_line(
         out.push(b' ');
         push_time(out, line.time, times);
     }
-    out.extend_from_slice(b": ");
+    out.push(b':');
+    if let Some(step) = step {
+        out.push(b' ');
+        out.extend_from_slice(step.as_bytes());
+        push_many(out, b' ', 8_usize.saturating_sub(step.len()));
+    }
+    out.push(b' ');
     let name = decoder
         .kinds()
         .get(usize::from(kind))

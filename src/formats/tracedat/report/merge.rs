@@ -1,5 +1,9 @@
 //! Streams of records in, batches of records in time order out, with what each line must know of those before.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use super::{BATCH_LINES, Head, Look, Lost, Setup, Stream};
 use crate::formats::format::ReportOptions;
 use crate::formats::tracedat::decoder::{Kind, Memory, Raw, Style};
@@ -34,12 +38,14 @@ pub(super) struct Line {
 /// Takes the earliest record of all streams, again and again.
 pub(super) struct Merge<'a, S> {
     streams: Vec<S>,
-    setup: &'a Setup<'a>,
+    setup: Arc<Setup<'a>>,
     options: &'a ReportOptions,
     /// Names that the file does not have, from sched_switch and sched_wakeup.
     memory: Memory,
     /// Who called whom on each CPU: the only thing that functions need to know of those before them.
     callers: Callers,
+    /// By stream, whether its last event was wanted, where only some are.
+    is_last_wanted: FxHashMap<usize, bool>,
     look: Look,
     /// Per kind, whether showing it changes what later lines look like.
     roles: Vec<Role>,
@@ -59,12 +65,14 @@ enum Role {
     Function,
     /// It may be shown with its return.
     Call,
+    /// It belongs to the event before it on its CPU.
+    Stack,
 }
 
 impl<'a, S: Stream> Merge<'a, S> {
     pub(super) fn new(
         streams: Vec<S>,
-        setup: &'a Setup<'a>,
+        setup: Arc<Setup<'a>>,
         options: &'a ReportOptions,
         look: Look,
     ) -> Merge<'a, S> {
@@ -72,9 +80,11 @@ impl<'a, S: Stream> Merge<'a, S> {
             Some(plugin) if look.style == Style::Plugins => match plugin.event {
                 "sched_switch" | "sched_wakeup" | "sched_wakeup_new" => Role::Names,
                 "function" | "func_repeats" => Role::Function,
-                "funcgraph_entry" | "funcgraph_retaddr_entry" => Role::Call,
+                "funcgraph_entry" => Role::Call,
+                "kernel_stack" => Role::Stack,
                 _ => Role::Independent,
             },
+            _ if kind.format.name == "kernel_stack" => Role::Stack,
             _ => Role::Independent,
         };
         Merge {
@@ -82,7 +92,11 @@ impl<'a, S: Stream> Merge<'a, S> {
             streams,
             setup,
             options,
-            memory: Memory::default(),
+            memory: Memory {
+                options: look.functions,
+                ..Memory::default()
+            },
+            is_last_wanted: FxHashMap::default(),
             callers: Callers::default(),
             look,
             current: 0,
@@ -141,7 +155,7 @@ impl<'a, S: Stream> Merge<'a, S> {
     fn is_wanted(&self, cpu: u32, time: u64) -> bool {
         let options = self.options;
         let time = i64::try_from(time).unwrap_or(i64::MAX);
-        (options.cpus.is_empty() || options.cpus.contains(&cpu))
+        options.cpus.contains(cpu)
             && options.from.is_none_or(|from| time >= from.0)
             && options.until.is_none_or(|until| time < until.0)
     }
@@ -166,13 +180,25 @@ impl<'a, S: Stream> Merge<'a, S> {
         };
         let (cpu, buffer) = (stream.cpu(), stream.buffer());
         let record = stream.record();
-        let is_wanted = self.is_wanted(cpu, head.time);
         let kind = decoder.kind_of(record);
         let pid = decoder.pid_of(record);
         let role = kind
             .and_then(|kind| self.roles.get(kind))
             .copied()
             .unwrap_or(Role::Independent);
+        let mut is_wanted = self.is_wanted(cpu, head.time);
+        if self.options.only.is_some() {
+            let is_chosen = match role {
+                Role::Stack if !stream.is_chosen() => {
+                    self.is_last_wanted.get(&index).copied().unwrap_or(false)
+                }
+                _ => stream.is_chosen(),
+            };
+            is_wanted &= is_chosen;
+            if role != Role::Stack {
+                self.is_last_wanted.insert(index, is_chosen);
+            }
+        }
         let start = batch.bytes.len();
         let name = match pid {
             0 => &b"<idle>"[..],

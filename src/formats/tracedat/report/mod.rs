@@ -20,16 +20,19 @@
 //! - losses before a page that begins with a time stamp, which it forgets; instances with a clock of their own.
 
 mod line;
+mod lines;
 mod merge;
 pub mod source;
+mod wakeups;
 
 use std::io::{Error, ErrorKind, Write};
+use std::sync::Arc;
 
 use super::decoder::{Decoder, Memory, Style};
 use super::plugins::Times;
 use super::print_fmt::Addresses;
 use crate::base::Job;
-use crate::formats::format::ReportOptions;
+use crate::formats::format::{FunctionOptions, ReportOptions};
 use line::{hook_line, push_line};
 use merge::{Batch, Merge};
 
@@ -72,6 +75,10 @@ pub trait Stream: Send {
     fn cpu(&self) -> u32;
     /// Index into [`Setup::buffers`].
     fn buffer(&self) -> usize;
+    /// Whether the next record is one of those that are wanted ([`ReportOptions::only`]).
+    fn is_chosen(&self) -> bool {
+        true
+    }
 }
 
 /// A buffer: the trace itself, or an instance.
@@ -101,6 +108,18 @@ pub struct Setup<'a> {
     pub hooks: Vec<Vec<u8>>,
     /// The number in the line after them.
     pub cpu_count: u32,
+    /// What that line begins with.
+    pub head_prefix: Vec<u8>,
+}
+
+impl Setup<'_> {
+    /// What stands before the first event.
+    fn head(&self) -> Vec<u8> {
+        let mut head: Vec<u8> = self.hooks.iter().flat_map(|hook| hook_line(hook)).collect();
+        head.extend_from_slice(&self.head_prefix);
+        head.extend_from_slice(format!("cpus={}\n", self.cpu_count).as_bytes());
+        head
+    }
 }
 
 /// What becomes of the options that the user gave.
@@ -108,6 +127,24 @@ pub struct Setup<'a> {
 struct Look {
     style: Style,
     has_flags: bool,
+    has_latency_columns: bool,
+    functions: FunctionOptions,
+}
+
+impl Look {
+    fn of(options: &ReportOptions) -> Look {
+        Look {
+            style: match (options.is_raw, options.is_plain) {
+                (true, _) if options.has_no_flags => Style::Raw(Addresses::Named),
+                (true, _) => Style::Raw(Addresses::Shown),
+                (_, true) => Style::Plain,
+                _ => Style::Plugins,
+            },
+            has_flags: !options.has_no_flags || options.has_latency_columns,
+            has_latency_columns: options.has_latency_columns,
+            functions: options.functions,
+        }
+    }
 }
 
 /// Prefixes of lines: blanks for the trace itself (an empty name), `name: ` for instances. None if there
@@ -133,25 +170,15 @@ pub fn prefixes(names: &[&[u8]]) -> Vec<Vec<u8>> {
 /// Those of `out`; `Interrupted` if the job is cancelled.
 pub fn write_report<S: Stream>(
     streams: Vec<S>,
-    setup: &Setup<'_>,
+    setup: Setup<'_>,
     options: &ReportOptions,
     out: &mut dyn Write,
     job: &Job,
 ) -> std::io::Result<()> {
-    for hook in &setup.hooks {
-        out.write_all(&hook_line(hook))?;
-    }
-    writeln!(out, "cpus={}", setup.cpu_count)?;
-    let look = Look {
-        style: match (options.is_raw, options.is_plain) {
-            (true, _) if options.has_no_flags => Style::Raw(Addresses::Named),
-            (true, _) => Style::Raw(Addresses::Shown),
-            (_, true) => Style::Plain,
-            _ => Style::Plugins,
-        },
-        has_flags: !options.has_no_flags,
-    };
-    let mut merge = Merge::new(streams, setup, options, look);
+    let setup = &Arc::new(setup);
+    out.write_all(&setup.head())?;
+    let look = Look::of(options);
+    let mut merge = Merge::new(streams, Arc::clone(setup), options, look);
     let mut ready = Batch::default();
     let mut filling = Batch::default();
     // Texts and memories are kept from batch to batch.
@@ -167,13 +194,21 @@ pub fn write_report<S: Stream>(
             CHUNK_LINES
         };
         let chunks = ready.lines.chunks(chunk);
-        makers.resize_with(chunks.len().max(makers.len()), Default::default);
+        let maker = || {
+            let options = look.functions;
+            let memory = Memory {
+                options,
+                ..Memory::default()
+            };
+            (Vec::new(), memory)
+        };
+        makers.resize_with(chunks.len().max(makers.len()), maker);
         rayon::in_place_scope(|scope| {
             for (lines, (text, memory)) in chunks.zip(&mut makers) {
                 let batch = &ready;
                 scope.spawn(move |_| {
                     for line in lines {
-                        push_line(text, batch, line, setup, look, memory);
+                        push_line(text, batch, line, setup, look, memory, None);
                     }
                 });
             }

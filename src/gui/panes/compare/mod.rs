@@ -18,6 +18,7 @@ use crate::gui::table::{Cell, DataTable, TableData, TableRow};
 use crate::load::LoadedTrace;
 use crate::query::area::Area;
 use crate::query::compare::{CompareWhat, Compared, compare};
+use crate::trace::SliceKind;
 use crate::view::Action;
 
 /// Makes the pane.
@@ -39,7 +40,7 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
 /// A side as it was asked for: the trace by its address, and the part of it.
 type SideKey = (usize, u32, Area);
 type Key = (SideKey, SideKey, usize);
-type CurveKey = (SideKey, SideKey, CompareWhat, (String, String));
+type CurveKey = (SideKey, SideKey, CompareWhat, RowName);
 
 #[derive(Default)]
 struct ComparePane {
@@ -49,7 +50,7 @@ struct ComparePane {
     other: OtherFile,
     asked: Asked<Key, Arc<TableData>>,
     curves: Asked<CurveKey, [Vec<[f64; 2]>; 2]>,
-    name: Option<(String, String)>,
+    name: Option<RowName>,
     table: DataTable,
 }
 
@@ -109,6 +110,15 @@ impl Pane for ComparePane {
         self.asked.stop();
         self.curves.stop();
         self.other.stop();
+    }
+
+    /// The other file stays: it is what the next trace is compared with.
+    fn for_next_trace(&mut self) -> Option<Box<dyn Pane>> {
+        Some(Box::new(ComparePane {
+            other: std::mem::take(&mut self.other),
+            what: self.what,
+            ..ComparePane::default()
+        }))
     }
 }
 
@@ -192,8 +202,9 @@ impl ComparePane {
             |cell: Option<&Cell>, text: &str| matches!(cell, Some(Cell::Text(it)) if it == text);
         let is_it = |row: &TableRow| {
             let name = self.name.as_ref();
-            name.is_some_and(|(name, category)| {
-                is(row.cells.first(), name) && is(row.cells.last(), category)
+            name.is_some_and(|(name, category, kind)| {
+                let is_kind = kind.is_none() || kind_of(row) == *kind;
+                is(row.cells.first(), name) && is(row.cells.last(), category) && is_kind
             })
         };
         let chosen = data.rows.iter().position(is_it);
@@ -219,7 +230,12 @@ impl ComparePane {
         self.curves.ask(ui.ctx(), key, move |job| {
             let curve = |(loaded, area): &(Arc<LoadedTrace>, Area)| {
                 let trace = &loaded.trace;
-                curve_of(Compared { trace, area }, what, (&name.0, &name.1), job)
+                curve_of(
+                    Compared { trace, area },
+                    what,
+                    (&name.0, &name.1, name.2),
+                    job,
+                )
             };
             Ok([curve(&of_left)?, curve(&of_right)?])
         });
@@ -259,12 +275,26 @@ fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
     )
 }
 
-/// The name of a row, which stands first in it, and the category, which stands last.
-fn name_of(row: &TableRow) -> Option<(String, String)> {
+/// A row's name, category and kind of slices.
+type RowName = (String, String, Option<SliceKind>);
+
+/// The name of a row, which stands first in it, the category, which stands last, and the kind before that.
+fn name_of(row: &TableRow) -> Option<RowName> {
     match (row.cells.first()?, row.cells.last()?) {
-        (Cell::Text(name), Cell::Text(category)) => Some((name.clone(), category.clone())),
+        (Cell::Text(name), Cell::Text(category)) => {
+            Some((name.clone(), category.clone(), kind_of(row)))
+        }
         _ => None,
     }
+}
+
+/// The kind of slices of a row, if it is of slices.
+fn kind_of(row: &TableRow) -> Option<SliceKind> {
+    let Cell::Text(word) = row.cells.iter().rev().nth(1)? else {
+        return None;
+    };
+    let mut kinds = SliceKind::ALL.into_iter();
+    kinds.find(|kind| kind.word() == word)
 }
 
 fn side_ui(

@@ -3,6 +3,7 @@
 use crate::base::{Cancelled, Job};
 use crate::gui::table::{Cell, TableData, TableRow, Tint, column};
 use crate::query::compare::{CompareRow, CompareWhat, Compared, Side, distribution};
+use crate::trace::SliceKind;
 
 /// Points of a percentile curve.
 const CURVE_POINTS: usize = 160;
@@ -36,6 +37,35 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
             column("p95 right", 80.0, "95 of 100 are not longer, on the right"),
         ]);
     }
+    let sides = rows.iter().flat_map(|row| [row.left, row.right]).flatten();
+    let has_unfinished = sides.into_iter().any(|side| side.unfinished > 0);
+    if has_unfinished {
+        columns.extend([
+            column(
+                "Unfinished left",
+                98.0,
+                "How many never ended on the left: they are in no other number but the next",
+            ),
+            column(
+                "At least left",
+                86.0,
+                "How long the unfinished ones on the left certainly lasted, together",
+            ),
+            column(
+                "Unfinished right",
+                104.0,
+                "How many never ended on the right: they are in no other number but the next",
+            ),
+            column(
+                "At least right",
+                92.0,
+                "How long the unfinished ones on the right certainly lasted, together",
+            ),
+        ]);
+    }
+    if what == CompareWhat::Slices {
+        columns.push(column("Kind", 96.0, "What kind of slices they are"));
+    }
     columns.push(column("Category", 100.0, "The category or system"));
     let row = |row: &CompareRow| {
         let (left, right) = (row.left, row.right);
@@ -43,7 +73,9 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
         let counts = [left, right].map(|side| side.map(|side| side.count as f64));
         let sums = [left, right].map(|side| side.map(|side| side.sum_ns as f64));
         let sum = |side: Option<Side>| side.map_or(0, |side| side.sum_ns);
-        let mean = |side: Option<Side>| side.map(|side| side.mean_ns());
+        // What has not ended has no mean.
+        let ended = |side: Option<Side>| side.filter(|side| side.count > 0);
+        let mean = |side: Option<Side>| ended(side).map(|side| side.mean_ns());
         let length = |ns: Option<i64>| ns.map_or(Cell::None, |ns| Cell::Length(i128::from(ns)));
         let mut cells = vec![Cell::Text(row.name.clone())];
         if what != CompareWhat::Events {
@@ -77,6 +109,21 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
                 of(right, |side| side.p95_ns),
             ]);
         }
+        if has_unfinished {
+            for side in [left, right] {
+                cells.extend(match side.filter(|side| side.unfinished > 0) {
+                    None => [Cell::None, Cell::None],
+                    Some(side) => [
+                        Cell::Count(side.unfinished),
+                        Cell::Length(side.unfinished_ns),
+                    ],
+                });
+            }
+        }
+        if what == CompareWhat::Slices {
+            let kind = row.kind.map_or("", SliceKind::word);
+            cells.push(Cell::Text(kind.to_owned()));
+        }
         cells.push(Cell::Text(row.category.clone()));
         TableRow {
             cells,
@@ -108,7 +155,7 @@ fn change(sides: [Option<f64>; 2]) -> Cell {
 pub fn curve_of(
     compared: Compared<'_>,
     what: CompareWhat,
-    name: (&str, &str),
+    name: (&str, &str, Option<SliceKind>),
     job: &Job,
 ) -> Result<Vec<[f64; 2]>, Cancelled> {
     Ok(distribution(compared, what, name, job)?.curve(CURVE_POINTS))
@@ -130,6 +177,7 @@ mod tests {
         let row = |left, right| CompareRow {
             name: "read".to_owned(),
             category: String::new(),
+            kind: None,
             left,
             right,
         };

@@ -11,7 +11,7 @@ use crate::gui::boxes::check_box;
 use crate::gui::chart::{labels_apart, time_marks};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
-use crate::gui::table::{Cell, number_text, push_line};
+use crate::gui::table::{Cell, filtered_ui, number_text, push_line};
 use crate::query::Item;
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
@@ -165,7 +165,10 @@ impl CountersPane {
             .map(|(_, id)| id)
             .collect();
         if shown.is_empty() {
-            ui.label(RichText::new("No counter is called so.").color(scene.palette.weak));
+            let count = ruler::counted(self.names.len(), "counter", "counters");
+            if filtered_ui(ui, scene, &format!("The filter hides {count}.")) {
+                self.filter.clear();
+            }
         }
         egui::ScrollArea::vertical()
             .id_salt("counter names")

@@ -1,5 +1,5 @@
-//! Slices of the selected area (else of the visible span) added up by name; of one name a histogram of which
-//! a range is dragged out: those slices are listed, and marked in the timeline.
+//! Slices of one kind in the selected area (else in the visible span) added up by name; of one name a histogram of
+//! which a range is dragged out: those slices are listed, and marked in the timeline.
 
 mod one_name;
 
@@ -11,11 +11,15 @@ use self::one_name::OneName;
 use crate::base::StringId;
 use crate::gui::asked::Asked;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::area::{From as AreaFrom, area_of, counted, words};
+use crate::gui::panes::selection::area::{
+    From as AreaFrom, counted, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
+    unfinished_words,
+};
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
 use crate::query::Item;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
+use crate::trace::{SliceKind, Trace};
 use crate::view::{Action, ruler};
 
 /// Makes the pane.
@@ -23,7 +27,36 @@ pub fn make() -> Box<dyn Pane> {
     Box::<DurationsPane>::default()
 }
 
-type Found = (Vec<Group>, Arc<TableData>);
+/// The groups of each kind of slices, with the table of them.
+struct Found {
+    present: Vec<SliceKind>,
+    of_kinds: Vec<(Vec<Group>, Arc<TableData>)>,
+}
+
+impl Found {
+    fn new(trace: &Trace, groups: &[Group], area: &Area) -> Found {
+        let present = kinds_of(groups);
+        let of_kind = |kind: &SliceKind| {
+            let groups = groups.iter().filter(|group| group.key.kind == Some(*kind));
+            let groups: Vec<Group> = groups.copied().collect();
+            let table = rows::of_groups(trace, &groups, What::Slices, GroupBy::Name, area);
+            (groups, Arc::new(table))
+        };
+        Found {
+            of_kinds: present.iter().map(of_kind).collect(),
+            present,
+        }
+    }
+
+    /// Those of one kind.
+    fn of(&self, kind: Option<SliceKind>) -> (&[Group], Arc<TableData>) {
+        let at = self.present.iter().position(|it| Some(*it) == kind);
+        match at.and_then(|at| self.of_kinds.get(at)) {
+            Some((groups, table)) => (groups, Arc::clone(table)),
+            None => (&[], Arc::default()),
+        }
+    }
+}
 
 #[derive(Default)]
 struct DurationsPane {
@@ -43,7 +76,7 @@ impl Pane for DurationsPane {
             self.generation = scene.loaded.generation;
             self.name = None;
         }
-        let (area, from) = area_of(scene.state, trace);
+        let (area, from) = summed_area_of(scene.state, trace);
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
         if !is_dragged || self.asked.answer().is_none() {
             let (loaded, asked) = (scene.loaded.clone(), area.clone());
@@ -51,9 +84,7 @@ impl Pane for DurationsPane {
             self.asked.ask(ui.ctx(), key, move |job| {
                 let trace = &loaded.trace;
                 let groups = groups(trace, &asked, What::Slices, GroupBy::Name, job)?;
-                let table =
-                    rows::of_groups(trace, &groups, What::Slices, GroupBy::Name, asked.span);
-                Ok(Arc::new((groups, Arc::new(table))))
+                Ok(Arc::new(Found::new(trace, &groups, &asked)))
             });
         } else {
             self.asked.poll();
@@ -62,15 +93,23 @@ impl Pane for DurationsPane {
             self.asked.ui(ui, scene.palette);
             return actions;
         };
-        let (groups, table) = (&found.0, &found.1);
+        let kind = shown_kind(scene, &found.present);
+        let (groups, table) = found.of(kind);
+        let table = &table;
         ui.horizontal_wrapped(|ui| {
+            sums_ui(ui, scene, &found.present, kind, &mut actions);
             self.table.tools_ui(ui, scene, table, &mut actions);
             let names = ruler::counted(table.rows.len(), "name", "names");
             let shown = self
                 .asked
                 .answered()
                 .map_or((&area, from), |it| (&it.1, it.2));
-            let names = format!("{names}. {}", words(scene, shown.0, shown.1));
+            let mut names = format!("{names}. {}", summed_words(scene, shown.0, shown.1));
+            let unfinished: u64 = groups.iter().map(|group| group.unfinished).sum();
+            if unfinished > 0 {
+                let ns = groups.iter().map(|group| group.unfinished_ns).sum();
+                names.push_str(&format!(". {}", unfinished_words(scene, unfinished, ns)));
+            }
             let names = RichText::new(names).color(scene.palette.weak);
             let label = ui.add(egui::Label::new(names).extend());
             if let Some(counted) = counted(shown.0) {
@@ -81,18 +120,24 @@ impl Pane for DurationsPane {
         if groups.is_empty() {
             let words = if trace.slices.is_empty() {
                 "This trace has no slices: nothing in it begins and ends. Look at the events, or at the thread states under Selection."
-            } else {
+            } else if found.present.is_empty() {
                 "No slices here. Zoom out, or select another range or other tracks."
+            } else {
+                "No slices of this kind here. Choose another kind above, zoom out, or select another range or other tracks."
             };
             empty_ui(ui, scene, words);
             return actions;
         }
         // One name is always shown: the first, until another is chosen.
-        let shown = self.name.or_else(|| groups.first()?.key.name);
+        let is_there =
+            |name: &(StringId, StringId)| groups.iter().any(|it| it.key.name == Some(*name));
+        let chosen = self.name.filter(is_there);
+        let shown = chosen.or_else(|| groups.first()?.key.name);
         if let Some((name, category)) = shown {
             table.companion(ui, "one name").show(ui, |ui| {
                 // Else the panel would be as narrow as what it shows at first.
                 ui.set_min_size(ui.available_size());
+                let area = Area { kind, ..area };
                 self.one.ui(ui, scene, &area, name, category, &mut actions);
             });
         }

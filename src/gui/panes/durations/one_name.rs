@@ -9,13 +9,14 @@ use crate::gui::asked::Asked;
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
+use crate::gui::panes::selection::area::unfinished_words;
 use crate::gui::shortened::{line_within, shortened};
 use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
 use crate::query::Item;
 use crate::query::area::Area;
 use crate::query::distribution::{Buckets, Histogram};
 use crate::query::durations::{Durations, durations};
-use crate::trace::{SliceId, Trace};
+use crate::trace::{Length, SliceId, Trace};
 use crate::view::{Action, ruler};
 
 /// At most so many slices are listed; the longest.
@@ -141,7 +142,14 @@ impl OneName {
                     Heights::Linear
                 };
             }
+            if found.unfinished().len() > 0 {
+                let count = found.unfinished().len() as u64;
+                let words = unfinished_words(scene, count, found.unfinished_ns());
+                let about = "Slices whose end was not seen are in no bar and in no number. They are the first of the list.";
+                ui.label(RichText::new(words).strong()).on_hover_text(about);
+            }
             let words = match self.chosen {
+                None if found.lengths.count() == 0 => String::new(),
                 None => "drag over the bars to choose".to_owned(),
                 Some((low, high)) => format!(
                     "{} of {} take {} to {}",
@@ -270,30 +278,36 @@ impl OneName {
 }
 
 fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableData {
-    let mut ids: Vec<SliceId> = found.between(low, high).collect();
-    let many = ids.len().saturating_sub(MOST_LISTED);
-    ids.drain(..many);
-    let row = |id: &SliceId| {
-        let slice = trace.slices.get(*id);
-        let end = trace.slice_end(*id);
-        let thread = Item::Slice(*id).thread(trace);
+    // Whoever chooses durations does not ask for what has none.
+    let is_whole = (low, high) == (0, i64::MAX);
+    let unfinished = found.unfinished().rev().filter(|_| is_whole);
+    let ended = found.between(low, high).rev();
+    let ended = ended.map(|(length, id)| (Length::Known(length), id));
+    let unfinished = unfinished.map(|(length, id)| (Length::AtLeast(length), id));
+    let row = |(length, id): (Length, SliceId)| {
+        let slice = trace.slices.get(id);
+        let thread = Item::Slice(id).thread(trace);
         TableRow {
             cells: vec![
-                Cell::Length(i128::from((end - slice.start).0)),
+                Cell::of_length(length),
                 Cell::Time(slice.start),
                 Cell::Text(thread.map_or_else(String::new, |id| trace.thread_title(id))),
             ],
-            item: Some(Item::Slice(*id)),
+            item: Some(Item::Slice(id)),
             tint: None,
         }
     };
     TableData {
         columns: vec![
-            column("Duration", 84.0, "How long it took; the longest first"),
+            column(
+                "Duration",
+                84.0,
+                "How long it took; the longest first, before them what never ended",
+            ),
             column("Start", 112.0, "When it began"),
             column("Thread", 130.0, "Where it happened"),
         ],
-        rows: ids.iter().rev().map(row).collect(),
+        rows: unfinished.chain(ended).take(MOST_LISTED).map(row).collect(),
     }
 }
 

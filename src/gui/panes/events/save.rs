@@ -10,7 +10,7 @@ use super::columns::{Column, Line};
 use super::listed::Listed;
 use crate::base::{Cancelled, Job};
 use crate::export::atomic_file::write_whole;
-use crate::export::rows::{Cell, RowFormat, RowWriter};
+use crate::export::rows::{Cell, Formulas, RowFormat, RowWriter};
 use crate::export::{ExportError, Overwrite};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
@@ -218,7 +218,7 @@ impl SaveBar {
         let path = PathBuf::from(self.path.trim());
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         let format = match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("csv") => RowFormat::Csv,
+            Some("csv") => RowFormat::Csv(Formulas::Kept),
             Some("json") => RowFormat::Json,
             _ => RowFormat::Tsv,
         };

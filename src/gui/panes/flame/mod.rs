@@ -15,7 +15,7 @@ use crate::gui::panes::selection::area::{area_of, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
-use crate::view::Action;
+use crate::view::{Action, ruler};
 
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -46,6 +46,7 @@ struct Found {
     names: Arc<TableData>,
     /// What it is of, in words.
     about: String,
+    has_unfinished: bool,
 }
 
 #[derive(Default)]
@@ -80,8 +81,14 @@ impl Pane for FlamePane {
                     Of::Tracks => of_slices(trace, &asked, Roots::Tracks, job)?,
                     Of::Stacks => of_stacks(trace, reader, &asked, job)?,
                 };
+                let unfinished: u64 = top_down.nodes.iter().map(|node| node.unfinished).sum();
+                let about = match i64::try_from(unfinished).unwrap_or(i64::MAX) {
+                    0 => about,
+                    many => format!("{about}. {} unfinished", ruler::grouped(many)),
+                };
                 Ok(Arc::new(Found {
                     about,
+                    has_unfinished: unfinished > 0,
                     bottom_up: top_down.bottom_up(),
                     names: Arc::new(by_name(&top_down)),
                     top_down,
@@ -92,7 +99,13 @@ impl Pane for FlamePane {
         ui.horizontal_wrapped(|ui| {
             self.tools_ui(ui, scene, found.as_deref(), &mut actions);
             let about = found.as_ref().map_or("", |found| &found.about);
-            ui.label(RichText::new(about).color(scene.palette.weak));
+            let label = ui.label(RichText::new(about).color(scene.palette.weak));
+            if found.as_ref().is_some_and(|found| found.has_unfinished) {
+                label.on_hover_text(
+                    "Slices that never ended are in the totals with the time that they certainly lasted: such a total is \
+                     at least so long (≥)",
+                );
+            }
             self.asked.ui(ui, scene.palette);
         });
         let Some(found) = found else {

@@ -5,6 +5,7 @@ use egui::{Align2, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 use super::name_expression;
 use crate::base::Nanos;
 use crate::gui::pane::Scene;
+use crate::gui::panes::selection::area::unfinished_words;
 use crate::gui::theme::{Palette, hash_name};
 use crate::gui::timeline::elided_name;
 use crate::query::flame::{Flame, Unit};
@@ -160,17 +161,33 @@ fn name_of(flame: &Flame, node: u32) -> &str {
     if node == 0 { "all" } else { flame.name(node) }
 }
 
-fn tells(flame: &Flame, node: u32, scene: &Scene<'_>) -> String {
-    let (Some(root), Some(node)) = (flame.nodes.first(), flame.nodes.get(node as usize)) else {
+fn tells(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
+    let (Some(root), Some(node)) = (flame.nodes.first(), flame.nodes.get(id as usize)) else {
         return String::new();
     };
     let share = 100.0 * node.total as f64 / root.total.max(1) as f64;
-    format!(
+    let mut words = format!(
         "{} ({share:.1} %), self {}, {} times",
-        amount(flame, node.total, scene),
+        total_of(flame, id, scene),
         amount(flame, node.own, scene),
         ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
-    )
+    );
+    if node.unfinished > 0 {
+        let unfinished = unfinished_words(scene, node.unfinished, node.unfinished_ns.into());
+        words.push_str(&format!("\n{unfinished}"));
+    }
+    words
+}
+
+/// The total of a node: "at least" where slices in it never ended.
+#[must_use]
+pub fn total_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
+    let total = flame.nodes.get(id as usize).map_or(0, |node| node.total);
+    let total = amount(flame, total, scene);
+    match flame.is_at_least(id) {
+        true => format!("≥ {total}"),
+        false => total,
+    }
 }
 
 fn paint_bar(ui: &Ui, scene: &Scene<'_>, flame: &Flame, node: u32, rect: Rect, look: Look) {

@@ -4,7 +4,8 @@ use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use rustc_hash::FxHashSet;
 
-use super::{name_expression, paint::amount};
+use super::name_expression;
+use super::paint::{amount, total_of};
 use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
 use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, Tint, column};
@@ -19,31 +20,41 @@ enum By {
     Total,
     Own,
     Count,
+    Unfinished,
 }
 
 const TOP_DOWN: &[Heading<By>] = &[
     Heading::new("Name", By::Name).about("What it is called"),
-    Heading::number("Total", By::Total).about("With all that it calls"),
-    Heading::number("Of all", By::Total).about("Total, of everything"),
+    Heading::number("Total", By::Total)
+        .about("With all that it calls; ≥: some never ended, and count with what was seen of them"),
+    Heading::number("Of all", By::Total).about("Total, as a share of the total of the graph"),
     Heading::number("Self", By::Own).about("Without what it calls"),
-    Heading::number("Count", By::Count).about("How many"),
+    Heading::number("Count", By::Count).about("How many that ended"),
+    UNFINISHED,
 ];
 
 const BOTTOM_UP: &[Heading<By>] = &[
     Heading::new("Name", By::Name).about("What it is called; below it, who calls it"),
     Heading::number("Self", By::Own)
         .about("Without what it calls; of a caller, the part of that under it"),
-    Heading::number("Of all", By::Own).about("Self, of everything"),
+    Heading::number("Of all", By::Own).about("Self, as a share of the total of the graph"),
     Heading::number("Total", By::Total)
         .about("With all that it calls; of a caller, the part of that under it"),
-    Heading::number("Count", By::Count).about("How many"),
+    Heading::number("Count", By::Count).about("How many that ended"),
+    UNFINISHED,
 ];
+
+/// Where all slices ended it is left out.
+const UNFINISHED: Heading<By> =
+    Heading::number("Unfinished", By::Unfinished).about("How many never ended");
 
 /// Which rows are open, and how they are sorted.
 #[derive(Debug)]
 pub struct TreeTable {
     open: FxHashSet<u32>,
     is_begun: bool,
+    /// Whether slices of the tree never ended.
+    has_unfinished: bool,
     /// What rows are sorted by at first, and what the share is of.
     size: By,
     sort: By,
@@ -73,6 +84,7 @@ impl TreeTable {
         TreeTable {
             open: FxHashSet::default(),
             is_begun: false,
+            has_unfinished: false,
             size,
             sort: size,
             order: Order::Descending,
@@ -92,6 +104,7 @@ impl TreeTable {
     ) {
         if !self.is_begun {
             self.is_begun = true;
+            self.has_unfinished = flame.nodes.iter().any(|node| node.unfinished > 0);
             self.open_widest(flame);
         }
         let wanted = find.to_lowercase();
@@ -106,6 +119,8 @@ impl TreeTable {
             By::Own => BOTTOM_UP,
             _ => TOP_DOWN,
         };
+        let columns = headings.len() - usize::from(!self.has_unfinished);
+        let headings = headings.get(..columns).unwrap_or(headings);
         TableBuilder::new(ui)
             .id_salt(name)
             .min_scrolled_height(0.0)
@@ -115,7 +130,7 @@ impl TreeTable {
             .sense(Sense::click())
             .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
             .column(Column::initial(380.0).at_least(120.0).clip(true))
-            .columns(Column::initial(90.0).at_least(50.0).clip(true), 4)
+            .columns(Column::initial(90.0).at_least(50.0).clip(true), columns - 1)
             .header(22.0, |mut header| {
                 heading_ui(&mut header, headings, &mut self.sort, &mut self.order);
             })
@@ -135,24 +150,30 @@ impl TreeTable {
                             (false, true) => "⏷",
                             (false, false) => "⏵",
                         };
-                        ui.label(RichText::new(mark).size(10.0).monospace());
+                        // A label that can be selected would take the click from its row.
+                        let mark = RichText::new(mark).size(10.0).monospace();
+                        ui.add(egui::Label::new(mark).selectable(false));
                         let mut text = RichText::new(title).size(TEXT_SIZE);
                         if !wanted.is_empty() && title.to_lowercase().contains(&wanted) {
                             text = text.strong().color(scene.palette.accent);
                         }
                         ui.add(egui::Label::new(text).truncate().selectable(false));
                     });
-                    let (size, other) = match self.size {
-                        By::Own => (node.own, node.total),
-                        _ => (node.total, node.own),
+                    let (own, total) = (amount(flame, node.own, scene), total_of(flame, id, scene));
+                    let (size, first, other) = match self.size {
+                        By::Own => (node.own, own, total),
+                        _ => (node.total, total, own),
+                    };
+                    let said = format!("{title}, {first}");
+                    let counted =
+                        |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
+                    let unfinished = match node.unfinished {
+                        0 => String::new(),
+                        open => counted(open),
                     };
                     let share = format!("{:.1} %", 100.0 * size as f64 / whole as f64);
-                    for text in [
-                        amount(flame, size, scene),
-                        share,
-                        amount(flame, other, scene),
-                        ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
-                    ] {
+                    let cells = [first, share, other, counted(node.count), unfinished];
+                    for text in cells.into_iter().take(columns - 1) {
                         row.col(|ui| {
                             let layout = egui::Layout::right_to_left(egui::Align::Center);
                             ui.with_layout(layout, |ui| {
@@ -163,8 +184,7 @@ impl TreeTable {
                     }
                     let response = row.response();
                     response.widget_info(|| {
-                        let words = format!("{title}, {}", amount(flame, size, scene));
-                        egui::WidgetInfo::labeled(egui::Role::Row, true, words)
+                        egui::WidgetInfo::labeled(egui::Role::Row, true, said.as_str())
                     });
                     if response.clicked() {
                         toggled = Some(id);
@@ -237,6 +257,7 @@ impl TreeTable {
                 By::Total => i128::from(node.total),
                 By::Own => i128::from(node.own),
                 By::Count => i128::from(node.count),
+                By::Unfinished => i128::from(node.unfinished),
             })
         };
         children.sort_by(|&a, &b| {
@@ -267,8 +288,19 @@ pub fn by_name(flame: &Flame) -> TableData {
             Cell::Text(total.name),
             amount(total.own),
             Cell::Share(total.own as f64 / whole),
-            amount(total.total),
+            match (total.unfinished, flame.unit) {
+                (1.., Unit::Nanos) => Cell::AtLeast(i128::from(total.total)),
+                _ => amount(total.total),
+            },
             Cell::Count(total.count),
+            match total.unfinished {
+                0 => Cell::None,
+                count => Cell::Count(count),
+            },
+            match total.unfinished {
+                0 => Cell::None,
+                _ => Cell::Length(i128::from(total.unfinished_ns)),
+            },
         ],
         item: None,
     };
@@ -276,13 +308,19 @@ pub fn by_name(flame: &Flame) -> TableData {
         columns: vec![
             column("Name", 260.0, "What it is called"),
             column("Self", 90.0, "Without what it calls"),
-            column("Of all", 80.0, "Self, of everything"),
+            column("Of all", 80.0, "Self, as a share of the total of the graph"),
             column(
                 "Total",
                 90.0,
                 "With all that it calls; recursion counts once",
             ),
-            column("Count", 80.0, "How many"),
+            column("Count", 80.0, "How many that ended"),
+            column("Unfinished", 80.0, "How many never ended"),
+            column(
+                "At least",
+                90.0,
+                "How long the unfinished ones certainly lasted: a part of the total",
+            ),
         ],
         rows: flame.by_name().into_iter().map(row).collect(),
     }

@@ -10,7 +10,7 @@ use crate::gui::asked::Asked;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Scene, empty_ui};
-use crate::gui::panes::selection::area::From;
+use crate::gui::panes::selection::area::{From, unfinished_words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::latency::{Among, EventPairs, PairKey, PairQuery, Sample, event_pairs};
@@ -45,6 +45,7 @@ struct Found {
     worst: Arc<TableData>,
     samples: Vec<Sample>,
     unmatched_from: u64,
+    unfinished: (u64, i128),
     unmatched_to: u64,
     keyless: u64,
     left_out: u64,
@@ -196,7 +197,7 @@ impl PairsView {
     ) {
         let trace = &scene.loaded.trace;
         let (span, among) = match self.held.area(scene) {
-            (area, From::Selection) => (area.span, Among::lanes(trace, &area.lanes)),
+            (area, From::Selection) => (area.span, Among::area(trace, &area)),
             (_, From::View) => (scene.state.trace_span, Among::All),
         };
         let question = (
@@ -241,6 +242,11 @@ impl PairsView {
                 grouped(found.unmatched_from),
                 grouped(found.unmatched_to)
             );
+            let (unfinished, ns) = found.unfinished;
+            if unfinished > 0 {
+                let unfinished = unfinished_words(scene, unfinished, ns);
+                words.push_str(&format!("; {unfinished}"));
+            }
             if found.keyless > 0 {
                 words.push_str(&format!(", {} without the field", grouped(found.keyless)));
             }
@@ -302,6 +308,7 @@ fn found_of(trace: &Trace, pairs: EventPairs) -> Found {
         }),
         samples: pairs.worst,
         unmatched_from: pairs.unmatched_from,
+        unfinished: (pairs.unfinished, pairs.unfinished_ns),
         unmatched_to: pairs.unmatched_to,
         keyless: pairs.keyless,
         left_out: pairs.left_out,

@@ -73,7 +73,7 @@ impl WakeupsView {
         let key = (
             scene.loaded.generation,
             area.span,
-            Among::lanes(trace, &area.lanes),
+            Among::area(trace, &area),
         );
         let is_dragged = ui.input(|input| input.pointer.any_down());
         if !is_dragged || self.asked.answer().is_none() {
@@ -210,6 +210,21 @@ fn found_of(
         80.0,
         "Woken, but never seen to run afterwards",
     ));
+    let has_unfinished = rows.iter().any(|row| row.unfinished > 0);
+    if has_unfinished {
+        columns.extend([
+            column(
+                "Unfinished",
+                80.0,
+                "Of the unmatched: those that still waited when the recording ended",
+            ),
+            column(
+                "At least",
+                80.0,
+                "How long the unfinished ones certainly waited, together",
+            ),
+        ]);
+    }
     let mut all_lengths: Vec<i64> = Vec::new();
     let mut all_worst: Vec<Sample> = Vec::new();
     let mut table = Vec::with_capacity(rows.len());
@@ -223,6 +238,12 @@ fn found_of(
         let mut cells = vec![Cell::Text(name.clone())];
         cells.extend(cells_of(&row.lengths));
         cells.push(Cell::Count(row.unmatched));
+        if has_unfinished {
+            cells.extend(match row.unfinished {
+                0 => [Cell::None, Cell::None],
+                count => [Cell::Count(count), Cell::Length(row.unfinished_ns)],
+            });
+        }
         table.push(TableRow {
             cells,
             item: Some(Item::Thread(row.thread)),

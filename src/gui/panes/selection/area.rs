@@ -1,10 +1,14 @@
 //! The area that panes work on: the selected range and tracks, else what is visible.
 
+use egui::Ui;
+
+use crate::base::{Nanos, TimeSpan};
+use crate::gui::boxes::check_box;
 use crate::gui::pane::Scene;
-use crate::query::area::{Area, Lane, Lanes};
-use crate::trace::{CpuId, Trace};
+use crate::query::area::{Area, Group, Hidden, Lane, Lanes};
+use crate::trace::{CpuId, SliceKind, Trace, TrackId, TrackKind};
 use crate::view::rows::{LaneKind, RowKey};
-use crate::view::{ViewState, ruler};
+use crate::view::{Action, HiddenTracks, Sums, ViewState, ruler};
 
 /// Where an area comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +29,113 @@ pub fn area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
         (None, None) => (state.span, From::View),
     };
     let lanes = lanes.map_or(Lanes::All, Lanes::Of);
-    (Area { lanes, span }, from)
+    (area_with(lanes, span), from)
+}
+
+fn area_with(lanes: Lanes, span: TimeSpan) -> Area {
+    Area {
+        lanes,
+        ..Area::of(span)
+    }
+}
+
+/// The same for the panes that add up slices: without hidden tracks, if the user leaves these out.
+#[must_use]
+pub fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
+    let (area, from) = area_of(state, trace);
+    if state.sums.hidden == HiddenTracks::Counted {
+        return (area, from);
+    }
+    let Some(kinds) = state.summed_lanes() else {
+        return (area, from);
+    };
+    let hidden = hidden_of(state, trace);
+    let mut lanes = lanes_of(&kinds, trace);
+    if area.lanes == Lanes::All {
+        // What threads did on CPUs is on tracks of their own, and some of these are hidden.
+        lanes.retain(|lane| !matches!(lane, Lane::OnCpu(_)));
+    }
+    let area = Area {
+        hidden,
+        ..area_with(Lanes::Of(lanes), area.span)
+    };
+    (area, from)
+}
+
+/// The same for raw events, which belong to a thread and to a CPU: without those of hidden threads and CPUs.
+#[must_use]
+pub fn event_area_of(state: &ViewState, trace: &Trace) -> Area {
+    Area {
+        hidden: hidden_of(state, trace),
+        ..area_of(state, trace).0
+    }
+}
+
+/// The threads and CPUs whose tracks are hidden, all of each, if what lies on hidden tracks is left out.
+fn hidden_of(state: &ViewState, trace: &Trace) -> Hidden {
+    let Some((shown, hidden)) = state.parted_lanes() else {
+        return Hidden::default();
+    };
+    let hidden: Vec<LaneKind> = hidden.into_iter().collect();
+    let (shown, mut hidden) = (owners_of(&shown, trace), owners_of(&hidden, trace));
+    hidden
+        .threads
+        .retain(|id| shown.threads.binary_search(id).is_err());
+    hidden
+        .cpus
+        .retain(|id| shown.cpus.binary_search(id).is_err());
+    hidden
+}
+
+/// The threads and CPUs of lanes, sorted.
+fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
+    let mut owners = Hidden::default();
+    for lane in lanes_of(kinds, trace) {
+        let track = |id: TrackId| trace.tracks.get(id.0 as usize).map(|track| track.kind);
+        match lane {
+            Lane::States(thread) => owners.threads.push(thread),
+            Lane::Runs(cpu) => owners.cpus.push(cpu),
+            Lane::Track(id) => match track(id) {
+                Some(TrackKind::Thread(thread)) => owners.threads.push(thread),
+                Some(TrackKind::Cpu(cpu)) => owners.cpus.push(cpu),
+                Some(TrackKind::Async(_)) | None => {}
+            },
+            Lane::OnCpu(_) | Lane::Counter(_) => {}
+        }
+    }
+    owners.threads.sort_unstable();
+    owners.threads.dedup();
+    owners.cpus.sort_unstable();
+    owners.cpus.dedup();
+    owners
+}
+
+/// What the time of slices in an area is a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// The length of the range.
+    Range,
+    /// The time of so many CPUs in the range.
+    CpuTime(usize),
+}
+
+/// What the time of slices in an area is a share of: where only CPUs are selected, of their time.
+#[must_use]
+pub fn whole_of(area: &Area, trace: &Trace) -> Whole {
+    let Lanes::Of(lanes) = &area.lanes else {
+        return Whole::Range;
+    };
+    let kind = |id: TrackId| trace.tracks.get(id.0 as usize).map(|track| track.kind);
+    let is_of_cpu = |lane: &Lane| match *lane {
+        Lane::Runs(_) | Lane::OnCpu(_) | Lane::Counter(_) => true,
+        Lane::Track(id) => matches!(kind(id), Some(TrackKind::Cpu(_))),
+        Lane::States(_) => false,
+    };
+    match cpus_of(area).len() {
+        0 => Whole::Range,
+        count if lanes.iter().all(is_of_cpu) => Whole::CpuTime(count),
+        _ => Whole::Range,
+    }
 }
 
 fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
@@ -56,6 +166,91 @@ pub fn words(scene: &Scene<'_>, area: &Area, from: From) -> String {
         return format!("Visible: {length}");
     }
     format!("Selected: {length}, {}", whose(scene, area))
+}
+
+/// The same for the panes that add up slices.
+#[must_use]
+pub fn summed_words(scene: &Scene<'_>, area: &Area, from: From) -> String {
+    let words = words(scene, area, from);
+    match leaves_out(scene) {
+        true => format!("{words}, without hidden tracks"),
+        false => words,
+    }
+}
+
+fn leaves_out(scene: &Scene<'_>) -> bool {
+    let state = scene.state;
+    state.sums.hidden == HiddenTracks::LeftOut && !state.layout.hidden.is_empty()
+}
+
+/// The kind of slices that is shown: the chosen one, else the first that there is.
+#[must_use]
+pub fn shown_kind(scene: &Scene<'_>, present: &[SliceKind]) -> Option<SliceKind> {
+    scene.state.sums.kind.or(present.first().copied())
+}
+
+/// Which kinds of slices there are among these groups, in the order of menus.
+#[must_use]
+pub fn kinds_of(groups: &[Group]) -> Vec<SliceKind> {
+    let is_there = |kind: &SliceKind| groups.iter().any(|group| group.key.kind == Some(*kind));
+    SliceKind::ALL.into_iter().filter(is_there).collect()
+}
+
+/// Lets the user choose the kind of slices, where there are several, and whether hidden tracks count, where some are
+/// hidden.
+pub fn sums_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    present: &[SliceKind],
+    shown: Option<SliceKind>,
+    actions: &mut Vec<Action>,
+) {
+    let sums = scene.state.sums;
+    let is_choice = present.len() > 1 || shown.is_some_and(|kind| !present.contains(&kind));
+    if let Some(shown) = shown.filter(|_| is_choice) {
+        let answer = egui::ComboBox::from_id_salt("kind of slices")
+            .selected_text(shown.word())
+            .width(110.0)
+            .show_ui(ui, |ui| {
+                for &kind in present {
+                    let choice = ui.selectable_label(kind == shown, kind.word());
+                    if choice.on_hover_text(kind.about()).clicked() {
+                        let kind = Some(kind);
+                        actions.push(Action::AddUp(Sums { kind, ..sums }));
+                    }
+                }
+            });
+        answer.response.widget_info(|| {
+            let words = format!("Kind of slices: {}", shown.word());
+            egui::WidgetInfo::labeled(egui::Role::ComboBox, true, words)
+        });
+        let about = "Only slices of one kind are added up: the time of a process contains that of its system calls, and \
+                     so on";
+        answer.response.on_hover_text(about);
+    }
+    if !scene.state.layout.hidden.is_empty() {
+        let mut leaves_out = sums.hidden == HiddenTracks::LeftOut;
+        let answer = check_box(ui, &mut leaves_out, "without hidden tracks");
+        if answer
+            .on_hover_text("Leave out what lies on tracks that you hid")
+            .changed()
+        {
+            let hidden = match leaves_out {
+                true => HiddenTracks::LeftOut,
+                false => HiddenTracks::Counted,
+            };
+            actions.push(Action::AddUp(Sums { hidden, ..sums }));
+        }
+    }
+}
+
+/// Says in words how many slices never ended: `2 unfinished, at least 5.3 s`.
+#[must_use]
+pub fn unfinished_words(scene: &Scene<'_>, count: u64, ns: i128) -> String {
+    let count = ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    let ns = i64::try_from(ns).unwrap_or(i64::MAX);
+    let length = ruler::length_text(Nanos(ns), scene.state.origins.unit);
+    format!("{count} unfinished, at least {length}")
 }
 
 /// Says in words which tracks an area has: `all tracks`, `3 tracks`, `CPUs 0, 3`.

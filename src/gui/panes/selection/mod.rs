@@ -10,15 +10,18 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use self::area::{area_of, counted, words};
+use self::area::{
+    counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
+};
+use crate::base::TimeSpan;
 use crate::gui::asked::Asked;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData, TableRow};
 use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
-use crate::query::area::{Area, GroupBy, LiveArea, What, groups};
-use crate::trace::Trace;
+use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
+use crate::trace::{SliceKind, Trace, TrackId};
 use crate::view::Action;
 use crate::view::rows::RowKey;
 
@@ -118,15 +121,66 @@ enum Pace {
 
 type Key = (u32, Area, Shown, GroupBy);
 
+/// Tables, one for each kind of slices, or one for all else; and what they are of in words.
+#[derive(Clone, Default)]
+struct Drawn {
+    kinds: Vec<SliceKind>,
+    tables: Arc<[Arc<TableData>]>,
+    about: String,
+}
+
+impl Drawn {
+    fn of_groups(trace: &Trace, groups: &[Group], what: What, by: GroupBy, area: &Area) -> Drawn {
+        let kinds = kinds_of(groups);
+        let table = |groups: &[Group]| Arc::new(rows::of_groups(trace, groups, what, by, area));
+        let of_kind = |kind: &SliceKind| {
+            let groups = groups.iter().filter(|group| group.key.kind == Some(*kind));
+            table(&groups.copied().collect::<Vec<Group>>())
+        };
+        let tables = match kinds.is_empty() {
+            true => [table(groups)].into(),
+            false => kinds.iter().map(of_kind).collect(),
+        };
+        Drawn {
+            kinds,
+            tables,
+            about: String::new(),
+        }
+    }
+
+    fn of_table(table: TableData) -> Drawn {
+        Drawn {
+            tables: [Arc::new(table)].into(),
+            ..Drawn::default()
+        }
+    }
+
+    fn with(self, about: String) -> Drawn {
+        Drawn { about, ..self }
+    }
+
+    /// The table of a kind of slices; where there are no kinds, the only one.
+    fn table(&self, kind: Option<SliceKind>) -> Arc<TableData> {
+        let at = match self.kinds.is_empty() {
+            true => Some(0),
+            false => self.kinds.iter().position(|it| Some(*it) == kind),
+        };
+        let table = at.and_then(|at| self.tables.get(at));
+        table.cloned().unwrap_or_default()
+    }
+}
+
 #[derive(Default)]
 struct SelectionPane {
     shown: Shown,
+    /// Whether the user chose that; else it goes with the area.
+    is_chosen: bool,
+    /// The area and generation that `shown` was taken for.
+    shown_for: Option<(u32, Area)>,
     by: Option<GroupBy>,
-    /// The table, and what it is of in words.
-    exact: Asked<Key, (Arc<TableData>, String)>,
+    exact: Asked<Key, Drawn>,
     live: Option<(Key, LiveArea)>,
-    /// The table, and what it is of in words.
-    drawn: Option<(Arc<TableData>, String)>,
+    drawn: Option<Drawn>,
     table: DataTable,
 }
 
@@ -134,9 +188,14 @@ impl Pane for SelectionPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
-        let (area, from) = area_of(scene.state, trace);
+        let (area, from) = summed_area_of(scene.state, trace);
+        self.fit(scene.loaded.generation, trace, &area);
+        let area = match self.shown {
+            Shown::Events => event_area_of(scene.state, trace),
+            _ => area,
+        };
         let grouping = self.grouping();
-        let about = words(scene, &area, from);
+        let about = summed_words(scene, &area, from);
         let key = (scene.loaded.generation, area, self.shown, grouping);
         let is_down = ui.input(|input| input.pointer.any_down());
         let pace = if is_down && scene.state.range.is_some() {
@@ -144,13 +203,15 @@ impl Pane for SelectionPane {
         } else {
             Pace::Rests
         };
-        let (data, about) = self.data(ui.ctx(), scene, (&key, about), pace);
+        let drawn = self.data(ui.ctx(), scene, (&key, about), pace);
+        let kind = shown_kind(scene, &drawn.kinds).filter(|_| self.shown == Shown::Slices);
+        let (data, about) = (drawn.table(kind), &drawn.about);
         ui.horizontal_wrapped(|ui| {
             for (shown, word, about) in Shown::ALL {
                 let is_on = self.shown == shown;
                 let button = egui::Button::selectable(is_on, word);
                 if ui.add(button).on_hover_text(about).clicked() {
-                    self.shown = shown;
+                    (self.shown, self.is_chosen) = (shown, true);
                 }
             }
             let groupings = self.shown.groupings();
@@ -165,6 +226,7 @@ impl Pane for SelectionPane {
                 }
             }
             ui.separator();
+            sums_ui(ui, scene, &drawn.kinds, kind, &mut actions);
             self.table.tools_ui(ui, scene, &data, &mut actions);
             let words = RichText::new(about).color(scene.palette.weak);
             let hint = "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track";
@@ -175,12 +237,16 @@ impl Pane for SelectionPane {
         });
         if data.rows.is_empty() {
             if !self.exact.is_waiting() {
-                empty_ui(ui, scene, self.shown.nothing());
+                let words = match drawn.kinds.is_empty() {
+                    true => self.shown.nothing(),
+                    false => "No slices of this kind here. Choose another kind above.",
+                };
+                empty_ui(ui, scene, words);
                 // CPUs have no slices but those of interrupts: what is meant is who ran there.
                 if self.shown == Shown::Slices && !trace.runs.is_empty() {
                     ui.add_space(4.0);
                     if ui.button("Show the CPU use").clicked() {
-                        self.shown = Shown::CpuUse;
+                        (self.shown, self.is_chosen) = (Shown::CpuUse, true);
                     }
                 }
             }
@@ -216,6 +282,16 @@ impl Pane for SelectionPane {
 }
 
 impl SelectionPane {
+    /// Until the user chooses, shows what there is in the area.
+    fn fit(&mut self, generation: u32, trace: &Trace, area: &Area) {
+        let is_known =
+            (self.shown_for.as_ref()).is_some_and(|(of, old)| (*of, old) == (generation, area));
+        if !self.is_chosen && !is_known {
+            self.shown = first_shown(trace, area);
+            self.shown_for = Some((generation, area.clone()));
+        }
+    }
+
     fn grouping(&self) -> GroupBy {
         let groupings = self.shown.groupings();
         let chosen = groupings.iter().find(|(by, _)| Some(*by) == self.by);
@@ -231,7 +307,7 @@ impl SelectionPane {
         scene: &Scene<'_>,
         (key, about): (&Key, String),
         pace: Pace,
-    ) -> (Arc<TableData>, String) {
+    ) -> Drawn {
         let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
         let (_, area, shown, by) = key.clone();
         let what = shown.what();
@@ -243,8 +319,8 @@ impl SelectionPane {
         } else if pace == Pace::Dragged
             && let Some(what) = live
         {
-            if let Some(table) = self.live_data(&trace, key, what) {
-                self.drawn = Some((table, about));
+            if let Some(drawn) = self.live_data(&trace, key, what) {
+                self.drawn = Some(drawn.with(about));
             } else {
                 ctx.request_repaint();
             }
@@ -253,22 +329,24 @@ impl SelectionPane {
             let (asked, its_words) = (area.clone(), about.clone());
             self.exact.ask(ctx, key.clone(), move |job| {
                 let trace = &index.trace;
-                let table = match (what, shown) {
+                let drawn = match (what, shown) {
                     (Some(what), _) => {
                         let groups = groups(trace, &asked, what, by, job)?;
-                        rows::of_groups(trace, &groups, what, by, asked.span)
+                        Drawn::of_groups(trace, &groups, what, by, &asked)
                     }
                     (None, Shown::Events) => {
                         let groups = event_counts(trace, &asked, by, job)?;
-                        rows::of_events(trace, &groups, by, asked.span)
+                        Drawn::of_table(rows::of_events(trace, &groups, by, asked.span))
                     }
-                    (None, _) => rows::of_counters(trace, &counters(trace, &asked)),
+                    (None, _) => {
+                        Drawn::of_table(rows::of_counters(trace, &counters(trace, &asked)))
+                    }
                 };
-                Ok((Arc::new(table), its_words))
+                Ok(drawn.with(its_words))
             });
             match self.exact.answer() {
-                Some((table, _)) if self.exact.is_of(key) => {
-                    self.drawn = Some((table.clone(), about));
+                Some(drawn) if self.exact.is_of(key) => {
+                    self.drawn = Some(drawn.clone().with(about));
                 }
                 _ if pace == Pace::Dragged => self.drawn_from_exact(),
                 _ => {}
@@ -285,7 +363,7 @@ impl SelectionPane {
     }
 
     /// The sums while a drag goes on, if they have caught up with it.
-    fn live_data(&mut self, trace: &Arc<Trace>, key: &Key, what: What) -> Option<Arc<TableData>> {
+    fn live_data(&mut self, trace: &Arc<Trace>, key: &Key, what: What) -> Option<Drawn> {
         let (generation, area, shown, by) = key;
         let is_same = self.live.as_ref().is_some_and(|((of, old, what, how), _)| {
             of == generation && old.lanes == area.lanes && what == shown && how == by
@@ -299,10 +377,55 @@ impl SelectionPane {
             return None;
         }
         let groups = live.groups();
-        Some(Arc::new(rows::of_groups(
-            trace, &groups, what, *by, area.span,
-        )))
+        Some(Drawn::of_groups(trace, &groups, what, *by, area))
     }
+}
+
+/// What of an area is shown first: slices where its tracks have some, else what else is known of them.
+fn first_shown(trace: &Trace, area: &Area) -> Shown {
+    let lanes = match &area.lanes {
+        Lanes::Of(lanes) => lanes.as_slice(),
+        Lanes::All | Lanes::Both { .. } if !trace.slices.is_empty() => return Shown::Slices,
+        Lanes::All | Lanes::Both { .. } if !trace.states.starts.is_empty() => {
+            return Shown::States;
+        }
+        Lanes::All | Lanes::Both { .. } => return Shown::Events,
+    };
+    let kind_of = |lane: &Lane| match *lane {
+        Lane::Track(id) => has_slices(trace, id, area.span).then_some(Shown::Slices),
+        Lane::States(id) => (!trace.states.of(id).is_empty()).then_some(Shown::States),
+        Lane::Runs(id) => (!trace.runs.on(id).is_empty()).then_some(Shown::CpuUse),
+        Lane::OnCpu(_) => None,
+        Lane::Counter(_) => Some(Shown::Counters),
+    };
+    let kinds: Vec<Shown> = lanes.iter().filter_map(kind_of).collect();
+    // A CPU's own slices are its interrupts: who ran there comes first.
+    let order = [Shown::CpuUse, Shown::Slices, Shown::States, Shown::Counters];
+    let is_of_cpus = |shown: Shown| shown != Shown::CpuUse || !kinds.contains(&Shown::States);
+    let first = order
+        .into_iter()
+        .find(|shown| kinds.contains(shown) && is_of_cpus(*shown));
+    first.unwrap_or(Shown::Events)
+}
+
+/// Whether any slice of a track meets a span.
+fn has_slices(trace: &Trace, id: TrackId, span: TimeSpan) -> bool {
+    let slices = &trace.slices;
+    let rows = trace.tracks.get(id.0 as usize);
+    let rows = rows.and_then(|track| {
+        let rows = track.rows.start as usize..track.rows.end as usize;
+        slices.rows.get(rows)
+    });
+    rows.unwrap_or(&[]).iter().any(|row| {
+        let range = row.slices.start as usize..row.slices.end as usize;
+        let after = slices
+            .starts
+            .partition_point(range, |start| start < span.end.0);
+        after
+            .checked_sub(1)
+            .and_then(|_| after.checked_add(row.slices.start as usize))
+            .is_some_and(|end| slices.end(end - 1) > span.start.0)
+    })
 }
 
 /// Brings the track of a thread, process or CPU into view.

@@ -1,41 +1,75 @@
 //! What an area adds up to, as rows of a table.
 
+use super::area::{Whole, whole_of};
 use crate::base::TimeSpan;
 use crate::gui::table::{Cell, TableColumn, TableData, TableRow, Tint, column};
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
-use crate::query::area::{Group, GroupBy, What};
+use crate::query::area::{Area, Group, GroupBy, What};
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
 
+/// Whether a table has columns for slices that never ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unfinished {
+    None,
+    Some,
+}
+
 /// The columns of groups, after the first.
-fn measures(what: What) -> Vec<TableColumn> {
+fn measures(what: What, whole: Whole, unfinished: Unfinished) -> Vec<TableColumn> {
     let sum = match what {
         What::Slices => column("Total", 86.0, "Their whole durations together"),
         What::Runs | What::States => column("Total", 86.0, "Their time inside the area together"),
     };
-    let share = match what {
-        What::Slices => column(
-            "Of time",
+    let share = match (what, whole) {
+        (What::Slices, Whole::Range) => column(
+            "Of range",
             74.0,
-            "What of them lies inside the area, of its length; more than 100 % where several lie side by side",
+            "What of them lies inside the range, as a share of the range's length; more than 100 % where several lie \
+             side by side",
         ),
-        What::Runs => column(
-            "CPU use",
-            74.0,
-            "Of one CPU: 100 % is one CPU busy all the time",
+        (What::Slices, Whole::CpuTime(_)) => column(
+            "Of CPU time",
+            88.0,
+            "What of them lies inside the range, as a share of the CPU time of the range: its length times the number \
+             of the selected CPUs",
         ),
-        What::States => column("Of all", 74.0, "Total, of all states in the area"),
+        (What::Runs, _) => column(
+            "Of one CPU",
+            84.0,
+            "Share of the time of one CPU in the range: 100 % is one CPU busy all the time",
+        ),
+        (What::States, _) => column(
+            "Of thread time",
+            100.0,
+            "Total, as a share of the time of all states in the area",
+        ),
     };
     // The longest and the mean stand before what fewer look at: a narrow pane shows them.
-    let mut columns = vec![
-        column("Count", 62.0, "How many"),
+    let mut columns = match unfinished {
+        Unfinished::None => vec![column("Count", 62.0, "How many")],
+        Unfinished::Some => vec![
+            column("Count", 62.0, "How many that ended"),
+            column(
+                "Unfinished",
+                78.0,
+                "How many never ended: they are in no other number of the row but the next",
+            ),
+            column(
+                "At least",
+                86.0,
+                "How long the unfinished ones certainly lasted, together",
+            ),
+        ],
+    };
+    columns.extend([
         sum,
         share,
         column("Max", 78.0, "The longest"),
         column("Mean", 78.0, "Total divided by count"),
-    ];
+    ]);
     if what == What::Slices {
         columns.push(column(
             "Self",
@@ -70,32 +104,49 @@ pub fn of_groups(
     groups: &[Group],
     what: What,
     by: GroupBy,
-    span: TimeSpan,
+    area: &Area,
 ) -> TableData {
     let mut columns = vec![first_column(what, by)];
     let has_category = what == What::Slices && by == GroupBy::Name;
-    columns.extend(measures(what));
+    let share_of = whole_of(area, trace);
+    let unfinished = match groups.iter().any(|group| group.unfinished > 0) {
+        true => Unfinished::Some,
+        false => Unfinished::None,
+    };
+    columns.extend(measures(what, share_of, unfinished));
     if has_category {
         columns.push(column("Category", 100.0, "The category or system"));
     }
-    let length = span.intersection(trace.span).duration().0.max(1) as f64;
+    let length = area.span.intersection(trace.span).duration().0.max(1) as f64;
     let all: i128 = groups.iter().map(|group| group.sum_ns).sum();
-    let whole = match what {
-        What::Slices | What::Runs => length,
-        What::States => (all as f64).max(1.0),
+    let whole = match (what, share_of) {
+        (What::Slices, Whole::CpuTime(count)) => length * count as f64,
+        (What::Slices | What::Runs, _) => length,
+        (What::States, _) => (all as f64).max(1.0),
     };
     let row = |group: &Group| {
         let label = group.key.label(trace);
         let mut cells = vec![Cell::Text(label.clone())];
-        let length = |ns: i64| Cell::Length(i128::from(ns));
+        // Of nothing there is no length, not even 0.
+        let some = |cell: Cell| match group.count {
+            0 => Cell::None,
+            _ => cell,
+        };
+        let length = |ns: i64| some(Cell::Length(i128::from(ns)));
+        cells.push(Cell::Count(group.count));
+        if unfinished == Unfinished::Some {
+            cells.extend(match group.unfinished {
+                0 => [Cell::None, Cell::None],
+                count => [Cell::Count(count), Cell::Length(group.unfinished_ns)],
+            });
+        }
         cells.extend([
-            Cell::Count(group.count),
-            Cell::Length(group.sum_ns),
-            Cell::Share(group.inside_ns as f64 / whole),
+            some(Cell::Length(group.sum_ns)),
+            some(Cell::Share(group.inside_ns as f64 / whole)),
         ]);
         cells.extend([length(group.max_ns), length(group.mean_ns())]);
         if what == What::Slices {
-            cells.push(Cell::Length(group.own_ns));
+            cells.push(some(Cell::Length(group.own_ns)));
         }
         let lengths = [group.p50_ns, group.p95_ns, group.p99_ns, group.min_ns];
         cells.extend(lengths.map(length));
@@ -142,7 +193,11 @@ pub fn of_events(trace: &Trace, groups: &[EventGroup], by: GroupBy, span: TimeSp
             92.0,
             "How many in a second of the area, on average",
         ),
-        column("Of all", 74.0, "Count, of all events of the area"),
+        column(
+            "Of events",
+            80.0,
+            "Count, as a share of all events of the area",
+        ),
     ];
     if by == GroupBy::Name {
         columns.push(column("Category", 100.0, "The category or system"));

@@ -1,13 +1,18 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
 
-use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::event::{EventDetail, Field};
 use crate::formats::Reader;
-use crate::trace::{CounterTrackId, CpuId, EventId, FlowId, SliceId, ThreadId, Trace};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, FlowId, Length, Seen, SliceId, ThreadId, ThreadState, Trace,
+};
 
+mod entities;
+
+use self::entities::{process_details, thread_details};
 use super::family;
 use super::item::Item;
+use super::waker::{Waker, waker_of};
 
 /// An item in full.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,14 +63,14 @@ impl Details {
 }
 
 impl Section {
-    fn new(title: &str) -> Section {
+    pub(super) fn new(title: &str) -> Section {
         Section {
             title: title.to_owned(),
             rows: Vec::new(),
         }
     }
 
-    fn row(&mut self, name: &str, value: impl Into<String>) -> &mut Section {
+    pub(super) fn row(&mut self, name: &str, value: impl Into<String>) -> &mut Section {
         self.rows.push(DetailRow {
             name: name.to_owned(),
             value: value.into(),
@@ -74,7 +79,12 @@ impl Section {
         self
     }
 
-    fn link(&mut self, name: &str, value: impl Into<String>, item: Item) -> &mut Section {
+    pub(super) fn link(
+        &mut self,
+        name: &str,
+        value: impl Into<String>,
+        item: Item,
+    ) -> &mut Section {
         self.rows.push(DetailRow {
             name: name.to_owned(),
             value: value.into(),
@@ -98,6 +108,38 @@ pub fn describe(trace: &Trace, reader: &dyn Reader, id: EventId) -> EventDetail 
     detail
 }
 
+/// Of a thread that was woken and not seen to run next.
+const UNKNOWN_WAIT: &str =
+    "unknown: it was woken, and what it did until the end of this stretch was not recorded";
+
+/// Who woke a thread, and where a click on it leads.
+fn waker_row(facts: &mut Section, trace: &Trace, waker: &Waker) {
+    match waker {
+        Waker::Thread(ThreadId::IDLE) => {
+            facts.row("woken by", waker.text(trace));
+        }
+        Waker::Thread(thread) => {
+            facts.link(
+                "woken by",
+                thread_text(trace, *thread),
+                Item::Thread(*thread),
+            );
+        }
+        Waker::Interrupt(interrupt) => {
+            let words = interrupt.text(trace);
+            match interrupt.slices.first() {
+                Some(slice) => facts.link("woken by", words, Item::Slice(*slice)),
+                None => facts.row("woken by", words),
+            };
+            let interrupted = interrupt.interrupted;
+            if interrupted != ThreadId::NONE && interrupted != ThreadId::IDLE {
+                let words = thread_text(trace, interrupted);
+                facts.link("which interrupted", words, Item::Thread(interrupted));
+            }
+        }
+    }
+}
+
 /// All that is known of `item`; an empty answer if there is no such item.
 #[must_use]
 pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
@@ -110,7 +152,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::Run(id) => {
             let run = trace.runs.get(id);
             let mut facts = Section::new("");
-            times(&mut facts, trace, run.start, (run.end, trace.span.end));
+            times(&mut facts, trace, item);
             facts.link(
                 "thread",
                 thread_text(trace, run.thread),
@@ -123,10 +165,15 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
                 .map_or(0, |cpu| cpu.number);
             facts.link("cpu", number.to_string(), Item::Cpu(run.cpu));
             if let Some(wait) = family::wait_before(trace, id)
-                && let (Some(waker), Some(end)) = (wait.waker, wait.end)
+                && let Some(waker) = waker_of(trace, &wait)
             {
-                facts.link("woken by", thread_text(trace, waker), Item::Thread(waker));
-                facts.row("waited to run", length_text(trace, end - wait.start));
+                waker_row(&mut facts, trace, &waker);
+                let end = wait.end.filter(|_| wait.state == ThreadState::Runnable);
+                let length = end.map(|end| length_text(trace, end - wait.start));
+                facts.row(
+                    "waited to run",
+                    length.unwrap_or_else(|| UNKNOWN_WAIT.to_owned()),
+                );
             }
             facts.row("priority", run.priority.to_string());
             facts.row(
@@ -146,15 +193,24 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::State(id) => {
             let state = trace.states.get(id);
             let mut facts = Section::new("");
-            times(&mut facts, trace, state.start, (state.end, trace.span.end));
+            times(&mut facts, trace, item);
             facts.link(
                 "thread",
                 thread_text(trace, state.thread),
                 Item::Thread(state.thread),
             );
             process_row(&mut facts, trace, state.thread);
-            if let Some(waker) = state.waker {
-                facts.link("woken by", thread_text(trace, waker), Item::Thread(waker));
+            if let Some(waker) = waker_of(trace, &state) {
+                waker_row(&mut facts, trace, &waker);
+            }
+            if state.state == ThreadState::Unknown && state.notes.is_woken() {
+                facts.row("waited to run", UNKNOWN_WAIT);
+            }
+            if state.notes.spans_loss() {
+                facts.row(
+                    "lost events",
+                    "events were lost meanwhile: the thread may have done something else in between",
+                );
             }
             if let Some(cpu) = state.cpu.and_then(|cpu| trace.cpus.get(cpu as usize)) {
                 facts.row("cpu", cpu.number.to_string());
@@ -175,6 +231,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::Sample(track, row) => sample_details(trace, reader, track, row),
         Item::Thread(id) => thread_details(trace, id),
         Item::Process(id) => process_details(trace, id),
+        Item::Gap(id) => super::gaps::details(trace, id),
         Item::Cpu(id) => {
             let mut facts = Section::new("");
             facts.row("runs", trace.runs.on(id).len().to_string());
@@ -248,8 +305,10 @@ fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
     let slice = trace.slices.get(id);
     let label = trace.slices.label(id);
     let mut facts = Section::new("");
-    let until = trace.slice_end(id);
-    times(&mut facts, trace, slice.start, (slice.end, until));
+    times(&mut facts, trace, Item::Slice(id));
+    if let (Some(_), Some(end)) = (slice.measured_ns, slice.end) {
+        facts.row("drawn length", length_text(trace, end - slice.start));
+    }
     if let Some(thread) = Item::Slice(id).thread(trace) {
         facts.link("thread", thread_text(trace, thread), Item::Thread(thread));
         process_row(&mut facts, trace, thread);
@@ -300,15 +359,18 @@ const CHILDREN: usize = 12;
 /// What lies in a slice, and where its name is next.
 fn relatives(trace: &Trace, id: SliceId) -> Section {
     let mut section = Section::new("around it");
-    let length = |id: SliceId| trace.slice_end(id) - trace.slices.get(id).start;
-    let (own, count) = family::self_time(trace, id);
+    let seen = Seen::new(trace);
+    let length = |id: SliceId| measured_text(trace, seen.measure(trace, id));
+    let (own, count) = family::self_time(trace, &seen, id);
     if count > 0 {
-        section.row("self time", length_text(trace, own));
+        if let Some(own) = own {
+            section.row("self time", length_text(trace, own));
+        }
         section.row("slices inside", count.to_string());
     }
     for child in family::children(trace, id).take(CHILDREN) {
         let name = trace.text(trace.slices.label(child).name).into_owned();
-        let text = format!("{name}, {}", length_text(trace, length(child)));
+        let text = format!("{name}, {}", length(child));
         section.link("inside it", text, Item::Slice(child));
     }
     let words = ["same name before", "same name after"];
@@ -371,139 +433,6 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
     }
 }
 
-fn thread_details(trace: &Trace, id: ThreadId) -> Details {
-    let thread = trace.thread(id);
-    let mut facts = Section::new("");
-    facts.row("tid", thread.tid.to_string());
-    if thread.key != thread.tid {
-        facts.row("key", thread.key.to_string());
-    }
-    process_row(&mut facts, trace, id);
-    facts.row(
-        "started",
-        match (thread.start, lost_start(trace, id)) {
-            (Some(time), _) => trace_time(trace, time),
-            (None, Some(text)) => text,
-            (None, None) => "before the trace".to_owned(),
-        },
-    );
-    facts.row(
-        "ended",
-        thread
-            .end
-            .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
-    );
-    let runs = trace.runs.of(id);
-    let end_of = |run: u32| trace.runs.ends[run as usize].min(trace.span.end.0);
-    let ran: i64 = runs
-        .iter()
-        .map(|&run| end_of(run) - trace.runs.starts[run as usize])
-        .sum();
-    facts.row("runs", runs.len().to_string());
-    facts.row("time on CPUs", length_text(trace, Nanos(ran)));
-    Details {
-        title: trace.thread_name(id),
-        subtitle: "thread".to_owned(),
-        sections: vec![facts],
-    }
-}
-
-/// The start of a thread whose process is known to have begun in the trace, though its fork is not there.
-fn lost_start(trace: &Trace, id: ThreadId) -> Option<String> {
-    let process = trace.thread(id).process?;
-    let process = trace.processes.get(process.0 as usize)?;
-    let is_main = process.main_thread == Some(id) && process.made.is_none();
-    is_main.then(|| lost_fork(trace, process.start)).flatten()
-}
-
-/// When a process was there at the latest.
-fn lost_fork(trace: &Trace, start: Option<Timestamp>) -> Option<String> {
-    let time = trace_time(trace, start?);
-    Some(format!("{time} or shortly before: its fork was lost"))
-}
-
-/// Why no start was seen.
-fn before_text(trace: &Trace) -> String {
-    if trace.lost_events() > 0 {
-        "before the trace, or its start is among the lost events".to_owned()
-    } else {
-        "before the trace".to_owned()
-    }
-}
-
-fn process_details(trace: &Trace, id: crate::trace::ProcessId) -> Details {
-    let process = &trace.processes[id.0 as usize];
-    let mut facts = Section::new("");
-    facts.row("pid", process.pid.to_string());
-    if process.key != process.pid {
-        facts.row("key", process.key.to_string());
-    }
-    if let Some(parent) = process
-        .parent
-        .and_then(|parent| trace.processes.get(parent.0 as usize))
-    {
-        let text = format!("{} ({})", trace.text(parent.name), parent.pid);
-        facts.link("parent", text, Item::Process(process.parent.unwrap_or(id)));
-    }
-    facts.row(
-        "started",
-        match (process.start, process.made) {
-            (Some(time), Some(_)) => trace_time(trace, time),
-            (start, _) => lost_fork(trace, start).unwrap_or_else(|| before_text(trace)),
-        },
-    );
-    facts.row(
-        "ended",
-        process
-            .end
-            .map_or("after the trace, or it was not seen".to_owned(), |time| {
-                trace_time(trace, time)
-            }),
-    );
-    let exit = exit_text(process.exit_status, process.exit_signal);
-    if !exit.is_empty() {
-        facts.row("exit", exit);
-    }
-    if process.may_be_thread() {
-        facts.row(
-            "kind",
-            "possibly a thread of its parent: it ran no program, and the trace does not say how it was made",
-        );
-    }
-    facts.row("files opened", process.opens.to_string());
-    let mut sections = vec![facts];
-    for image in &process.images {
-        let mut program = Section::new("program");
-        program.row("loaded", trace_time(trace, image.start));
-        program.row("path", trace.text(image.program));
-        if !image.arguments.is_empty() {
-            let arguments: Vec<_> = image.arguments.iter().map(|&id| trace.text(id)).collect();
-            program.row("arguments", arguments.join(" "));
-        }
-        if image.interpreter != crate::base::StringId::EMPTY && image.interpreter != image.program {
-            program.row("interpreter", trace.text(image.interpreter));
-        }
-        if image.directory != crate::base::StringId::EMPTY {
-            program.row("directory", trace.text(image.directory));
-        }
-        sections.push(program);
-    }
-    if !process.environment.is_empty() {
-        let mut environment = Section::new("environment");
-        for &id in &process.environment {
-            let text = trace.text(id);
-            let (name, value) = text.split_once('=').unwrap_or((&text, ""));
-            environment.row(name, value);
-        }
-        sections.push(environment);
-    }
-    Details {
-        title: trace.text(process.name).into_owned(),
-        subtitle: "process".to_owned(),
-        sections,
-    }
-}
-
 fn with_events(
     trace: &Trace,
     reader: &dyn Reader,
@@ -552,20 +481,22 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     }
 }
 
-fn times(
-    facts: &mut Section,
-    trace: &Trace,
-    start: Timestamp,
-    (end, until): (Option<Timestamp>, Timestamp),
-) {
-    facts.row("start", trace_time(trace, start));
-    match end {
-        Some(end) => facts.row("duration", length_text(trace, end - start)),
-        None => {
-            let so_far = length_text(trace, until - start);
-            facts.row("duration", format!("{so_far} or more: not finished"))
-        }
-    };
+/// When an item began, and its duration.
+fn times(facts: &mut Section, trace: &Trace, item: Item) {
+    if let Some(span) = item.span(trace) {
+        facts.row("start", trace_time(trace, span.start));
+    }
+    if let Some(length) = item.duration(trace, &Seen::new(trace)) {
+        facts.row("duration", measured_text(trace, length));
+    }
+}
+
+fn measured_text(trace: &Trace, length: Length) -> String {
+    let certain = length_text(trace, Nanos(length.certain()));
+    match length {
+        Length::Known(_) => certain,
+        Length::AtLeast(_) => format!("unfinished, at least {certain}"),
+    }
 }
 
 fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) {

@@ -1,0 +1,51 @@
+//! Tells the program which commit it was built from (`threadline --version`).
+//!
+//! Only optimised builds ask: a development build would otherwise be made anew with every commit. What is built from a
+//! packed crate has the commit in `.cargo_vcs_info.json`; what is built from a plain folder has none.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=THREADLINE_COMMIT");
+    let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let commit = std::env::var("THREADLINE_COMMIT")
+        .ok()
+        .or_else(|| is_release.then(|| packed().or_else(checked_out)).flatten());
+    println!(
+        "cargo:rustc-env=THREADLINE_COMMIT={}",
+        commit.unwrap_or_default()
+    );
+}
+
+/// The commit that `cargo package` wrote down.
+fn packed() -> Option<String> {
+    let text = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, rest) = text.split_once("\"sha1\": \"")?;
+    Some(rest.get(..10)?.to_owned())
+}
+
+/// The commit of the repository, if this folder is its root; `+` says that files differ from it.
+fn checked_out() -> Option<String> {
+    if !Path::new(".git").exists() {
+        return None;
+    }
+    for name in ["HEAD", "logs/HEAD", "index"] {
+        let path = git(&["rev-parse", "--git-path", name])?;
+        println!("cargo:rerun-if-changed={path}");
+    }
+    let commit = git(&["rev-parse", "--short=10", "HEAD"])?;
+    let is_clean = git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    Some(if is_clean {
+        commit
+    } else {
+        format!("{commit}+")
+    })
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

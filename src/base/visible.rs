@@ -1,0 +1,245 @@
+//! Characters that change what a terminal or an editor shows without being seen, made visible.
+//!
+//! Control characters (C0, DEL, C1) can move the cursor, colour or rename a terminal; marks of writing direction
+//! reorder the text around them. [`is_active`] names them. A text has each of their bytes as `\xNN`, from which the
+//! bytes can be had again (`base::strings::exact_bytes`); a JSON string has `\uNNNN`, which every reader decodes to the
+//! same text.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Whether a character acts where it should be seen: a control character other than a tab or a line end, or a mark of
+/// writing direction.
+#[must_use]
+pub fn is_active(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        _ => c.is_control(),
+    }
+}
+
+/// A text whose active characters are `\xNN` for each of their bytes.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_active) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_active(c) {
+            true => push_bytes(&mut shown, c),
+            false => shown.push(c),
+        }
+    }
+    shown.into()
+}
+
+/// The same on one line: line ends are `\n` and `\r`.
+#[must_use]
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    match text.contains(['\n', '\r']) {
+        true => harmless(&text.replace('\n', "\\n").replace('\r', "\\r"))
+            .into_owned()
+            .into(),
+        false => harmless(text),
+    }
+}
+
+fn push_bytes(shown: &mut String, c: char) {
+    let mut bytes = [0; 4];
+    for byte in c.encode_utf8(&mut bytes).bytes() {
+        shown.push_str(&format!("\\x{byte:02x}"));
+    }
+}
+
+/// How active characters are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Lines of text: `\xNN` for each byte, also of what is not UTF-8; a carriage return that ends no line is active.
+    Text,
+    /// JSON, in which they stand inside of strings only: `\uNNNN`.
+    Json,
+}
+
+/// Makes active characters visible in what passes, whatever pieces it comes in.
+#[derive(Debug)]
+pub struct Visible<W> {
+    out: W,
+    form: Form,
+    /// The first bytes of a character, or a carriage return, of which the rest has not come yet.
+    pending: Vec<u8>,
+}
+
+impl<W: Write> Visible<W> {
+    /// For lines of text.
+    pub fn text(out: W) -> Visible<W> {
+        Visible {
+            out,
+            form: Form::Text,
+            pending: Vec::new(),
+        }
+    }
+
+    /// For JSON.
+    pub fn json(out: W) -> Visible<W> {
+        Visible {
+            out,
+            form: Form::Json,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Writes what is pending though the rest of it did not come. Does not flush `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish(&mut self) -> std::io::Result<()> {
+        let rest = std::mem::take(&mut self.pending);
+        self.write_chunks(&rest)
+    }
+
+    /// Writes bytes that end with a whole character.
+    fn write_chunks(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        if !may_be_active(bytes, self.form) {
+            return self.out.write_all(bytes);
+        }
+        for chunk in bytes.utf8_chunks() {
+            self.write_valid(chunk.valid())?;
+            for byte in chunk.invalid() {
+                match self.form {
+                    Form::Text => write!(self.out, "\\x{byte:02x}")?,
+                    Form::Json => self.out.write_all(&[*byte])?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_valid(&mut self, text: &str) -> std::io::Result<()> {
+        let mut plain = 0;
+        for (at, c) in text.char_indices() {
+            let is_lone_return = c == '\r' && !text[at..].starts_with("\r\n");
+            let is_seen = match self.form {
+                Form::Text => !is_active(c) && !is_lone_return,
+                Form::Json => !is_active(c),
+            };
+            if is_seen {
+                continue;
+            }
+            self.out.write_all(&text.as_bytes()[plain..at])?;
+            plain = at + c.len_utf8();
+            match self.form {
+                Form::Text => {
+                    let mut shown = String::new();
+                    push_bytes(&mut shown, c);
+                    self.out.write_all(shown.as_bytes())?;
+                }
+                Form::Json => write!(self.out, "\\u{:04x}", u32::from(c))?,
+            }
+        }
+        self.out.write_all(&text.as_bytes()[plain..])
+    }
+}
+
+/// Whether any byte could belong to an active character, or to none: most texts have no such byte.
+fn may_be_active(bytes: &[u8], form: Form) -> bool {
+    match form {
+        Form::Text => !bytes
+            .iter()
+            .all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n')),
+        Form::Json => {
+            memchr::memchr3(0x7f, 0xc2, 0xe2, bytes).is_some()
+                || memchr::memchr(0xd8, bytes).is_some()
+        }
+    }
+}
+
+/// How many bytes at the end of `bytes` may be the start of something whose rest is still to come.
+fn unfinished(bytes: &[u8], form: Form) -> usize {
+    if form == Form::Text && bytes.last() == Some(&b'\r') {
+        return 1;
+    }
+    let starts = bytes.iter().rev().take(3).enumerate();
+    for (behind, byte) in starts {
+        let length = match byte {
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf7 => 4,
+            0x80..=0xbf => continue,
+            _ => return 0,
+        };
+        return if behind + 1 < length { behind + 1 } else { 0 };
+    }
+    0
+}
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let joined;
+        let all: &[u8] = match self.pending.is_empty() {
+            true => bytes,
+            false => {
+                joined = [&std::mem::take(&mut self.pending), bytes].concat();
+                &joined
+            }
+        };
+        let kept = all.len() - unfinished(all, self.form);
+        let (whole, rest) = all.split_at(kept);
+        self.pending = rest.to_vec();
+        self.write_chunks(whole)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::strings::exact_bytes;
+
+    #[test]
+    fn texts_have_their_active_bytes_as_escapes() {
+        let text = "a\x1b[31m\u{9b}\u{202e}b\tc\nd\u{e9}";
+        let shown = "a\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xaeb\tc\nd\u{e9}";
+        assert_eq!(harmless(text), shown);
+        assert_eq!(exact_bytes(shown), text.as_bytes());
+        assert_eq!(one_line("a\r\nb\x07"), "a\\r\\nb\\x07");
+    }
+
+    #[test]
+    fn pieces_of_any_length_become_the_same() {
+        let bytes = b"a\x1b]0;x\x07\xc2\x9b\xe2\x80\xae\xffb\rc\r\n\xf0\x9f\x98\x80\xe2\x80";
+        let text = "a\\x1b]0;x\\x07\\xc2\\x9b\\xe2\\x80\\xae\\xffb\\x0dc\r\n\u{1f600}\\xe2\\x80";
+        for size in 1..bytes.len() {
+            let mut out = Vec::new();
+            let mut visible = Visible::text(&mut out);
+            for piece in bytes.chunks(size) {
+                visible.write_all(piece).unwrap();
+            }
+            visible.finish().unwrap();
+            assert_eq!(String::from_utf8_lossy(&out), text, "{size}");
+        }
+    }
+
+    #[test]
+    fn json_strings_mean_the_same() {
+        let value = "a\x7f\u{9b}\u{202e}\u{e9}\u{2067}";
+        for size in 1..8 {
+            let mut out = Vec::new();
+            let mut visible = Visible::json(&mut out);
+            for piece in serde_json::to_vec(value).unwrap().chunks(size) {
+                visible.write_all(piece).unwrap();
+            }
+            visible.finish().unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text, "\"a\\u007f\\u009b\\u202e\u{e9}\\u2067\"");
+            assert_eq!(serde_json::from_str::<String>(&text).unwrap(), value);
+        }
+    }
+}

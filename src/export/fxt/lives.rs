@@ -1,0 +1,103 @@
+//! The lives of processes and threads as arguments of their kernel objects: when they began and ended, who made them,
+//! which programs they ran. Other readers pass over them.
+
+use super::args::{self, MOST_ARG_WORDS};
+use super::encode::{Encoder, Source};
+use super::records::{Arg, ArgValue, PROCESS};
+use crate::base::{StringId, Timestamp};
+use crate::event::Ties;
+use crate::formats::fxt::{command_text, fork_word};
+use crate::trace::{ProcessId, ProgramImage, ThreadId};
+
+/// The argument with a program's arguments.
+const COMMAND: &str = "command";
+
+/// Whether lives are written: FXT files of others say nothing of them.
+fn are_known(source: &Source<'_>) -> bool {
+    source.fxt.is_none_or(|fxt| fxt.ties() == Ties::First)
+}
+
+fn time_arg(source: &Source<'_>, name: &'static str, time: Timestamp) -> Arg<'static> {
+    Arg::new(name, ArgValue::Int64(time.0.saturating_add(source.shift)))
+}
+
+fn life_args(
+    source: &Source<'_>,
+    (start, end): (Option<Timestamp>, Option<Timestamp>),
+) -> Vec<Arg<'static>> {
+    let start = start.map(|time| time_arg(source, "started_ns", time));
+    let end = end.map(|time| time_arg(source, "ended_ns", time));
+    start.into_iter().chain(end).collect()
+}
+
+/// The arguments of a thread's object.
+pub fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
+    if !are_known(source) {
+        return Vec::new();
+    }
+    let thread = source.trace.thread(id);
+    life_args(source, (thread.start, thread.end))
+}
+
+/// The arguments of a process's object.
+pub fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>> {
+    let process = source.trace.processes.get(id.0 as usize);
+    let Some(process) = process.filter(|_| are_known(source)) else {
+        return Vec::new();
+    };
+    let mut args = life_args(source, (process.start, process.end));
+    let made = process.made.map(fork_word);
+    args.extend(made.map(|word| Arg::new("made", ArgValue::Text(word.as_bytes().into()))));
+    let parent = process.parent.map(|parent| source.koids.process(parent));
+    args.extend(parent.map(|koid| Arg::new("parent", ArgValue::Koid(koid))));
+    for (name, value) in [
+        ("exit_status", process.exit_status),
+        ("exit_signal", process.exit_signal),
+    ] {
+        args.extend(value.map(|value| Arg::new(name, ArgValue::Int32(value))));
+    }
+    args
+}
+
+impl Encoder<'_, '_> {
+    /// An object of a process for each program that it ran.
+    pub(super) fn images(&mut self, id: ProcessId) {
+        let source = self.source;
+        let process = source.trace.processes.get(id.0 as usize);
+        let Some(process) = process.filter(|_| are_known(source)) else {
+            return;
+        };
+        let name = self.name_bytes(process.name);
+        for image in &process.images {
+            let mut args = self.image_args(image);
+            // What has no room is left out: how the program was called.
+            if args.iter().map(Arg::most_words).sum::<usize>() > MOST_ARG_WORDS {
+                args.retain(|arg| *arg.name != *COMMAND.as_bytes());
+                let _fitted = args::fit(&mut args, MOST_ARG_WORDS);
+                self.records.counts.cut_commands += 1;
+            }
+            let object = (PROCESS, source.koids.process(id));
+            self.records.object(object, name, &args);
+        }
+    }
+
+    fn image_args(&self, image: &ProgramImage) -> Vec<Arg<'static>> {
+        let mut args = vec![time_arg(self.source, "exec_ns", image.start)];
+        for (name, text) in [
+            ("program", image.program),
+            ("directory", image.directory),
+            ("interpreter", image.interpreter),
+        ] {
+            if text != StringId::EMPTY {
+                let text = self.name_bytes(text).to_vec();
+                args.push(Arg::new(name, ArgValue::Text(text.into())));
+            }
+        }
+        if !image.arguments.is_empty() {
+            let words = image.arguments.iter();
+            let text = command_text(words.map(|&word| self.name_bytes(word)));
+            args.push(Arg::new(COMMAND, ArgValue::Text(text.into())));
+        }
+        args
+    }
+}

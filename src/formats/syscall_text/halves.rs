@@ -1,0 +1,88 @@
+//! Calls that stand on several lines: from each later line to the first one, and from the first to the last.
+//!
+//! ```text
+//! 11 read(3,  <unfinished ...>             first
+//! 12 getpid()             = 12
+//! 11 <... read resumed>"x", 1) = 1         rest
+//! ```
+//!
+//! Filled once when the text is opened, so that describing one line never reads the lines around it.
+
+/// Every line that continues a call, with the call's first line: 16 bytes a line.
+#[derive(Clone, Debug, Default)]
+pub struct Halves {
+    /// Offsets of the lines that continue calls, ascending.
+    rests: Vec<u64>,
+    /// For each of them, how many bytes before it the call's first line begins.
+    distances: Vec<u32>,
+    /// Indices into `rests`, ordered by the offset of the first line, then by their own.
+    by_first: Vec<u32>,
+}
+
+impl Halves {
+    /// From pairs (offset of the continuing line, offset of the first line). A pair more than 4 GiB apart is left out.
+    #[must_use]
+    pub fn new(mut pairs: Vec<(u64, u64)>) -> Halves {
+        pairs.retain(|(rest, first)| {
+            let distance = rest.checked_sub(*first);
+            distance.is_some_and(|distance| u32::try_from(distance).is_ok())
+        });
+        pairs.truncate(u32::MAX as usize);
+        pairs.sort_unstable();
+        let mut by_first: Vec<u32> = (0..pairs.len() as u32).collect();
+        // Equal first lines keep the order of their later ones.
+        by_first.sort_by_key(|&at| pairs.get(at as usize).map(|pair| pair.1));
+        Halves {
+            rests: pairs.iter().map(|pair| pair.0).collect(),
+            distances: pairs
+                .iter()
+                .map(|(rest, first)| rest.saturating_sub(*first) as u32)
+                .collect(),
+            by_first,
+        }
+    }
+
+    /// The offset of the first line of the call that the line at `rest` continues.
+    #[must_use]
+    pub fn first_of(&self, rest: u64) -> Option<u64> {
+        self.first(self.rests.binary_search(&rest).ok()?)
+    }
+
+    /// The offset of the last line that continues the call whose first line is at `first`.
+    #[must_use]
+    pub fn last_of(&self, first: u64) -> Option<u64> {
+        let is_by_then = |at: &u32| self.first(*at as usize).is_some_and(|of| of <= first);
+        let after = self.by_first.partition_point(is_by_then);
+        let last = *self.by_first.get(after.checked_sub(1)?)? as usize;
+        (self.first(last)? == first).then(|| self.rests.get(last).copied())?
+    }
+
+    fn first(&self, at: usize) -> Option<u64> {
+        let distance = u64::from(*self.distances.get(at)?);
+        self.rests.get(at)?.checked_sub(distance)
+    }
+
+    /// Heap bytes held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (self.rests.capacity() * 8 + (self.distances.capacity() + self.by_first.capacity()) * 4)
+            as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_call_find_each_other() {
+        let halves = Halves::new(vec![(90, 10), (40, 20), (60, 10), (1 << 40, 5)]);
+        assert_eq!(halves.first_of(60), Some(10));
+        assert_eq!(halves.first_of(40), Some(20));
+        assert_eq!(halves.first_of(41), None);
+        assert_eq!(halves.last_of(10), Some(90));
+        assert_eq!(halves.last_of(20), Some(40));
+        assert_eq!((halves.last_of(5), halves.last_of(15)), (None, None));
+        assert_eq!(Halves::default().last_of(0), None);
+    }
+}

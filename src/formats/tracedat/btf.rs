@@ -1,0 +1,248 @@
+//! The kernel's types (BTF) that trace-cmd 3.4 stores: the names of enums' values come out.
+//!
+//! ```text
+//! header: magic eb9f u16 | version u8 | flags u8 | header length u32 | types: offset, length u32 | strings: offset, length u32
+//! type:   name u32 | info u32: members in bits 0..15, kind in bits 24..28, signed in bit 31 | size or type u32 | by kind
+//! enum:   a member is name u32, value i32; enum64: name u32, value as two u32
+//! ```
+//!
+//! Offsets count from the header's end.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::Endian;
+
+const MAGIC: u16 = 0xeb9f;
+const ENUM: u32 = 6;
+const ENUM64: u32 = 19;
+/// Most values that are kept.
+const MAX_VALUES: usize = 1 << 20;
+
+/// Names of enums' values.
+#[derive(Debug, Default)]
+pub struct Btf {
+    /// By the name of a value.
+    values: FxHashMap<Box<str>, i64>,
+    /// By the name of an enum: its values, sorted.
+    enums: FxHashMap<Box<str>, Vec<(i64, Box<str>)>>,
+}
+
+struct Bytes<'a> {
+    bytes: &'a [u8],
+    endian: Endian,
+}
+
+impl<'a> Bytes<'a> {
+    fn u32(&self, at: usize) -> Option<u32> {
+        let bytes = *self.bytes.get(at..)?.first_chunk()?;
+        Some(match self.endian {
+            Endian::Little => u32::from_le_bytes(bytes),
+            Endian::Big => u32::from_be_bytes(bytes),
+        })
+    }
+
+    fn part(&self, start: usize, length: u32) -> Option<&'a [u8]> {
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        self.bytes.get(start..end.min(self.bytes.len()))
+    }
+}
+
+impl Btf {
+    /// Reads a BTF section; what is damaged ends it.
+    #[must_use]
+    pub fn parse(bytes: &[u8], endian: Endian) -> Btf {
+        let mut btf = Btf::default();
+        let _stops_where_damaged = btf.read(&Bytes { bytes, endian });
+        for values in btf.enums.values_mut() {
+            values.sort();
+            values.dedup_by_key(|value| value.0);
+        }
+        btf
+    }
+
+    fn read(&mut self, file: &Bytes<'_>) -> Option<()> {
+        let magic = *file.bytes.first_chunk::<2>()?;
+        let is_btf = match file.endian {
+            Endian::Little => u16::from_le_bytes(magic) == MAGIC,
+            Endian::Big => u16::from_be_bytes(magic) == MAGIC,
+        };
+        if !is_btf {
+            return None;
+        }
+        let header = usize::try_from(file.u32(4)?).ok()?;
+        let place = |at| header.checked_add(usize::try_from(file.u32(at)?).ok()?);
+        let types = Bytes {
+            bytes: file.part(place(8)?, file.u32(12)?)?,
+            endian: file.endian,
+        };
+        let strings = file.part(place(16)?, file.u32(20)?)?;
+        let text = |offset: u32| {
+            let text = strings.get(usize::try_from(offset).ok()?..)?;
+            let end = memchr::memchr(0, text)?;
+            std::str::from_utf8(text.get(..end)?).ok()
+        };
+        let mut at = 0_usize;
+        loop {
+            let (name, info) = (types.u32(at)?, types.u32(at.checked_add(4)?)?);
+            let count = usize::try_from(info & 0xffff).ok()?;
+            let kind = info >> 24 & 0x1f;
+            let members = at.checked_add(12)?;
+            let member_bytes = match kind {
+                1 | 14 | 17 => 4,
+                3 => 12,
+                4 | 5 | 15 | ENUM64 => count.checked_mul(12)?,
+                ENUM | 13 => count.checked_mul(8)?,
+                2 | 7..=12 | 16 | 18 => 0,
+                _ => return None,
+            };
+            if matches!(kind, ENUM | ENUM64) {
+                let is_signed = info >> 31 != 0;
+                let own = text(name).unwrap_or("");
+                for member in 0..count {
+                    let width = if kind == ENUM { 8 } else { 12 };
+                    let at = members.checked_add(member.checked_mul(width)?)?;
+                    let low = types.u32(at.checked_add(4)?)?;
+                    let value = match kind {
+                        ENUM if is_signed => i64::from(low.cast_signed()),
+                        ENUM => i64::from(low),
+                        _ => {
+                            let high = types.u32(at.checked_add(8)?)?;
+                            (u64::from(high) << 32 | u64::from(low)).cast_signed()
+                        }
+                    };
+                    if let Some(name) = text(types.u32(at)?).filter(|name| !name.is_empty()) {
+                        self.add(own, name, value)?;
+                    }
+                }
+            }
+            at = members.checked_add(member_bytes)?;
+        }
+    }
+
+    fn add(&mut self, own: &str, name: &str, value: i64) -> Option<()> {
+        if self.values.len() >= MAX_VALUES {
+            return None;
+        }
+        self.values.entry(name.into()).or_insert(value);
+        if !own.is_empty() {
+            let values = self.enums.entry(own.into()).or_default();
+            values.push((value, name.into()));
+        }
+        Some(())
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The name of a value of the enum that a field of type `enum NAME` has.
+    #[must_use]
+    pub fn name_of(&self, type_name: &str, value: i64) -> Option<&str> {
+        let values = self
+            .enums
+            .get(type_name.trim().strip_prefix("enum ")?.trim())?;
+        let at = values.binary_search_by_key(&value, |known| known.0).ok()?;
+        values.get(at).map(|known| &*known.1)
+    }
+
+    /// A print fmt in whose tables the names of enums' values are numbers, as in those that the kernel resolves itself.
+    #[must_use]
+    pub fn resolve(&self, print_fmt: &str) -> String {
+        let mut out = String::with_capacity(print_fmt.len());
+        let mut rest = print_fmt;
+        let (mut is_in_text, mut depth) = (false, 0_u32);
+        while let Some(first) = rest.chars().next() {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let length = match first {
+                _ if is_in_text => 1,
+                _ if is_name(first) => rest.find(|c| !is_name(c)).unwrap_or(rest.len()),
+                _ => 1,
+            };
+            let length = match length {
+                1 => first.len_utf8(),
+                length => length,
+            };
+            let (word, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            match first {
+                '\\' if is_in_text => {
+                    // What is escaped ends no text.
+                    let next = behind.chars().next().map_or(0, char::len_utf8);
+                    let (escaped, behind) = behind.split_at_checked(next).unwrap_or((behind, ""));
+                    out.push_str(word);
+                    out.push_str(escaped);
+                    rest = behind;
+                    continue;
+                }
+                '"' => is_in_text = !is_in_text,
+                '{' if !is_in_text => depth = depth.saturating_add(1),
+                '}' if !is_in_text => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let is_free = depth > 0 && !is_in_text && !out.ends_with("->");
+            match self.values.get(word).filter(|_| is_free) {
+                Some(value) => out.push_str(&value.to_string()),
+                None => out.push_str(word),
+            }
+            rest = behind;
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+pub(in crate::formats::tracedat) mod tests {
+    use super::*;
+
+    /// A BTF section with an int, an enum `color` (RED 1, BLUE -2) and a nameless enum64 (BIG 2^33).
+    pub fn section() -> Vec<u8> {
+        let strings = b"\0int\0color\0RED\0BLUE\0BIG\0";
+        let words: Vec<u32> = vec![
+            1,
+            1 << 24,
+            4,
+            32, // int
+            5,
+            6 << 24 | 1 << 31 | 2,
+            4,
+            11,
+            1,
+            15,
+            (-2_i32).cast_unsigned(),
+            0,
+            19 << 24 | 1,
+            8,
+            20,
+            0,
+            2,
+        ];
+        let types: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut bytes = vec![0x9f, 0xeb, 1, 0];
+        let length = |part: &[u8]| u32::try_from(part.len()).unwrap_or(0);
+        for word in [24, 0, length(&types), length(&types), length(strings)] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&types);
+        bytes.extend_from_slice(strings);
+        bytes
+    }
+
+    #[test]
+    fn enums_name_values_and_resolve_tables() {
+        let btf = Btf::parse(&section(), Endian::Little);
+        assert_eq!(btf.name_of("enum color", -2), Some("BLUE"));
+        assert_eq!(btf.name_of("enum color", 2), None);
+        assert_eq!(btf.name_of("int", 1), None);
+        let table = r#""RED %s", __print_symbolic(REC->RED, { RED, "\"RED" }, { BIG|1, "b" })"#;
+        assert_eq!(
+            btf.resolve(table),
+            r#""RED %s", __print_symbolic(REC->RED, { 1, "\"RED" }, { 8589934592|1, "b" })"#
+        );
+        // Cut anywhere, it says what it can.
+        for length in 0..section().len() {
+            let _ = Btf::parse(section().get(..length).unwrap_or(&[]), Endian::Little);
+        }
+        assert!(Btf::parse(&section(), Endian::Big).is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! The look of slices that never ended: towards their end they fade into what is behind them.
+
+use crate::gui::pane::Scene;
+use crate::query::visible::Block;
+use crate::trace::Slices;
+use crate::view::rows::LaneKind;
+use egui::Color32;
+
+/// How many points the fading takes at most.
+const FADE_POINTS: f32 = 18.0;
+/// How much of the colour is left at the very end.
+const LEFT: f32 = 0.12;
+
+/// Which blocks of a lane fade, and into what.
+pub(super) struct Fading<'a> {
+    /// The slices, where the lane has some.
+    slices: Option<&'a Slices>,
+    canvas: Color32,
+    pixels_per_point: f32,
+}
+
+impl<'a> Fading<'a> {
+    /// Of a lane.
+    pub(super) fn new(scene: &Scene<'a>, kind: LaneKind, pixels_per_point: f32) -> Fading<'a> {
+        let trace: &'a crate::trace::Trace = &scene.loaded.trace;
+        let is_of_slices = matches!(kind, LaneKind::Slices(_));
+        Fading {
+            slices: is_of_slices.then(|| &*trace.slices),
+            canvas: scene.palette.canvas,
+            pixels_per_point,
+        }
+    }
+
+    /// Of nothing.
+    #[cfg(test)]
+    pub(super) fn none() -> Fading<'static> {
+        Fading {
+            slices: None,
+            canvas: Color32::BLACK,
+            pixels_per_point: 1.0,
+        }
+    }
+
+    /// Whether a block is one slice that never ended.
+    #[inline]
+    pub(super) fn is_open(&self, block: &Block) -> bool {
+        let at = block.first as usize;
+        block.count == 1
+            && (self.slices).is_some_and(|slices| at < slices.len() && slices.is_unfinished(at))
+    }
+
+    /// How much of the colour each of the last pixels of a bar of `width` pixels keeps, in steps of `pixel` pixels.
+    pub(super) fn steps(&self, width: usize, pixel: f32) -> Vec<f32> {
+        let most = (FADE_POINTS * self.pixels_per_point / pixel.max(0.1)) as usize;
+        let count = width.min(most.max(1));
+        let share = |at: usize| 1.0 - (1.0 - LEFT) * (at as f32 + 0.5) / count as f32;
+        (0..count).map(share).collect()
+    }
+
+    /// A colour of which only a share is left.
+    pub(super) fn mixed(&self, color: Color32, share: f32) -> Color32 {
+        let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)) as u8;
+        let (a, b) = (color.to_array(), self.canvas.to_array());
+        Color32::from_rgb(mix(a[0], b[0]), mix(a[1], b[1]), mix(a[2], b[2]))
+    }
+}

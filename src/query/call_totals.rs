@@ -1,0 +1,204 @@
+//! System calls added up as `strace -c` does: calls by name, with the time that they took and the errors that they
+//! returned.
+//!
+//! Calls are slices. What one returned stands in its last event (in its only one, if it was recorded whole): `result` and
+//! `error` of system-call text, `ret` of the kernel's events. A call whose end was not seen is counted, but adds no time.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::item::event_ref;
+use crate::base::{Cancelled, Job};
+use crate::event::Value;
+use crate::event::pairs::SYSCALLS;
+use crate::formats::Reader;
+use crate::formats::syscall_text::error_name;
+use crate::trace::{EventId, SliceId, Trace, TrackId};
+
+/// All calls of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallTotal {
+    /// The name.
+    pub name: String,
+    /// How many, with those whose end was not seen.
+    pub calls: u64,
+    /// How many have no end in the trace.
+    pub unfinished: u64,
+    /// How many say what they returned.
+    pub returned: u64,
+    /// How many returned an error.
+    pub errors: u64,
+    /// The time of those that ended, in ns.
+    pub time_ns: i128,
+    /// The longest of those, in ns.
+    pub longest_ns: i64,
+    /// How often each error was returned, the most frequent first.
+    pub by_error: Vec<(String, u64)>,
+}
+
+impl CallTotal {
+    /// The mean time of those that ended, in ns; `None` if none did.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<i64> {
+        let ended = self.calls.checked_sub(self.unfinished)?;
+        (ended > 0).then(|| (self.time_ns / i128::from(ended)) as i64)
+    }
+}
+
+/// Categories of calls in formats that have no family for them (FXT that was exported from a recording of calls).
+const CATEGORIES: &[&[u8]] = &[b"syscalls", b"raw_syscalls"];
+/// Calls that one job asks for what they returned.
+const CALLS_A_JOB: usize = 4096;
+/// Results below are no errors (the kernel's MAX_ERRNO).
+const LEAST_ERROR: i64 = -4095;
+
+/// What is known of the end of one call.
+#[derive(Default)]
+struct Returned {
+    is_known: bool,
+    error: Option<String>,
+}
+
+/// Adds up the calls that `is_chosen` accepts, the name with the longest time first.
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn call_totals(
+    trace: &Trace,
+    reader: &dyn Reader,
+    is_chosen: impl Fn(TrackId, u32) -> bool,
+    job: &Job,
+) -> Result<Vec<CallTotal>, Cancelled> {
+    let slices = &trace.slices;
+    let is_call: Vec<bool> = slices
+        .labels
+        .iter()
+        .map(|label| {
+            let category = trace.strings.bytes(label.category);
+            label.family == SYSCALLS || CATEGORIES.contains(&category)
+        })
+        .collect();
+    let mut calls: Vec<u32> = Vec::new();
+    for row in &slices.rows {
+        let of_row = row.slices.clone();
+        calls.extend(of_row.filter(|&slice| {
+            let label = slices.label_ids.at(slice as usize) as usize;
+            is_call.get(label) == Some(&true) && is_chosen(row.track, slice)
+        }));
+    }
+    job.add_total(calls.len() as u64);
+    let totals = calls
+        .par_chunks(CALLS_A_JOB)
+        .map(|calls| {
+            job.check()?;
+            let mut totals = Totals::default();
+            for &slice in calls {
+                totals.add(trace, reader, slice);
+            }
+            job.advance(calls.len() as u64);
+            Ok(totals)
+        })
+        .try_reduce(Totals::default, |a, b| Ok(a.with(b)))?;
+    Ok(totals.sorted(trace))
+}
+
+/// Totals by the number of the name.
+#[derive(Default)]
+struct Totals {
+    by_name: FxHashMap<u32, (CallTotal, FxHashMap<String, u64>)>,
+}
+
+impl Totals {
+    fn add(&mut self, trace: &Trace, reader: &dyn Reader, slice: u32) {
+        let slices = &trace.slices;
+        let label = slices.label(SliceId(slice));
+        let (total, errors) = self.by_name.entry(label.name.0).or_default();
+        total.calls += 1;
+        match slices.own_end(slice as usize) {
+            i64::MAX => total.unfinished += 1,
+            end => {
+                let time = end.saturating_sub(slices.starts.at(slice as usize)).max(0);
+                total.time_ns += i128::from(time);
+                total.longest_ns = total.longest_ns.max(time);
+            }
+        }
+        let returned = returned(trace, reader, slice);
+        total.returned += u64::from(returned.is_known);
+        if let Some(error) = returned.error {
+            total.errors += 1;
+            *errors.entry(error).or_default() += 1;
+        }
+    }
+
+    fn with(mut self, other: Totals) -> Totals {
+        for (name, (more, more_errors)) in other.by_name {
+            let (total, errors) = self.by_name.entry(name).or_default();
+            total.calls += more.calls;
+            total.unfinished += more.unfinished;
+            total.returned += more.returned;
+            total.errors += more.errors;
+            total.time_ns += more.time_ns;
+            total.longest_ns = total.longest_ns.max(more.longest_ns);
+            for (error, count) in more_errors {
+                *errors.entry(error).or_default() += count;
+            }
+        }
+        self
+    }
+
+    fn sorted(self, trace: &Trace) -> Vec<CallTotal> {
+        let mut totals: Vec<CallTotal> = self
+            .by_name
+            .into_iter()
+            .map(|(name, (mut total, errors))| {
+                total.name = trace.text(crate::base::StringId(name)).into_owned();
+                total.by_error = errors.into_iter().collect();
+                total.by_error.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
+                total
+            })
+            .collect();
+        totals.sort_by(|a, b| (b.time_ns, b.calls, &a.name).cmp(&(a.time_ns, a.calls, &b.name)));
+        totals
+    }
+}
+
+/// What a call returned, as far as its events say.
+fn returned(trace: &Trace, reader: &dyn Reader, slice: u32) -> Returned {
+    let finish = trace.slices.finish(slice as usize);
+    let begin = trace.slices.begins.at(slice as usize);
+    let mut found = Returned::default();
+    // The end has what the call returned; a call that was recorded whole, or without its end, has only one event.
+    for event in [finish, begin]
+        .into_iter()
+        .filter(|&event| event != u32::MAX)
+    {
+        for field in reader.fields(event_ref(trace, EventId(event))) {
+            match (field.name.as_str(), field.value) {
+                ("error", Value::Text(error)) if !error.is_empty() => {
+                    found.is_known = true;
+                    found.error = Some(error);
+                }
+                ("ret", value) => {
+                    let number = match value {
+                        Value::Int(number) => Some(number),
+                        Value::UInt(number) => Some(number.cast_signed()),
+                        _ => None,
+                    };
+                    found.is_known |= number.is_some();
+                    let error = number.filter(|number| (LEAST_ERROR..0).contains(number));
+                    found.error = error.map(|number| {
+                        let name = error_name(number.unsigned_abs());
+                        name.map_or_else(|| (-number).to_string(), str::to_owned)
+                    });
+                }
+                // strace's word for a call that its thread did not outlive.
+                ("result", value) => found.is_known |= value != Value::Text("?".to_owned()),
+                _ => {}
+            }
+        }
+        if found.is_known {
+            break;
+        }
+    }
+    found
+}

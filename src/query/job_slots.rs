@@ -1,0 +1,256 @@
+//! When the job runners of a build (make, ninja ...) had as many jobs as they may have.
+//!
+//! ```text
+//! make -j2   |-----------------------------|
+//! gcc           |-------|    |-------|            2 jobs live: all slots are taken
+//! gcc               |--------|
+//!                   [===]    [=======]     no: between the two only one lives
+//! ```
+//!
+//! A job is a child of a runner that is no runner itself and has none below it: those of a make that a make started
+//! count for both. How many there may be stands in the arguments of the outermost runner (`-j8`); where it does not
+//! (ninja without `-j`), as many as there ever were.
+
+use super::process_times::{ProcessTimes, program_bytes};
+use crate::base::Timestamp;
+use crate::trace::{ProcessId, Trace};
+
+/// Programs that start jobs, as many at once as they may.
+const RUNNERS: &[&[u8]] = &[
+    b"make",
+    b"gmake",
+    b"bmake",
+    b"mingw32-make",
+    b"ninja",
+    b"ninja-build",
+    b"samu",
+    b"cargo",
+    b"bazel",
+    b"scons",
+    b"waf",
+    b"xargs",
+    b"parallel",
+    b"tup",
+    b"just",
+    b"rake",
+];
+/// Runners that have one job at a time unless told otherwise.
+const SERIAL: &[&[u8]] = &[
+    b"make",
+    b"gmake",
+    b"bmake",
+    b"mingw32-make",
+    b"xargs",
+    b"scons",
+];
+/// Where no runner is known by name: who has so many children may be one.
+const MANY_CHILDREN: u32 = 3;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct JobSlots {
+    /// Where all slots come to be taken or one becomes free: when, how long they had been taken in all, and whether they
+    /// are from then on.
+    steps: Vec<(Timestamp, i64, bool)>,
+    runners: Vec<bool>,
+}
+
+impl JobSlots {
+    /// Works them out.
+    #[must_use]
+    pub fn new(trace: &Trace, times: &ProcessTimes) -> JobSlots {
+        let count = times.rows.len();
+        let ids = (0..count as u32).map(ProcessId);
+        let mut runners: Vec<bool> = ids
+            .clone()
+            .map(|id| RUNNERS.contains(&program_bytes(trace, id)))
+            .collect();
+        if !runners.contains(&true) {
+            let most = ids
+                .clone()
+                .max_by_key(|id| (times.of(*id).children, std::cmp::Reverse(*id)));
+            if let Some(id) = most.filter(|id| times.of(*id).children >= MANY_CHILDREN) {
+                runners[id.0 as usize] = true;
+            }
+        }
+        let walk = times.tree.walk();
+        // Backwards each comes after all below it, forwards after all above it.
+        let mut has_runner = runners.clone();
+        let mut outermost = None;
+        for &(id, _) in walk.iter().rev() {
+            let children = times.tree.children.get(id.0 as usize).into_iter().flatten();
+            if children
+                .into_iter()
+                .any(|child| has_runner[child.0 as usize])
+            {
+                has_runner[id.0 as usize] = true;
+            }
+            if runners[id.0 as usize] {
+                outermost = Some(id);
+            }
+        }
+        let mut changes: Vec<(Timestamp, i32)> = Vec::new();
+        for id in ids.filter(|id| runners[id.0 as usize]) {
+            for &child in times.tree.children.get(id.0 as usize).into_iter().flatten() {
+                let span = times.of(child).span;
+                if !has_runner[child.0 as usize] && span.end > span.start {
+                    changes.extend([(span.start, 1), (span.end, -1)]);
+                }
+            }
+        }
+        // Of changes at one time the ends come first.
+        changes.sort_unstable();
+        let most = most_at_once(&changes);
+        let may_have = match outermost.map(|id| allowed(trace, id)) {
+            Some(Allowed::Jobs(count)) => count,
+            Some(Allowed::AnyNumber) => i32::MAX,
+            Some(Allowed::NotSaid) | None => most,
+        };
+        let mut slots = JobSlots {
+            steps: Vec::new(),
+            runners,
+        };
+        let (mut jobs, mut sum, mut since) = (0, 0, None::<Timestamp>);
+        for (time, change) in changes {
+            jobs += change;
+            let are_taken = jobs >= may_have.max(1);
+            match since {
+                None if are_taken => {
+                    slots.steps.push((time, sum, true));
+                    since = Some(time);
+                }
+                Some(start) if !are_taken => {
+                    sum += (time - start).0;
+                    slots.steps.push((time, sum, false));
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+        slots
+    }
+
+    /// Whether a process starts jobs.
+    #[must_use]
+    pub fn is_runner(&self, id: ProcessId) -> bool {
+        self.runners.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// For how long between two times all slots were taken, in ns.
+    #[must_use]
+    pub fn taken(&self, from: Timestamp, until: Timestamp) -> i64 {
+        (self.taken_by(until) - self.taken_by(from)).max(0)
+    }
+
+    fn taken_by(&self, time: Timestamp) -> i64 {
+        let after = self.steps.partition_point(|step| step.0 <= time);
+        match after.checked_sub(1).and_then(|at| self.steps.get(at)) {
+            Some(&(since, sum, true)) => sum + (time - since).0,
+            Some(&(_, sum, false)) => sum,
+            None => 0,
+        }
+    }
+}
+
+fn most_at_once(changes: &[(Timestamp, i32)]) -> i32 {
+    let counts = changes.iter().scan(0, |jobs, (_, change)| {
+        *jobs += change;
+        Some(*jobs)
+    });
+    counts.max().unwrap_or(0)
+}
+
+/// How many jobs a runner may have at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Allowed {
+    Jobs(i32),
+    AnyNumber,
+    NotSaid,
+}
+
+fn allowed(trace: &Trace, id: ProcessId) -> Allowed {
+    let image = trace.processes.get(id.0 as usize);
+    let image = image.and_then(|process| process.images.last());
+    let words = image.map_or(&[][..], |image| &image.arguments);
+    let words: Vec<&[u8]> = words
+        .iter()
+        .map(|&word| trace.strings.bytes(word))
+        .collect();
+    let program = program_bytes(trace, id);
+    let is_make = SERIAL.contains(&program) && program != b"xargs";
+    let mut found = match SERIAL.contains(&program) {
+        true => Allowed::Jobs(1),
+        false => Allowed::NotSaid,
+    };
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let options: [&[u8]; 4] = [b"--jobs", b"--max-procs", b"-j", b"-P"];
+        let Some(option) = options.into_iter().find(|option| word.starts_with(option)) else {
+            continue;
+        };
+        let value = word.get(option.len()..).unwrap_or_default();
+        let value = value.strip_prefix(b"=").unwrap_or(value);
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        found = match (number(value), value, number(next)) {
+            (Some(0), ..) => Allowed::AnyNumber,
+            (Some(count), ..) => Allowed::Jobs(count),
+            (None, [], Some(count)) => Allowed::Jobs(count),
+            (None, [], None) if is_make => Allowed::AnyNumber,
+            _ => found,
+        };
+    }
+    found
+}
+
+fn number(text: &[u8]) -> Option<i32> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::process_times::tests::trace_of;
+    use super::*;
+    use crate::base::StringId;
+    use crate::trace::ProgramImage;
+
+    fn slots(words: &[&str]) -> JobSlots {
+        let lives = [
+            (None, 0, 100),
+            (Some(0), 10, 30),
+            (Some(0), 20, 50),
+            (Some(0), 50, 60),
+            (Some(0), 55, 70),
+        ];
+        let mut trace = trace_of(&lives);
+        let words: Vec<StringId> = words
+            .iter()
+            .map(|it| trace.strings.intern_text(it))
+            .collect();
+        trace.processes[0].images.push(ProgramImage {
+            start: Timestamp(0),
+            program: words[0],
+            arguments: words,
+            directory: StringId::EMPTY,
+            interpreter: StringId::EMPTY,
+        });
+        JobSlots::new(&trace, &ProcessTimes::new(&trace))
+    }
+
+    #[test]
+    fn slots_are_taken_while_as_many_jobs_live_as_may() {
+        let taken = |words: &[&str]| slots(words).taken(Timestamp(0), Timestamp(100));
+        for words in [
+            &["make", "-j2"][..],
+            &["make", "-j", "2"],
+            &["make", "--jobs=2"],
+            &["ninja"],
+        ] {
+            assert_eq!(taken(words), 10 + 5, "{words:?}");
+        }
+        assert_eq!(taken(&["make"]), 60);
+        assert_eq!(taken(&["make", "-j"]), 0);
+        assert_eq!(taken(&["ninja", "-j3"]), 0);
+        let two = slots(&["make", "-j2"]);
+        assert_eq!(two.taken(Timestamp(25), Timestamp(57)), 5 + 2);
+        assert!(two.is_runner(ProcessId(0)) && !two.is_runner(ProcessId(1)));
+    }
+}

@@ -1,0 +1,186 @@
+//! Who woke a thread: another thread, or an interrupt that ran on the CPU in place of a thread.
+//!
+//! Whether it was an interrupt is said by the waking event's own flags, and by the interrupts that were recorded: a
+//! wakeup inside a handler is the handler's, whoever was interrupted.
+
+use crate::base::{Nanos, StringId, Timestamp};
+use crate::event::{Interrupt, pairs};
+use crate::query::Item;
+use crate::query::item::title;
+use crate::trace::slices::SliceRow;
+use crate::trace::{CpuId, SliceId, State, ThreadId, Trace, TrackId, TrackKind};
+
+/// A softirq that begins this soon after an interrupt's end was raised by it.
+const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
+
+/// Who woke a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waker {
+    /// A thread.
+    Thread(ThreadId),
+    /// An interrupt.
+    Interrupt(InterruptWaker),
+}
+
+/// An interrupt that woke a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterruptWaker {
+    /// Its kind, where the event's flags or a recorded handler say so.
+    pub kind: Option<Interrupt>,
+    /// The recorded handlers inside of which it happened, the innermost first; before a softirq that follows right on an
+    /// interrupt, that interrupt. None if interrupts were not recorded.
+    pub slices: Vec<SliceId>,
+    /// The handler's name, where the file says it beside the wakeup.
+    pub name: Option<StringId>,
+    /// Where, if that is known.
+    pub cpu: Option<CpuId>,
+    /// Whom it interrupted; [`ThreadId::NONE`] if that is not known.
+    pub interrupted: ThreadId,
+}
+
+impl Waker {
+    /// The thread, if it was one.
+    #[must_use]
+    pub fn thread(&self) -> Option<ThreadId> {
+        match self {
+            Waker::Thread(thread) => Some(*thread),
+            Waker::Interrupt(_) => None,
+        }
+    }
+
+    /// The thread's name and number, or what the interrupt is called.
+    #[must_use]
+    pub fn text(&self, trace: &Trace) -> String {
+        match self {
+            // In an interrupt of a file that does not have the events' flags, or as an idle CPU was asked to do it.
+            Waker::Thread(ThreadId::IDLE) => "an idle CPU".to_owned(),
+            Waker::Thread(thread) => trace.thread_title(*thread),
+            Waker::Interrupt(interrupt) => interrupt.text(trace),
+        }
+    }
+}
+
+impl InterruptWaker {
+    /// The name of its handler, else its kind in words.
+    #[must_use]
+    pub fn text(&self, trace: &Trace) -> String {
+        match (self.slices.first(), self.name, self.kind) {
+            (Some(slice), ..) => title(trace, Item::Slice(*slice)),
+            (None, Some(name), _) => trace.text(name).into_owned(),
+            (None, None, Some(kind)) => kind.words().to_owned(),
+            (None, None, None) => "an interrupt".to_owned(),
+        }
+    }
+}
+
+/// Who woke the thread of a state that began with a wakeup. `None` if it did not, or if the file does not say.
+#[must_use]
+pub fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
+    if !state.notes.is_woken() {
+        return None;
+    }
+    let event = state
+        .event
+        .filter(|id| (id.0 as usize) < trace.events.len());
+    let cpu = event.and_then(|id| trace.events.get(id).cpu).map(CpuId);
+    let of_flags = state.notes.interrupt();
+    let mut slices = interrupts_at(trace, cpu, state.start);
+    // A hard interrupt of which nothing was recorded may have come inside a softirq.
+    let is_inside = |slice: &SliceId| match of_flags {
+        Some(Interrupt::Hard | Interrupt::Nmi) => kind_of(trace, *slice) != Some(Interrupt::Soft),
+        _ => true,
+    };
+    if !slices.first().is_none_or(is_inside) {
+        slices.clear();
+    }
+    let kind = of_flags.or_else(|| slices.first().and_then(|slice| kind_of(trace, *slice)));
+    let name = event.and_then(|id| trace.states.woken_by(id));
+    if kind.is_some() || !slices.is_empty() || name.is_some() {
+        let interrupted = event.map_or(ThreadId::NONE, |id| trace.events.thread(id));
+        return Some(Waker::Interrupt(InterruptWaker {
+            kind,
+            slices,
+            name,
+            cpu,
+            interrupted,
+        }));
+    }
+    state.waker.map(Waker::Thread)
+}
+
+/// The kind of a handler; timers run in both.
+fn kind_of(trace: &Trace, slice: SliceId) -> Option<Interrupt> {
+    match trace.slices.label(slice).family {
+        pairs::SOFTIRQS => Some(Interrupt::Soft),
+        pairs::IRQS | pairs::VECTORS => Some(Interrupt::Hard),
+        _ => None,
+    }
+}
+
+/// The interrupts on a CPU inside of which something happened at `time`, the innermost first; before a softirq
+/// that follows right on an interrupt, that interrupt.
+fn interrupts_at(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId> {
+    let Some(track) = cpu.and_then(|cpu| trace.track_of(TrackKind::Cpu(cpu))) else {
+        return Vec::new();
+    };
+    let mut found: Vec<SliceId> = around(trace, track, time);
+    if let Some(&outermost) = found.last()
+        && kind_of(trace, outermost) == Some(Interrupt::Soft)
+    {
+        let start = Timestamp(trace.slices.starts.at(outermost.0 as usize));
+        found.extend(last_before(trace, track, start).filter(|slice| {
+            let gap = start - Timestamp(trace.slices.end(slice.0 as usize));
+            gap <= SOFTIRQ_FOLLOWS && kind_of(trace, *slice) == Some(Interrupt::Hard)
+        }));
+    }
+    found
+}
+
+fn is_interrupt(trace: &Trace, slice: SliceId) -> bool {
+    let family = trace.slices.label(slice).family;
+    matches!(
+        family,
+        pairs::IRQS | pairs::SOFTIRQS | pairs::VECTORS | pairs::TIMERS
+    )
+}
+
+fn rows_of(trace: &Trace, track: TrackId) -> &[SliceRow] {
+    let rows = trace
+        .tracks
+        .get(track.0 as usize)
+        .map(|track| track.rows.clone());
+    let rows = rows.unwrap_or(0..0);
+    trace
+        .slices
+        .rows
+        .get(rows.start as usize..rows.end as usize)
+        .unwrap_or(&[])
+}
+
+/// The interrupts of a track around `time` (those that end just then, too), the innermost first.
+fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
+    let slices = &trace.slices;
+    let rows = rows_of(trace, track).iter().rev();
+    let found = rows.filter_map(|row| {
+        let range = row.slices.start as usize..row.slices.end as usize;
+        let after = slices
+            .starts
+            .partition_point(range, |start| start <= time.0);
+        let at = row.slices.start + after.checked_sub(1)? as u32;
+        // An interrupt whose end was lost says nothing of what came later.
+        (slices.own_end(at as usize) != i64::MAX
+            && slices.end(at as usize) >= time.0
+            && slices.starts.at(at as usize) < time.0)
+            .then_some(SliceId(at))
+    });
+    found.filter(|slice| is_interrupt(trace, *slice)).collect()
+}
+
+/// The topmost slice of a track that ended last before `time`.
+fn last_before(trace: &Trace, track: TrackId, time: Timestamp) -> Option<SliceId> {
+    let slices = &trace.slices;
+    let row = rows_of(trace, track).first()?;
+    let after = slices.first_that(row, |at| slices.end(at) > time.0);
+    let last = after.checked_sub(1).filter(|&at| at >= row.slices.start)?;
+    Some(SliceId(last))
+}

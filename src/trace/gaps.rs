@@ -1,0 +1,46 @@
+//! Gaps: stretches of time in which the recorder lost events.
+
+use super::entities::CpuId;
+use super::{SourceId, Trace};
+use crate::base::{TimeSpan, Timestamp};
+use crate::event::Gap;
+
+/// Row number of a gap in [`Trace::gaps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GapId(pub u32);
+
+impl Trace {
+    /// A gap; `None` if there is no such id.
+    #[must_use]
+    pub fn gap(&self, id: GapId) -> Option<&Gap> {
+        self.gaps.get(id.0 as usize)
+    }
+
+    /// The file of a gap; `None` where there is one file only.
+    #[must_use]
+    pub fn gap_source(&self, id: GapId) -> Option<SourceId> {
+        self.source_of(id.0, |source| &source.gaps)
+    }
+
+    /// The CPU that lost the events; `None` where the file names no CPU, or one that the trace has no row for.
+    #[must_use]
+    pub fn gap_cpu(&self, id: GapId) -> Option<CpuId> {
+        let number = self.gap(id)?.cpu?;
+        let source = self.gap_source(id);
+        let source = source.and_then(|id| self.sources.get(id.0 as usize));
+        let rows = source.map_or(0..self.cpus.len() as u32, |source| source.cpus.clone());
+        let cpus = self.cpus.get(rows.start as usize..rows.end as usize)?;
+        let at = cpus.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
+        Some(CpuId(rows.start + at as u32))
+    }
+
+    /// From the last time before a gap to the first after it, as far as that lies in its file's span.
+    #[must_use]
+    pub fn gap_span(&self, id: GapId) -> Option<TimeSpan> {
+        let gap = self.gap(id)?;
+        let file = self.file_span(id.0, |source| &source.gaps);
+        let within = |time: Timestamp| time.max(file.start).min(file.end);
+        let start = within(gap.start);
+        Some(TimeSpan::new(start, within(gap.end).max(start)))
+    }
+}

@@ -1,0 +1,74 @@
+//! A trace that grows: what is shown stays where it is, whoever is the busiest by now, and what is new comes after it.
+
+use super::outline::{Node, Outline};
+use super::rows::{RowKey, RowKind};
+use rustc_hash::FxHashMap;
+
+/// Where a node stood among its neighbours, and whether it was open at first.
+type Place = (usize, bool);
+
+/// Where the rows of a trace stood before it grew, before the user's groups were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptPlaces(FxHashMap<RowKey, Place>);
+
+impl KeptPlaces {
+    /// Those of `outline`.
+    #[must_use]
+    pub fn of(outline: &Outline) -> KeptPlaces {
+        let mut places = FxHashMap::default();
+        note(&outline.nodes, &mut places);
+        KeptPlaces(places)
+    }
+}
+
+impl Outline {
+    /// Puts the nodes in the order of `kept`; new ones come after those, new groups after what they come after now.
+    /// What was open at first still is.
+    #[must_use]
+    pub fn at_places(mut self, kept: &KeptPlaces) -> Outline {
+        keep(&mut self.nodes, &kept.0);
+        self
+    }
+}
+
+fn note(nodes: &[Node], places: &mut FxHashMap<RowKey, Place>) {
+    for (at, node) in nodes.iter().enumerate() {
+        places.insert(node.key, (at, node.is_open_at_first));
+        note(&node.children, places);
+    }
+}
+
+fn keep(nodes: &mut Vec<Node>, places: &FxHashMap<RowKey, Place>) {
+    for node in nodes.iter_mut() {
+        if let Some((_, is_open)) = places.get(&node.key) {
+            node.is_open_at_first = *is_open;
+        }
+        keep(&mut node.children, places);
+    }
+    // A process whose second thread has come stands where its only one stood.
+    let place_of = |node: &Node| {
+        let of_children = || node.children.iter().filter_map(|it| places.get(&it.key));
+        let own = places.get(&node.key).map(|(at, _)| *at);
+        own.or_else(|| match node.kind {
+            RowKind::Process(_) => of_children().map(|(at, _)| *at).min(),
+            _ => None,
+        })
+    };
+    let mut last = 0;
+    let mut sorted: Vec<((usize, usize), Node)> = Vec::with_capacity(nodes.len());
+    for (at, node) in std::mem::take(nodes).into_iter().enumerate() {
+        let is_group = matches!(node.kind, RowKind::Group | RowKind::Source(_));
+        let key = match place_of(&node) {
+            Some(place) => {
+                last = place + 1;
+                (place, usize::MAX)
+            }
+            // Before what stood at `last`, which is after what it comes after now.
+            None if is_group => (last, at),
+            None => (usize::MAX, at),
+        };
+        sorted.push((key, node));
+    }
+    sorted.sort_by_key(|(key, _)| *key);
+    nodes.extend(sorted.into_iter().map(|(_, node)| node));
+}

@@ -1,0 +1,32 @@
+//! What is known of the durations of slices, one by one and without any index.
+
+use threadline::trace::{SliceId, Trace, TrackKind};
+
+/// How long a slice that never ended certainly lasted, in ns; `None` of slices that ended.
+pub fn certain(trace: &Trace, id: SliceId) -> Option<i64> {
+    let slice = trace.slices.get(id);
+    if slice.end.is_some() {
+        return None;
+    }
+    let drawn = trace.slice_end(id);
+    let file_end = trace.file_span(slice.begin.0, |it| &it.events).end;
+    let thread_end = match trace.tracks[trace.slices.row_of(id).track.0 as usize].kind {
+        TrackKind::Thread(thread) => trace.thread(thread).end,
+        _ => None,
+    };
+    if drawn != file_end && thread_end != Some(drawn) {
+        return Some(0);
+    }
+    let mut until = drawn;
+    for gap in trace.gaps.iter().filter(|gap| gap.end > slice.start) {
+        until = until.min(gap.start.max(slice.start));
+    }
+    Some((until - slice.start).0)
+}
+
+/// How long a slice took, or was drawn if it never ended, in ns: what the recorder measured goes before what is drawn.
+pub fn length(trace: &Trace, id: SliceId) -> i64 {
+    let slice = trace.slices.get(id);
+    let drawn = (trace.slice_end(id) - slice.start).0;
+    slice.measured_ns.unwrap_or(drawn)
+}

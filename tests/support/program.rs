@@ -1,0 +1,51 @@
+//! The built program, run with some arguments: what it prints, as text and as rows.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "a test may panic; not every test needs all of it"
+)]
+
+use std::collections::HashMap;
+use std::process::{Command, Output};
+
+/// Runs the program.
+pub fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// What the program prints; it must succeed.
+pub fn stdout(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rows of a verb's JSON output.
+pub fn json(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let text = stdout(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A row of a verb's tab-separated output, by column.
+pub type Row = HashMap<String, String>;
+
+/// The rows of a verb's tab-separated output.
+pub fn rows(arguments: &[&str]) -> Vec<Row> {
+    let text = stdout(arguments);
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let row = |line: &str| -> Row {
+        let names = names.iter().map(|name| (*name).to_owned());
+        names.zip(line.split('\t').map(str::to_owned)).collect()
+    };
+    lines.map(row).collect()
+}
+
+/// A whole number of a row.
+pub fn number(row: &Row, name: &str) -> i64 {
+    row[name].parse().unwrap()
+}
