@@ -30,8 +30,8 @@ pub(super) struct Keeping {
     /// What the view was like when that was done: if it is otherwise by now, the user has begun to work.
     resumed: Option<Session>,
     written: Option<Session>,
-    /// Sessions on their way to the disk.
-    writers: Vec<JoinHandle<()>>,
+    /// The last session on its way to the disk; it goes there after those before it.
+    writer: Option<JoinHandle<()>>,
     looked_at: f64,
 }
 
@@ -48,20 +48,24 @@ impl Keeping {
 impl Keeping {
     /// Writes a session off the window's thread: bringing it to the disk may take longer than a frame.
     fn write(&mut self, session: Session, path: PathBuf) {
-        self.writers.retain(|writer| !writer.is_finished());
+        let before = self.writer.take();
         let spawned = std::thread::Builder::new()
             .name("save session".to_owned())
-            // A convenience: where it cannot be kept, nothing else is lost.
-            .spawn(move || drop(session.write(&path)));
-        self.writers.extend(spawned.ok());
+            .spawn(move || {
+                // An older session of the same trace must not replace this one.
+                finish(before);
+                // A convenience: where it cannot be kept, nothing else is lost.
+                drop(session.write(&path));
+            });
+        self.writer = spawned.ok();
     }
+}
 
-    /// Waits until all sessions are on the disk.
-    fn finish(&mut self) {
-        for writer in self.writers.drain(..) {
-            // A writer that panicked has written nothing; the window closes all the same.
-            let _panicked = writer.join();
-        }
+/// Waits until a session, and those before it, are on the disk.
+fn finish(writer: Option<JoinHandle<()>>) {
+    if let Some(writer) = writer {
+        // A writer that panicked has written nothing; the window closes all the same.
+        let _panicked = writer.join();
     }
 }
 
@@ -223,7 +227,7 @@ impl App {
     /// Writes what is to be kept, at the end.
     pub fn close(&mut self) {
         self.keep_session();
-        self.keeping.finish();
+        finish(self.keeping.writer.take());
         self.save_now();
     }
 }
