@@ -1,7 +1,7 @@
 //! Threadline: a native trace timeline viewer.
 //!
 //! A trace file becomes a picture in floors, and a file imports only from floors below its own
-//! (`tests/floors.rs` holds `src/` to this):
+//! (`tests/core/floors.rs` holds `src/` to this):
 //!
 //! ```text
 //! file bytes -> formats -> lanes -> build -> Trace -> index -> query -> view -> gui

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Described in the kernel's Documentation/trace/kprobetrace.rst, uprobetracer.rst, eprobetrace.rst and
-//! fprobetrace.rst. The rules are those of Linux 6.18 on a 64-bit machine (`tests/probes_kernel.rs` holds them to one),
+//! fprobetrace.rst. The rules are those of Linux 6.18 on a 64-bit machine (`tests/core/probes_kernel.rs` holds them to one),
 //! but that `$argN` where a function returns is refused, as before 6.9. Of the number behind `r` its sources decide, not
 //! its documentation: 0 is refused for functions of the kernel. Whether a symbol, a register, a file or a function's argument exists on a certain machine is not
 //! decided here.

@@ -1,0 +1,342 @@
+//! The verbs that answer questions: search, stats, latency, chain, flame, compare, report --filter.
+
+use crate::program::{json, run, stdout};
+use std::path::Path;
+
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-traces")
+        .join(name);
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_field_that_no_event_has_is_told_with_what_was_meant() {
+    let told = |file: &str| {
+        let output = run(&["search", "prev_proi < 100", &sample(file)]);
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            words.contains("prev_proi < 100\n^^^^^^^^^ no event"),
+            "{words}"
+        );
+        assert!(
+            words.contains("'prev_proi'; there is 'prev_prio'"),
+            "{words}"
+        );
+        output.status.code()
+    };
+    // This format says which fields there are; in the other one only each event tells.
+    assert_eq!(told("sched-irq-syscalls.dat"), Some(2));
+    assert_eq!(told("sched-irq.ftrace"), Some(0));
+    let quiet = run(&["search", "prev_prio < -5", &sample("sched-irq.ftrace")]);
+    assert!(quiet.stderr.is_empty());
+}
+
+#[test]
+fn of_wakeups_without_a_run_no_latency_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("single.ftrace");
+    let line = "            bash-1     [000] d... 1.000001: sched_waking: comm=a pid=5 prio=120 target_cpu=000\n";
+    std::fs::write(&path, format!("# tracer: nop\n#\n{line}")).unwrap();
+    let rows = json(&["latency", &path.display().to_string()]);
+    assert_eq!(
+        (&rows[0]["count"], &rows[0]["unmatched"]),
+        (&0.into(), &1.into())
+    );
+    for name in ["mean", "min", "p50", "p99", "max"] {
+        assert!(rows[0][name].is_null(), "{name}: {}", rows[0][name]);
+    }
+}
+
+#[test]
+fn a_search_prints_a_table_or_a_count() {
+    let file = sample("sched-irq-syscalls.dat");
+    let expression = "sched_switch: next_prio >= 100 && cpu == 1";
+    let all = json(&["search", expression, &file]);
+    assert!(all.len() > 10);
+    for row in &all {
+        assert_eq!(
+            (&row["name"], &row["cpu"], &row["type"]),
+            (&"sched_switch".into(), &1.into(), &"event".into())
+        );
+        assert!(row["text"].as_str().unwrap().contains("==>"));
+    }
+    assert!(all.is_sorted_by_key(|row| row["ts"].as_i64()));
+    let count = stdout(&["search", expression, &file, "--count"]);
+    assert_eq!(count.trim(), all.len().to_string());
+    let some = stdout(&["search", expression, &file, "--limit", "3"]);
+    assert_eq!(some.lines().count(), 4);
+    let threads = json(&["search", "mix", &file, "--in", "threads,processes"]);
+    assert!(
+        threads
+            .iter()
+            .any(|row| row["type"] == "thread" && row["name"] == "mix.sh")
+    );
+    let early = json(&["search", expression, &file, "--until", "100ms"]);
+    assert!(early.len() < all.len());
+}
+
+#[test]
+fn wrong_expressions_are_wrong_usage_with_a_place() {
+    let file = sample("sched-irq-syscalls.dat");
+    for (arguments, pointed) in [
+        (
+            vec!["search", "cpu == x", &*file],
+            "\n       ^ 'cpu' is compared to a number",
+        ),
+        (
+            vec!["search", "nxt_prio < 5", &*file],
+            "\n^^^^^^^^ no event of this trace",
+        ),
+        (
+            vec!["report", "--filter", "(cpu == 1", &*file],
+            "\n^ this ( has no partner",
+        ),
+        (
+            vec!["latency", "--begin", "name == a", "--end", "b ==", &*file],
+            "a value is missing",
+        ),
+    ] {
+        let output = run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(pointed), "{errors}");
+    }
+    let output = run(&["chain", "--thread", "99999", "--at", "1s", &file]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_filtered_report_has_the_lines_of_the_whole_one() {
+    let file = sample("block-ext4.dat");
+    let whole = stdout(&["report", &file]);
+    let filtered = stdout(&["report", "--filter", "category == block", &file]);
+    let lines: Vec<&str> = whole
+        .lines()
+        .filter(|line| line.contains(": block_") || *line == "cpus=2")
+        .collect();
+    assert!(lines.len() > 20);
+    assert!(filtered.lines().eq(lines));
+}
+
+#[test]
+fn stats_group_slices_runs_states_and_counters() {
+    let file = sample("sched-irq-syscalls.dat");
+    let names = json(&["stats", &file]);
+    let slices = stdout(&["table", "slices", &file]).lines().count() as u64 - 1;
+    // Those that never ended are counted beside those that did.
+    let all = |rows: &[serde_json::Value]| -> u64 {
+        let number = |row: &serde_json::Value, name: &str| row[name].as_u64().unwrap();
+        let rows = rows.iter();
+        rows.map(|row| number(row, "count") + number(row, "unfinished"))
+            .sum()
+    };
+    assert_eq!(all(&names), slices);
+    for by in ["thread", "process", "cpu"] {
+        let groups = json(&["stats", "--by", by, &file]);
+        assert_eq!(all(&groups), slices, "{by}");
+    }
+    let cpus = json(&[
+        "stats", "--of", "runs", "--by", "cpu", "--from", "100ms", "--until", "200ms", &file,
+    ]);
+    assert!(!cpus.is_empty());
+    assert!(
+        cpus.iter()
+            .all(|row| row["sum"].as_i64().unwrap() <= 100_000_000)
+    );
+    let one = json(&[
+        "stats", "--of", "states", "--by", "thread", "--thread", "288", &file,
+    ]);
+    assert!(!one.is_empty());
+    assert!(
+        one.iter()
+            .all(|row| row["group"].as_str().unwrap().starts_with("trace-cmd 288"))
+    );
+    let counters = json(&["stats", "--of", "counters", &sample("block-ext4.dat")]);
+    assert!(!counters.is_empty());
+}
+
+#[test]
+fn a_cpu_is_asked_for_what_threads_did_there() {
+    let file = sample("sched-irq-syscalls.dat");
+    let number = |row: &serde_json::Value, name: &str| row[name].as_i64().unwrap();
+    // Who ran on CPU 1, and with which system calls: not more than they ran.
+    let ran = json(&["stats", "--cpu", "1", "--of", "runs", &file]);
+    let did = json(&["stats", "--cpu", "1", "--by", "thread", &file]);
+    let of_threads: Vec<_> = did
+        .iter()
+        .filter_map(|row| Some((row, ran.iter().find(|run| run["group"] == row["group"])?)))
+        .collect();
+    assert!(of_threads.len() > 3);
+    for (did, ran) in &of_threads {
+        assert!(number(did, "self") <= number(ran, "sum"), "{did} {ran}");
+    }
+    let names = json(&["stats", "--cpu", "1", &file]);
+    let calls = |rows: &[serde_json::Value]| -> i64 {
+        let calls = rows.iter().filter(|row| row["category"] == "raw_syscalls");
+        calls.map(|row| number(row, "count")).sum()
+    };
+    assert!(calls(&names) > 100 && calls(&names) < calls(&json(&["stats", &file])));
+    let flame = json(&["flame", "--cpu", "1", "--as", "names", &file]);
+    // A graph contains what was seen of slices that never ended; sums do not.
+    let sum = |rows: &[serde_json::Value], name: &str| -> i64 {
+        rows.iter().map(|row| number(row, name)).sum()
+    };
+    for name in ["count", "unfinished"] {
+        assert_eq!(sum(&flame, name), sum(&names, name), "{name}");
+    }
+    assert!(sum(&flame, "self") >= sum(&names, "self"));
+    // One thread there: less than it did everywhere.
+    let thread = |arguments: &[&str]| -> i64 {
+        let all = [&["stats", "--thread", "288"], arguments, &[file.as_str()]].concat();
+        json(&all).iter().map(|row| number(row, "sum")).sum()
+    };
+    let cpus = [thread(&["--cpu", "0"]), thread(&["--cpu", "1"])];
+    assert!(cpus.iter().sum::<i64>() <= thread(&[]), "{cpus:?}");
+    assert!(cpus.iter().any(|sum| *sum > 0));
+    let states = json(&[
+        "stats", "--of", "states", "--thread", "288", "--cpu", "1", &file,
+    ]);
+    assert!(
+        states.iter().all(|row| row["group"] == "running"),
+        "{states:?}"
+    );
+}
+
+#[test]
+fn events_are_counted_by_what_they_have_in_common() {
+    let file = sample("sched-irq-syscalls.dat");
+    let count = |rows: &[serde_json::Value]| -> u64 {
+        rows.iter().map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    let all = stdout(&["table", "events", &file]).lines().count() as u64 - 1;
+    for by in ["name", "thread", "process", "cpu"] {
+        let rows = json(&["stats", "--of", "events", "--by", by, &file]);
+        assert_eq!(count(&rows), all, "{by}");
+        assert!(
+            rows.iter()
+                .all(|row| row["per_second"].as_f64() > Some(0.0))
+        );
+    }
+    let names = json(&["stats", "--of", "events", "--cpu", "1", &file]);
+    let switches = names
+        .iter()
+        .find(|row| row["group"] == "sched_switch")
+        .unwrap();
+    assert_eq!(switches["category"], "sched");
+    let lines = stdout(&["report", "--cpu", "1", &file]);
+    let lines = lines.lines().filter(|line| line.contains(" sched_switch:"));
+    assert_eq!(switches["count"].as_u64().unwrap(), lines.count() as u64);
+    // Of a thread: on each CPU by itself as many as on all.
+    let thread = ["stats", "--of", "events", "--thread", "288", file.as_str()];
+    let by_cpu = json(&["stats", "--of", "events", "--by", "cpu", &file]);
+    let on_each = by_cpu.iter().filter_map(|row| {
+        let number = row["group"].as_str()?.strip_prefix("CPU ")?;
+        Some(count(&json(&[&thread[..], &["--cpu", number]].concat())))
+    });
+    assert_eq!(on_each.sum::<u64>(), count(&json(&thread)));
+}
+
+#[test]
+fn latencies_chains_flames_and_comparisons_are_tables() {
+    let ftrace = sample("sched-irq.ftrace");
+    let latencies = json(&["latency", &ftrace]);
+    assert!(
+        latencies.len() > 3
+            && latencies
+                .iter()
+                .all(|row| row["max"].as_i64() >= row["p99"].as_i64())
+    );
+    let worst = json(&["latency", "--worst", "5", &ftrace]);
+    assert_eq!(worst.len(), 5);
+    assert_eq!(worst[0]["dur"], latencies[0]["max"]);
+    let pairs = json(&[
+        "latency",
+        "--begin",
+        "sched_waking",
+        "--end",
+        "sched_switch: next_pid > 0",
+        "--key",
+        "pid=next_pid",
+        &ftrace,
+    ]);
+    assert!(pairs[0]["count"].as_u64().unwrap() > 50);
+    let hops = json(&[
+        "chain",
+        "--thread",
+        "27243",
+        "--at",
+        "@2471495100000",
+        &ftrace,
+    ]);
+    let told: Vec<&str> = hops.iter().filter_map(|hop| hop["what"].as_str()).collect();
+    assert_eq!(told, ["sleeps", "interrupt", "softirq", "waits for a CPU"]);
+    let shares: f64 = hops.iter().filter_map(|hop| hop["share"].as_f64()).sum();
+    assert!((shares - 1.0).abs() < 0.001);
+
+    let graph = sample("function-graph.dat");
+    let tree = json(&["flame", &graph]);
+    assert!(tree.iter().any(|row| row["depth"].as_u64().unwrap() > 3));
+    let folded = stdout(&["flame", "--as", "folded", &graph]);
+    let own: i64 = tree.iter().filter_map(|row| row["self"].as_i64()).sum();
+    let sum: i64 = folded
+        .lines()
+        .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(sum, own);
+    let names = json(&["flame", "--as", "names", &graph]);
+    assert_eq!(
+        names
+            .iter()
+            .filter_map(|row| row["self"].as_i64())
+            .sum::<i64>(),
+        own
+    );
+    let turned = json(&["flame", "--as", "bottom-up", &graph]);
+    assert!(turned.len() > names.len());
+
+    let (a, b) = (
+        sample("sched-irq-syscalls.dat"),
+        sample("kprobe-hackbench.dat"),
+    );
+    let rows = json(&["compare", &a, &b, "--of", "events"]);
+    let switches = rows
+        .iter()
+        .find(|row| row["name"] == "sched_switch")
+        .unwrap();
+    assert!(switches["count_a"].as_u64() > Some(0) && switches["count_b"].as_u64() > Some(0));
+    assert!(
+        json(&["compare", &a, &a])
+            .iter()
+            .all(|row| row["change"] == 0)
+    );
+    for of in ["threads", "states"] {
+        let rows = json(&["compare", &a, &b, "--of", of]);
+        let there: Vec<_> = rows.iter().filter(|row| row["count_a"].is_u64()).collect();
+        assert!(there.len() > 3);
+        assert!(
+            there
+                .iter()
+                .all(|row| row["p50_a"].is_i64() && row["p95_a"].is_i64())
+        );
+    }
+    let names = json(&["stats", "--of", "runs", "--by", "thread-name", &a]);
+    let threads = json(&["stats", "--of", "runs", "--by", "thread", &a]);
+    assert!(names.len() < threads.len());
+}
+
+#[test]
+fn children_run_their_parents_program_until_they_execute_another() {
+    let file = sample("minix-pipeline.minix");
+    let images: Vec<(String, u64)> = json(&["table", "slices", &file])
+        .iter()
+        .filter(|row| ["earlier", "fork", "exec"].contains(&row["category"].as_str().unwrap()))
+        .map(|row| {
+            let name = row["name"].as_str().unwrap().to_owned();
+            (name, row["pid"].as_u64().unwrap())
+        })
+        .collect();
+    let image = |name: &str, pid| images.contains(&(name.to_owned(), pid));
+    assert!(image("sh", 311), "{images:?}");
+    assert!(image("sh", 312) && image("ls", 312), "{images:?}");
+}

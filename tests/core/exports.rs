@@ -1,0 +1,450 @@
+//! What others read in our exports, and what we read again: runs by thread, whole round trips, JSON whose slices nest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::by_thread::{ThreadRun, runs_by_thread};
+use serde_json::Value as Json;
+
+const LOST_SWITCHES: &str = "tests/cases/ftrace_text/lost-switches.ftrace";
+const ETRACE: &str = "sample-traces/lua-make-j2.etrace.zst";
+const SCHEDULED: &[&str] = &[
+    ETRACE,
+    LOST_SWITCHES,
+    "sample-traces/kprobe-hackbench.dat",
+    "sample-traces/sched-irq-syscalls.dat",
+    "sample-traces/sched-irq.ftrace",
+];
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn run(arguments: &[&str], files: &[&Path]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    let output = command.args(arguments).args(files).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?} {files:?}: {told}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The rows of a table, each by the names of its columns.
+fn table(name: &str, path: &Path) -> Vec<BTreeMap<String, String>> {
+    let text = run(&["table", name], &[path]);
+    let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
+    let names: Vec<String> = lines.next().unwrap().collect();
+    lines
+        .map(|cells| names.iter().cloned().zip(cells).collect())
+        .collect()
+}
+
+/// Exports a file, in a folder that lasts as long as the answer.
+fn exported(path: &Path, to: &str, more: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join(to);
+    let arguments = [&["export", "-o", out.to_str().unwrap()], more].concat();
+    run(&arguments, &[path]);
+    (folder, out)
+}
+
+fn number(cell: &str) -> Option<i64> {
+    (cell != "\\N").then(|| cell.parse().unwrap())
+}
+
+fn runs_of_table(path: &Path) -> Vec<ThreadRun> {
+    let row = |row: BTreeMap<String, String>| {
+        let of = |name: &str| number(&row[name]);
+        let (cpu, tid) = (of("cpu").unwrap() as u64, of("tid").unwrap() as u64);
+        (of("ts").unwrap(), of("dur"), cpu, tid)
+    };
+    let mut runs: Vec<ThreadRun> = table("runs", path).into_iter().map(row).collect();
+    runs.sort_unstable();
+    runs
+}
+
+#[test]
+fn every_run_ends_for_a_reader_that_closes_runs_by_thread() {
+    for name in SCHEDULED {
+        let (_folder, fxt) = exported(&file(name), "a.fxt", &[]);
+        let found = runs_by_thread(&std::fs::read(&fxt).unwrap());
+        let expected = runs_of_table(&file(name));
+        assert!(!expected.is_empty(), "{name}");
+        assert_eq!(found, expected, "{name}");
+        // No length is made up, and none of these clocks counts single nanoseconds.
+        assert!(expected.iter().all(|run| run.1 != Some(1)), "{name}");
+    }
+    let runs = runs_of_table(&file(ETRACE));
+    assert_eq!(runs.iter().filter(|run| run.1.is_none()).count(), 0);
+    assert_eq!(runs.len(), 4081);
+}
+
+#[test]
+fn a_run_ends_where_its_thread_runs_on_another_cpu() {
+    let runs = runs_of_table(&file(LOST_SWITCHES));
+    let of_worker: Vec<_> = runs.iter().filter(|run| run.3 == 10).collect();
+    assert_eq!(of_worker[0], &(100_000_010_000, Some(10_000), 0, 10));
+    assert_eq!(of_worker[1], &(100_000_020_000, Some(10_000), 1, 10));
+}
+
+#[test]
+fn runs_states_wakers_and_flows_are_read_again_as_they_were() {
+    let flows = [
+        "sample-traces/minix-pipeline.minix",
+        "sample-traces/shell-pipeline.strace",
+    ];
+    for name in SCHEDULED.iter().chain(&flows) {
+        let (_folder, fxt) = exported(&file(name), "a.fxt", &[]);
+        for rows in ["runs", "states"] {
+            let told = |path: &Path| table(rows, path);
+            assert_eq!(told(&fxt), told(&file(name)), "{name} {rows}");
+        }
+        let times = |path: &Path| -> Vec<Vec<String>> {
+            let row = |row: BTreeMap<String, String>| {
+                let of = |name: &str| row[name].clone();
+                ["name", "from_ts", "from_tid", "to_ts", "to_tid"]
+                    .map(of)
+                    .to_vec()
+            };
+            table("flows", path).into_iter().map(row).collect()
+        };
+        assert_eq!(times(&fxt), times(&file(name)), "{name}");
+    }
+    assert!(table("states", &file(ETRACE)).is_empty());
+    let wakers = table("states", &file(LOST_SWITCHES));
+    assert!(wakers.iter().any(|row| row["waker_tid"] == "0"));
+    assert!(!table("flows", &file(flows[0])).is_empty());
+}
+
+#[test]
+fn providers_keep_their_names() {
+    for name in [
+        "sample-traces/compress.fxt",
+        "tests/cases/fxt/all_args.fxt.zst",
+    ] {
+        let (_folder, fxt) = exported(&file(name), "a.fxt", &[]);
+        for rows in ["instants", "processes", "threads"] {
+            let sorted = |path: &Path| -> BTreeSet<BTreeMap<String, String>> {
+                table(rows, path).into_iter().collect()
+            };
+            assert_eq!(sorted(&fxt), sorted(&file(name)), "{name} {rows}");
+        }
+        let providers = |path: &Path| -> Vec<String> {
+            let text = run(&["info"], &[path]);
+            let lines = text.lines().filter(|line| line.starts_with("provider "));
+            lines.map(str::to_owned).collect()
+        };
+        let (before, after) = (providers(&file(name)), providers(&fxt));
+        assert!(
+            !before.is_empty() && after.starts_with(&before),
+            "{after:?}"
+        );
+        // And once more.
+        let (_folder, again) = exported(&fxt, "b.fxt", &[]);
+        assert_eq!(providers(&again), after);
+    }
+}
+
+/// The events of a JSON export but for names.
+fn json_events(path: &Path) -> Vec<Json> {
+    let json: Json = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let events = json["traceEvents"].as_array().unwrap().iter();
+    events.filter(|event| event["ph"] != "M").cloned().collect()
+}
+
+#[test]
+fn more_than_fifteen_arguments_are_read_again() {
+    let source = file("sample-traces/block-ext4.dat");
+    let (_folder, fxt) = exported(&source, "a.fxt", &[]);
+    let args = |path: &Path| -> BTreeMap<(String, String), Json> {
+        let (_folder, json) = exported(path, "a.json", &[]);
+        let points = json_events(&json)
+            .into_iter()
+            .filter(|event| event["ph"] == "i");
+        points
+            .map(|mut event| {
+                let key = (event["ts"].to_string(), event["name"].to_string());
+                let mut args = event["args"].take();
+                // Our FXT says there on which CPU it was.
+                if let Some(args) = args.as_object_mut() {
+                    args.remove("on_cpu");
+                }
+                (key, args)
+            })
+            .filter(|(_, args)| args.as_object().is_some_and(|args| args.len() > 15))
+            .collect()
+    };
+    let before = args(&source);
+    assert!(!before.is_empty());
+    assert_eq!(args(&fxt), before);
+    let (_folder, again) = exported(&fxt, "b.fxt", &[]);
+    assert_eq!(args(&again), before);
+}
+
+fn nanoseconds(value: &Json) -> i64 {
+    // All times of these files are exact as doubles of microseconds.
+    (value.as_f64().unwrap() * 1000.0).round() as i64
+}
+
+/// Asserts that the complete events of each thread nest, in the order of a stable sort by time.
+fn assert_nests(events: &[Json], name: &str) {
+    let mut threads: BTreeMap<(u64, u64), Vec<(i64, i64)>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event["ph"] == "X") {
+        let owner = (
+            event["pid"].as_u64().unwrap(),
+            event["tid"].as_u64().unwrap(),
+        );
+        assert!(owner.0 < 1 << 32 && owner.1 < 1 << 32, "{name} {event}");
+        let start = nanoseconds(&event["ts"]);
+        let slice = (start, start + nanoseconds(&event["dur"]));
+        threads.entry(owner).or_default().push(slice);
+    }
+    for slices in threads.values_mut() {
+        slices.sort_by_key(|slice| slice.0);
+        let mut open: Vec<i64> = Vec::new();
+        for &(start, end) in slices.iter() {
+            while open.pop_if(|end| *end <= start).is_some() {}
+            assert!(
+                open.last().is_none_or(|around| *around >= end),
+                "{name} {start}"
+            );
+            open.push(end);
+        }
+    }
+}
+
+#[test]
+fn json_has_all_that_tables_have_and_its_slices_nest() {
+    let deep = "tests/cases/fxt/deep.fxt.zst";
+    let big = "tests/cases/fxt/bigtime.fxt";
+    for name in SCHEDULED.iter().copied().chain([deep, big]) {
+        let (_folder, json) = exported(&file(name), "a.json", &[]);
+        let events = json_events(&json);
+        assert_nests(&events, name);
+        let of_category = |category: &str| {
+            let found = events.iter().filter(|event| event["cat"] == category);
+            found.collect::<Vec<_>>()
+        };
+        let states = table("states", &file(name));
+        let woken = states
+            .iter()
+            .filter(|row| row["waker_tid"] != "\\N")
+            .count();
+        assert_eq!(
+            of_category("runs").len(),
+            table("runs", &file(name)).len(),
+            "{name}"
+        );
+        assert_eq!(of_category("states").len(), states.len(), "{name}");
+        assert_eq!(of_category("wakeups").len(), woken, "{name}");
+        let is_slice = |event: &&Json| {
+            let phase = event["ph"].as_str().unwrap();
+            let category = event["cat"].as_str().unwrap_or_default();
+            "XBb".contains(phase) && !["runs", "states"].contains(&category)
+        };
+        let slices = events.iter().filter(is_slice).count();
+        assert_eq!(slices, table("slices", &file(name)).len(), "{name}");
+    }
+}
+
+#[test]
+fn json_keeps_scopes_and_arguments_that_share_a_name() {
+    let (_folder, json) = exported(&file("tests/cases/fxt/all_args.fxt.zst"), "a.json", &[]);
+    let scope = |name: &str| {
+        let events = json_events(&json);
+        let event = events.iter().find(|event| event["name"] == name).cloned();
+        event.unwrap()["s"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        ["inst", "proc inst", "glob inst"].map(scope),
+        ["t", "p", "g"]
+    );
+    let source = file("tests/cases/fxt/dupargs.fxt");
+    let (_folder, json) = exported(&source, "a.json", &[]);
+    assert_eq!(
+        json_events(&json)[0]["args"],
+        serde_json::json!({"a": [1, 2, "x"]})
+    );
+    let (_folder, fxt) = exported(&source, "a.fxt", &[]);
+    let (_folder, json) = exported(&fxt, "a.json", &[]);
+    assert_eq!(
+        json_events(&json)[0]["args"],
+        serde_json::json!({"a": [1, 2, "x"]})
+    );
+}
+
+#[test]
+fn series_that_come_together_are_one_counter_in_json() {
+    let source = file("tests/cases/fxt/counters.fxt");
+    let (_folder, json) = exported(&source, "a.json", &[]);
+    let events = json_events(&json);
+    let counters: Vec<&Json> = events.iter().filter(|event| event["ph"] == "C").collect();
+    let both = |event: &&&Json| event["name"] == "mem" && event["args"].get("free").is_some();
+    let first = counters.iter().find(both).unwrap();
+    assert_eq!(
+        first["args"],
+        serde_json::json!({"free": 100.0, "used": 0.0})
+    );
+    let values: usize = counters
+        .iter()
+        .map(|event| event["args"].as_object().unwrap().len())
+        .sum();
+    assert_eq!(values, table("counters", &source).len());
+    // A name has one set of series in its process.
+    let mut series: BTreeMap<(String, String), BTreeSet<Vec<String>>> = BTreeMap::new();
+    for event in counters {
+        let key = (event["pid"].to_string(), event["name"].to_string());
+        let names = event["args"].as_object().unwrap().keys().cloned().collect();
+        series.entry(key).or_default().insert(names);
+    }
+    assert!(series.values().all(|sets| sets.len() == 1), "{series:?}");
+}
+
+#[test]
+fn a_track_of_a_cpu_is_all_that_it_shows() {
+    let source = file("sample-traces/kprobe-hackbench.dat");
+    let all = runs_of_table(&source);
+    let on_cpu = |runs: &[ThreadRun], cpu: u64| -> Vec<ThreadRun> {
+        runs.iter().filter(|run| run.2 == cpu).copied().collect()
+    };
+    let cpu = all[0].2;
+    let other = all.iter().find(|run| run.2 != cpu);
+    let track = format!("CPU {cpu}");
+    // Alone it is the CPU, as --cpu is.
+    let (_folder, alone) = exported(&source, "a.fxt", &["--track", &track]);
+    assert_eq!(runs_of_table(&alone), on_cpu(&all, cpu));
+    // Beside a thread it is who ran there, and the thread's own runs.
+    let thread = other.map_or(all[0].3, |run| run.3);
+    let more = ["--track", &track, "--thread", &thread.to_string()];
+    let expected: Vec<ThreadRun> = all
+        .iter()
+        .filter(|run| run.2 == cpu || run.3 == thread)
+        .copied()
+        .collect();
+    assert!(expected.iter().any(|run| run.3 != thread));
+    let (_folder, both) = exported(&source, "a.fxt", &more);
+    assert_eq!(runs_of_table(&both), expected);
+    // Of the others no states are known.
+    let states = table("states", &both);
+    assert!(
+        states.iter().all(|row| row["tid"] == thread.to_string()),
+        "{states:?}"
+    );
+    let (_folder, csv) = exported(
+        &source,
+        "a.csv",
+        &[&more[..], &["--table", "runs"]].concat(),
+    );
+    let lines = std::fs::read_to_string(csv).unwrap().lines().count();
+    assert_eq!(lines, expected.len() + 1);
+    let (_folder, json) = exported(&source, "a.json", &more);
+    let runs = json_events(&json);
+    let runs = runs.iter().filter(|event| event["cat"] == "runs").count();
+    assert_eq!(runs, expected.len());
+}
+
+#[test]
+fn the_ending_says_what_is_written() {
+    let source = file(LOST_SWITCHES);
+    let (_folder, json) = exported(&source, "a.json", &[]);
+    assert!(!json_events(&json).is_empty());
+    let (_folder, rows) = exported(&source, "a.json", &["--table", "runs"]);
+    let rows: Json = serde_json::from_slice(&std::fs::read(rows).unwrap()).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 7);
+    let (_folder, rows) = exported(&source, "a.json", &["--to", "json"]);
+    let rows: Json = serde_json::from_slice(&std::fs::read(rows).unwrap()).unwrap();
+    assert!(rows.is_array());
+}
+
+/// An FXT file of another program: a switch of CPU 0 at each of the times, from one thread to another.
+fn foreign(folder: &tempfile::TempDir, switches: &[(u64, u64, u64)]) -> PathBuf {
+    let name = u64::from_le_bytes(*b"recorder");
+    let mut words = vec![
+        0x0016_5478_4604_0010,
+        2 << 4 | 1 << 16 | 1 << 20 | 8 << 52,
+        name,
+        1 | 2 << 4,
+        1_000_000_000,
+    ];
+    for &(time, outgoing, incoming) in switches {
+        words.extend([8 | 4 << 4 | 3 << 36 | 1 << 60, time, outgoing, incoming]);
+    }
+    let path = folder.path().join("foreign.fxt");
+    let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_copy_of_others_fxt_ends_every_run_and_claims_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let switches = [
+        (1000, 99, 11),
+        // Switches were lost: 11 does not run any more, and nobody saw it leave.
+        (2000, 21, 22),
+        (3000, 22, 11),
+        (4000, 11, 99),
+        (5000, 23, 24),
+        (6000, 24, 99),
+    ];
+    let source = foreign(&folder, &switches);
+    let open = |path: &Path| {
+        let runs = runs_by_thread(&std::fs::read(path).unwrap());
+        runs.iter().filter(|run| run.1.is_none()).count()
+    };
+    assert_eq!(open(&source), 3);
+    let (_first, copy) = exported(&source, "copy.fxt", &[]);
+    let (_second, again) = exported(&copy, "again.fxt", &[]);
+    for path in [&copy, &again] {
+        // Who runs last still runs when the recording ends.
+        assert_eq!(open(path), 1);
+        for rows in ["runs", "states", "threads"] {
+            assert_eq!(table(rows, path), table(rows, &source), "{rows}");
+        }
+    }
+    let switches = |path: &Path| table("events", path).len();
+    assert_eq!(switches(&copy), switches(&source) + 2);
+    assert_eq!(switches(&again), switches(&copy));
+    let text = String::from_utf8_lossy(&std::fs::read(&copy).unwrap()).into_owned();
+    assert!(text.contains("end_not_seen"));
+}
+
+#[test]
+fn a_thread_is_listed_from_where_its_states_are() {
+    let path = file("tests/cases/tracedat/lost-count-unknown.dat.zst");
+    let lasts = |row: &BTreeMap<String, String>| {
+        let end = number(&row["ts"])? + number(&row["dur"])?;
+        Some((row["tid"].clone(), end))
+    };
+    let mut over: BTreeMap<String, i64> = BTreeMap::new();
+    for (tid, end) in table("runs", &path).iter().filter_map(lasts) {
+        let known = over.entry(tid).or_default();
+        *known = end.max(*known);
+    }
+    // Threads that ran on after their exit event, on their way out of the kernel.
+    let threads = table("threads", &path);
+    let mut late = 0;
+    for row in threads.iter().filter(|row| row["tid"] != "0") {
+        let (Some(end), Some(&last)) = (number(&row["end"]), over.get(&row["tid"])) else {
+            continue;
+        };
+        if last <= end + 1 || late == 3 {
+            continue;
+        }
+        late += 1;
+        let from = format!("@{end}");
+        let mut lists = ["threads", "states"].map(|name| {
+            let text = run(&["table", name, "--from", &from], &[&path]);
+            text.lines()
+                .filter(|line| line.split('\t').any(|cell| cell == row["tid"]))
+                .count()
+        });
+        assert!(lists[1] > 0);
+        lists[1] = lists[1].min(1);
+        assert_eq!(lists, [1, 1], "thread {} from {end}", row["tid"]);
+        let (_folder, fxt) = exported(&path, "a.fxt", &["--from", &from]);
+        let is_it = |it: &BTreeMap<String, String>| it["tid"] == row["tid"];
+        assert!(table("threads", &fxt).iter().any(is_it));
+    }
+    assert_eq!(late, 3);
+}

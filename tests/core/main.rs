@@ -1,0 +1,66 @@
+//! What the library and the program do without a window.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may panic and print"
+)]
+
+mod against_trace_cmd;
+mod analysis;
+mod area;
+mod changed_files;
+mod cli;
+mod cli_export;
+mod cli_queries;
+mod crowds;
+mod etrace_bad;
+mod etrace_build;
+mod etrace_commands;
+mod etrace_corpus;
+mod etrace_disorder;
+mod etrace_lives;
+mod etrace_names;
+mod etrace_rewritten;
+mod exports;
+mod floors;
+mod ftrace_text;
+mod function_graph;
+mod fxt_corpus;
+mod fxt_reading;
+mod installed;
+mod kernel_calls;
+mod measured;
+mod model;
+mod mutate;
+mod mutate_tracedat;
+mod outputs;
+mod over_losses;
+mod plots_made;
+mod probes;
+mod probes_kernel;
+mod query;
+mod report_golden;
+mod report_options;
+mod round_trip;
+mod sched_truth;
+mod text_cases;
+mod text_corpus;
+mod text_tracers;
+mod together;
+mod tracedat_corpus;
+mod tracer_texts;
+mod version;
+
+#[path = "../support/alone.rs"]
+mod alone;
+#[path = "../support/by_thread.rs"]
+mod by_thread;
+#[path = "../support/certain.rs"]
+mod certain;
+#[path = "../support/files.rs"]
+mod files;
+#[path = "../support/program.rs"]
+mod program;
+#[path = "../support/recorder.rs"]
+mod recorder;

@@ -1,0 +1,447 @@
+//! What was exported as FXT and read again is what was there: every table, for every file of every format.
+//!
+//! Files are those of `tests/golden`, `tests/cases` and `sample-traces`, and of the corpus beside the repository
+//! (`../shared/corpus`, or `THREADLINE_CORPUS`; without it that part skips). What FXT cannot say is listed in
+//! [`CANNOT_SAY`], and taken out of both sides by `Normal` before they are compared; nothing else may differ.
+
+mod range;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use threadline::base::{Job, TimeSpan, Timestamp};
+use threadline::export::rows::RowFormat;
+use threadline::export::{self, Chosen, Overwrite, Selection};
+use threadline::formats::Sniff;
+use threadline::load::{LoadedTrace, detect, open};
+
+/// What differs after reading back, and why.
+const CANNOT_SAY: &[(&str, &str)] = &[
+    (
+        "ids",
+        "row numbers count what is in the file: artificial threads come on top",
+    ),
+    (
+        "CPU tracks",
+        "FXT knows threads only: a CPU's slices and points are an artificial thread's, called CPU n",
+    ),
+    (
+        "the CPU of slices and counters",
+        "event records have no CPU: only instants have an argument for it",
+    ),
+    (
+        "global and CPU counters",
+        "counters belong to a process: an artificial one",
+    ),
+    (
+        "points of nobody",
+        "an event record needs a thread: an artificial one",
+    ),
+    (
+        "reused numbers",
+        "koids are unique: later lives have artificial ones, and rows with them are counted only",
+    ),
+    (
+        "nested wakeups",
+        "the waker of an idle CPU is left out, as Fuchsia does",
+    ),
+    (
+        "files and environments",
+        "what processes did to files is there as slices and instants only, their environments not at all",
+    ),
+    (
+        "names of unnamed processes",
+        "a process without a name is called as its main thread",
+    ),
+    (
+        "states of runs without switches",
+        "a format that only says who ran has no states; read back, there are some",
+    ),
+    (
+        "who runs at the start",
+        "each CPU is switched to who runs there: a state that the source did not have",
+    ),
+    (
+        "the state Created",
+        "FXT has it only for threads that are switched from",
+    ),
+    (
+        "bytes that are no UTF-8",
+        "texts of FXT are UTF-8: such a byte is written as \\xff",
+    ),
+    (
+        "long bytes in arguments",
+        "bytes that no argument can hold are the payload of a large event: a blob that the source did not have",
+    ),
+    (
+        "severity of logs",
+        "log records have none: it stands before the message",
+    ),
+];
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_below(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files_below(&path, out);
+        } else {
+            out.push(path);
+        }
+    }
+}
+
+/// Files that are a trace of some format, as FORMATS say, and not too large for a test.
+fn traces() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    files_below(&repository().join("tests/golden"), &mut files);
+    files_below(&repository().join("sample-traces"), &mut files);
+    files_below(&repository().join("tests/cases"), &mut files);
+    let corpus = std::env::var_os("THREADLINE_CORPUS")
+        .map_or_else(|| repository().join("../shared/corpus"), PathBuf::from);
+    if !corpus.is_dir() {
+        eprintln!("skipped: no corpus at {}", corpus.display());
+    }
+    files_below(&corpus, &mut files);
+    files.retain(|path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_fact = [
+            ".tsv", ".txt", ".md", ".json", ".tsv.gz", ".txt.zst", ".facts",
+        ]
+        .iter()
+        .any(|ending| name.ends_with(ending));
+        let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let head = &bytes[..bytes.len().min(1 << 16)];
+        let is_wrapped = name.ends_with(".gz") || name.ends_with(".zst") || name.ends_with(".lz4");
+        let is_known = detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes);
+        !is_fact && size < 12 << 20 && (is_known || is_wrapped)
+    });
+    files
+}
+
+fn load(path: &Path) -> Option<LoadedTrace> {
+    open(path, &Job::default()).ok()
+}
+
+type Rows = Vec<BTreeMap<String, String>>;
+
+fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
+    let selection = Selection::range(span);
+    let chosen = Chosen::new(&loaded.trace, &selection);
+    let mut out = Vec::new();
+    let table = export::tables::find(name).unwrap();
+    table
+        .write(loaded, &chosen, RowFormat::Tsv, &mut out)
+        .unwrap();
+    let text: String = out
+        .utf8_chunks()
+        .map(|chunk| {
+            let bad: Vec<String> = chunk
+                .invalid()
+                .iter()
+                .map(|byte| format!("\\\\x{byte:02x}"))
+                .collect();
+            format!("{}{}", chunk.valid(), bad.concat())
+        })
+        .collect();
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    lines
+        .map(|line| {
+            let cells = line.split('\t').map(str::to_owned);
+            columns
+                .iter()
+                .map(|name| (*name).to_owned())
+                .zip(cells)
+                .collect()
+        })
+        .collect()
+}
+
+/// Takes out of a table's rows what FXT cannot say.
+struct Normal {
+    /// Numbers of threads and processes that artificial koids stand for, or that have several lives.
+    unsure: BTreeSet<String>,
+    /// Runs that were found running: their switch is told, so that they have a state.
+    found_running: BTreeSet<(i64, u64)>,
+}
+
+const COMPARED: &[(&str, &[&str])] = &[
+    (
+        "slices",
+        &[
+            "ts", "dur", "depth", "name", "category", "pid", "tid", "track",
+        ],
+    ),
+    ("instants", &["ts", "name", "category", "pid", "tid", "cpu"]),
+    ("counters", &["ts", "track", "value", "pid"]),
+    ("flows", &["name", "from_ts", "from_tid", "to_ts", "to_tid"]),
+    (
+        "runs",
+        &[
+            "ts",
+            "dur",
+            "cpu",
+            "pid",
+            "tid",
+            "thread",
+            "priority",
+            "end_state",
+        ],
+    ),
+    (
+        "states",
+        &[
+            "ts",
+            "dur",
+            "state",
+            "tid",
+            "thread",
+            "waker_tid",
+            "waker",
+            "woken_in",
+            "cpu",
+            "spans_loss",
+        ],
+    ),
+    (
+        "processes",
+        &[
+            "pid",
+            "name",
+            "start",
+            "end",
+            "exit_status",
+            "exit_signal",
+            "execs",
+            "args",
+        ],
+    ),
+    ("threads", &["tid", "pid", "name", "start", "end"]),
+    ("programs", &["name", "processes", "failed"]),
+    ("logs", &["ts", "pid", "tid", "message"]),
+    ("blobs", &["name", "category", "type", "bytes"]),
+];
+
+impl Normal {
+    fn new(source: &LoadedTrace) -> Normal {
+        let mut unsure = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for process in &source.trace.processes {
+            if !seen.insert(process.pid) {
+                unsure.insert(process.pid.to_string());
+            }
+        }
+        let mut seen = BTreeSet::new();
+        for thread in source.trace.threads.iter().skip(1) {
+            if !seen.insert(thread.tid) {
+                unsure.insert(thread.tid.to_string());
+            }
+        }
+        let runs = &source.trace.runs;
+        let found_running = (0..runs.len())
+            .filter(|&run| runs.events[run] == u32::MAX)
+            .map(|run| {
+                (
+                    runs.starts[run],
+                    source.trace.threads[runs.threads[run] as usize].tid,
+                )
+            })
+            .collect();
+        Normal {
+            unsure,
+            found_running,
+        }
+    }
+
+    /// The same in a range: who is found running before it is switched to at its start.
+    fn cut(&mut self, source: &LoadedTrace, span: TimeSpan) {
+        let runs = &source.trace.runs;
+        let lasts = |&run: &usize| {
+            let is_over_start = runs.starts[run] < span.start.0 && runs.ends[run] > span.start.0;
+            runs.events[run] == u32::MAX && is_over_start
+        };
+        let tid = |run: usize| source.trace.threads[runs.threads[run] as usize].tid;
+        let found = (0..runs.len()).filter(lasts);
+        self.found_running
+            .extend(found.map(|run| (span.start.0, tid(run))));
+    }
+
+    /// Artificial numbers, none and those of several lives are all "other"; artificial koids have bit 63 set.
+    fn number(&self, text: &str) -> String {
+        let is_artificial = text.parse::<u64>().is_ok_and(|number| number >> 63 == 1);
+        if is_artificial || text == "\\N" || text == "0" || self.unsure.contains(text) {
+            "other".to_owned()
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn rows(&self, name: &str, rows: Rows) -> Vec<String> {
+        let columns = COMPARED.iter().find(|(table, _)| *table == name).unwrap().1;
+        let mut lines: Vec<String> = rows
+            .into_iter()
+            .filter(|row| !self.is_left_out(name, row))
+            .map(|row| self.line(name, columns, &row))
+            .collect();
+        lines.sort();
+        lines
+    }
+
+    fn is_left_out(&self, name: &str, row: &BTreeMap<String, String>) -> bool {
+        let is_other = |column: &str| self.number(&row[column]) == "other";
+        match name {
+            "processes" => is_other("pid"),
+            "threads" => is_other("tid") || is_other("pid"),
+            "states" => {
+                let key = (
+                    row["ts"].parse().unwrap_or(0),
+                    row["tid"].parse().unwrap_or(0),
+                );
+                let was_found = row["state"] == "running" && self.found_running.contains(&key);
+                row["state"] == "created" || is_other("tid") || was_found
+            }
+            _ => false,
+        }
+    }
+
+    fn line(&self, name: &str, columns: &[&str], row: &BTreeMap<String, String>) -> String {
+        // What happened on a CPU's track is told of its artificial thread.
+        let on_cpu = row
+            .get("track")
+            .is_some_and(|track| track.starts_with("CPU "));
+        let mut line = String::new();
+        for column in columns {
+            let text = &row[*column];
+            let text = match *column {
+                "pid" | "tid" if on_cpu => "other".to_owned(),
+                "pid" | "tid" | "from_tid" | "to_tid" | "waker_tid" => self.number(text),
+                // A title has the number in it.
+                "waker" if row["woken_in"] == "\\N" => self.number(&row["waker_tid"]),
+                // A track of a CPU is named after the CPU in both.
+                "track" if on_cpu => "CPU".to_owned(),
+                _ => text.clone(),
+            };
+            line.push_str(&text);
+            line.push('\t');
+        }
+        let _ = name;
+        line
+    }
+}
+
+fn export_to(folder: &Path, loaded: &LoadedTrace, selection: &Selection) -> LoadedTrace {
+    let path = folder.join("out.fxt");
+    let exporter = export::find("fxt").unwrap();
+    export::run(
+        exporter,
+        loaded,
+        selection,
+        &path,
+        Overwrite::Replace,
+        &Job::default(),
+    )
+    .unwrap();
+    let again = open(&path, &Job::default()).unwrap();
+    // Where the source's recorder lost events, the copy says so.
+    let (lost, told) = (loaded.trace.gaps.len(), again.trace.gaps.len());
+    let is_whole = selection.span == all_times();
+    assert!(
+        told == lost || !is_whole && told < lost,
+        "{told} of {lost} losses"
+    );
+    let severe: Vec<String> = again
+        .trace
+        .diagnostics
+        .rows()
+        .iter()
+        .filter(|row| row.severity != threadline::base::Severity::Info)
+        .filter(|row| row.code != "buffer_full")
+        .map(|row| row.message.clone())
+        .collect();
+    assert!(severe.is_empty(), "{severe:?}");
+    again
+}
+
+fn all_times() -> TimeSpan {
+    TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
+}
+
+/// The first lines that only one side has, with `-` (source) and `+` (read back).
+fn difference(ours: &[String], theirs: &[String]) -> Vec<String> {
+    let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
+    for line in ours {
+        *counts.entry(line).or_default() += 1;
+    }
+    for line in theirs {
+        *counts.entry(line).or_default() -= 1;
+    }
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count != 0)
+        .map(|(line, count)| format!("{} {line}", if count > 0 { '-' } else { '+' }))
+        .collect()
+}
+
+#[test]
+fn every_table_comes_back() {
+    assert!(
+        CANNOT_SAY
+            .iter()
+            .all(|(what, why)| !what.is_empty() && !why.is_empty())
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for path in traces() {
+        let Some(source) = load(&path) else {
+            continue;
+        };
+        count += 1;
+        let normal = Normal::new(&source);
+        let again = export_to(folder.path(), &source, &Selection::all());
+        for (name, _) in COMPARED {
+            let ours = normal.rows(name, table(&source, name, all_times()));
+            let theirs = normal.rows(name, table(&again, name, all_times()));
+            let differs = difference(&ours, &theirs);
+            // Where switches were lost, runs and states contradict each other, and a switch can tell one of them.
+            let lost = source.trace.diagnostics.count_of("switch_mismatch");
+            if *name == "states" && (differs.len() as u64) <= 3 * lost {
+                continue;
+            }
+            // Runs that did not come from switches: read back, they have states as well. Long bytes become blobs.
+            if ["states", "blobs"].contains(name) && ours.is_empty() {
+                continue;
+            }
+            if !differs.is_empty() {
+                wrong.push(format!(
+                    "{} {name}: {} of {} rows, e.g.\n    {}",
+                    path.file_name().unwrap().to_string_lossy(),
+                    differs.len(),
+                    ours.len(),
+                    differs
+                        .iter()
+                        .take(4)
+                        .cloned()
+                        .collect::<Vec<_>>()
+                        .join("\n    ")
+                ));
+            }
+        }
+    }
+    eprintln!("{count} traces");
+    assert!(
+        wrong.is_empty(),
+        "{} tables differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,479 @@
+//! Nothing is claimed of threads that was not seen: waits, states over lost events, events at one time, lost events,
+//! and who woke whom. Through tables, verbs and exports, on small recordings.
+
+use crate::program::{Row, number, rows, stdout};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+fn case(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cases")
+        .join(name);
+    path.to_string_lossy().into_owned()
+}
+
+/// Start, duration and state of a thread, in order.
+fn states_of(file: &str, tid: &str) -> Vec<(i64, String, String)> {
+    let all = rows(&["table", "states", file]);
+    let own = all.iter().filter(|row| row["tid"] == tid);
+    own.map(|row| (number(row, "ts"), row["dur"].clone(), row["state"].clone()))
+        .collect()
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+fn as_fxt(folder: &Path, file: &str) -> String {
+    let out: PathBuf = folder.join("again.fxt");
+    let out = out.to_string_lossy().into_owned();
+    let _summary = stdout(&["export", file, "-o", &out, "--force"]);
+    out
+}
+
+const HEAD: &str = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n\
+#                                _-----=> irqs-off/BH-disabled\n\
+#                               / _----=> need-resched\n\
+#                              | / _---=> hardirq/softirq\n\
+#                              || / _--=> preempt-depth\n\
+#                              ||| / _-=> migrate-disable\n\
+#                              |||| /     delay\n\
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n\
+#              | |         |   |||||     |         |\n";
+
+fn switch(cpu: u32, time: &str, (prev, state): (u32, &str), next: u32) -> String {
+    let name = |pid: u32| match pid {
+        0 => format!("swapper/{cpu}"),
+        pid => format!("t{pid}"),
+    };
+    let column = if prev == 0 {
+        "<idle>".to_owned()
+    } else {
+        name(prev)
+    };
+    format!(
+        "          {column}-{prev}       [00{cpu}] d..2.     {time}: sched_switch: prev_comm={} prev_pid={prev} prev_prio=120 prev_state={state} ==> next_comm={} next_pid={next} next_prio=120\n",
+        name(prev),
+        name(next)
+    )
+}
+
+fn waking(cpu: u32, time: &str, (waker, flags): (u32, &str), woken: u32) -> String {
+    let column = if waker == 0 {
+        "<idle>".to_owned()
+    } else {
+        format!("t{waker}")
+    };
+    format!(
+        "          {column}-{waker}       [00{cpu}] {flags}     {time}: sched_waking: comm=t{woken} pid={woken} prio=120 target_cpu=001\n"
+    )
+}
+
+/// Every wait of a file: thread, start, length.
+fn waits(file: &str) -> Vec<(String, i64, i64)> {
+    let found = rows(&["latency", file, "--worst", "100000"]);
+    let wait = |row: &Row| {
+        let who = row.get("tid").or_else(|| row.get("name")).unwrap().clone();
+        (who, number(row, "ts"), number(row, "dur"))
+    };
+    found.iter().map(wait).collect()
+}
+
+#[test]
+fn a_wait_is_told_only_if_the_thread_was_seen_to_wait() {
+    let file = case("tracedat/overwritten-false-latency.dat.zst");
+    let all = rows(&["table", "states", &file]);
+    let mut of_thread: HashMap<&str, Vec<&Row>> = HashMap::new();
+    for row in &all {
+        of_thread.entry(&row["tid"]).or_default().push(row);
+    }
+    // What the kernel itself measured, at the switch: the thread and how many us ago it was woken.
+    let report = stdout(&["report", "-t", &file]);
+    let field = |line: &str, name: &str| -> Option<i64> {
+        let after = line.split(name).nth(1)?;
+        after.split(',').next()?.trim().parse().ok()
+    };
+    let mut measured: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
+    for line in report.lines().filter(|line| line.contains(": wl2:")) {
+        let time = line
+            .split_whitespace()
+            .find(|word| word.ends_with(':') && word.contains('.'));
+        let time: i64 = time.unwrap().replace(['.', ':'], "").parse().unwrap();
+        let (wait, pid) = (field(line, "lat=").unwrap(), field(line, "pid=").unwrap());
+        measured
+            .entry(pid.to_string())
+            .or_default()
+            .push((time, wait * 1000));
+    }
+    let mut compared = 0;
+    for (tid, rows) in &of_thread {
+        for pair in rows.windows(2) {
+            if pair[0]["state"] != "runnable" {
+                continue;
+            }
+            assert_eq!(pair[1]["state"], "running", "{pair:?}");
+            let (run, ours) = (number(pair[1], "ts"), number(pair[0], "dur"));
+            let near = measured.get(*tid).and_then(|known| {
+                known
+                    .iter()
+                    .find(|(time, _)| (0..200_000).contains(&(time - run)))
+            });
+            let is_woken = pair[0]["woken_in"] != "\\N" || pair[0]["waker"] != "\\N";
+            if let (Some((_, wait)), true) = (near, is_woken) {
+                assert!((ours - wait).abs() <= 3000 + wait / 50, "{pair:?}: {wait}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1600, "{compared}");
+    let of_295 = states_of(&file, "295");
+    let at = |time: i64| of_295.iter().find(|row| row.0 == time).unwrap().clone();
+    assert_eq!(at(210_155_487_862).2, "unknown");
+    assert_eq!(at(211_171_854_922).1, "146472");
+    let longest = rows(&["latency", &file])
+        .iter()
+        .map(|row| number(row, "max"))
+        .max();
+    assert_eq!(longest, Some(353_571_492));
+    // The sleep of who was not seen for a while is marked.
+    let is_marked = |row: &&Row| row["spans_loss"] == "1";
+    assert!(all.iter().filter(is_marked).count() > 10);
+    let is_wait = |row: &Row| row["state"] == "runnable" && row["woken_in"] != "\\N";
+    let mut marked = all.iter().filter(is_marked);
+    assert!(marked.all(|row| row["state"] != "running" && !is_wait(row)));
+    // Of the same recording as FXT no other wait is told.
+    let folder = tempfile::tempdir().unwrap();
+    let again = waits(&as_fxt(folder.path(), &file));
+    let before = waits(&file);
+    assert!(again.len() > 1500 && again.iter().all(|wait| before.contains(wait)));
+}
+
+#[test]
+fn lost_events_between_a_wakeup_and_a_run_leave_the_wait_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |lost: &str, cpu: u32| {
+        [
+            HEAD,
+            &switch(1, "1.000000", (5, "S"), 0),
+            &switch(0, "1.000010", (0, "R"), 6),
+            &waking(0, "1.000100", (6, "d..4."), 5),
+            &if lost.is_empty() {
+                String::new()
+            } else {
+                format!("CPU:{cpu} [LOST 7 EVENTS]\n")
+            },
+            &switch(0, "1.000200", (6, "S"), 0),
+            &switch(1, "1.400000", (0, "R"), 5),
+            &switch(1, "1.400100", (5, "S"), 0),
+            &switch(0, "1.400200", (0, "R"), 7),
+        ]
+        .concat()
+    };
+    let names = |file: &str| -> Vec<(String, String)> {
+        let states = states_of(file, "5");
+        states
+            .into_iter()
+            .map(|(_, dur, state)| (state, dur))
+            .collect()
+    };
+    let pair = |state: &str, dur: &str| (state.to_owned(), dur.to_owned());
+    let whole = written(folder.path(), "whole.ftrace", &text("", 0));
+    assert!(names(&whole).contains(&pair("runnable", "399900000")));
+    for cpu in [0, 1] {
+        let file = written(folder.path(), "lost.ftrace", &text("lost", cpu));
+        assert!(
+            names(&file).contains(&pair("unknown", "399900000")),
+            "{:?}",
+            names(&file)
+        );
+        assert!(waits(&file).is_empty());
+        let latency = rows(&["latency", &file]);
+        assert!(latency.iter().all(|row| row["count"] == "0"), "{latency:?}");
+        assert!(waits(&as_fxt(folder.path(), &file)).is_empty());
+        // In a file beside it, it is no other.
+        let unknown = |files: &[&str]| -> usize {
+            let text = stdout(&[&["table", "states"], files].concat());
+            text.matches("\tunknown\t").count()
+        };
+        assert_eq!(unknown(&[&whole]), 0);
+        assert_eq!(unknown(&[&file, &whole]), unknown(&[&file]));
+    }
+}
+
+/// Losses in FXT are of no CPU: our own files say of each wait whether it was seen, and files made of them say the same.
+#[test]
+fn waits_beside_lost_events_survive_fxt() {
+    let folder = tempfile::tempdir().unwrap();
+    let again = |file: &str, name: &str, range: &[&str]| -> String {
+        let out = folder.path().join(name).to_string_lossy().into_owned();
+        let _summary = stdout(&[&["export", file, "-o", &out, "--force"], range].concat());
+        out
+    };
+    let ready = |file: &str, range: &[&str]| -> Vec<String> {
+        let all = rows(&[&["table", "states", file], range].concat());
+        let own = all
+            .iter()
+            .filter(|row| matches!(&*row["state"], "runnable" | "unknown"));
+        own.map(|row| {
+            format!(
+                "{} {} {} {}",
+                row["ts"], row["dur"], row["state"], row["tid"]
+            )
+        })
+        .collect()
+    };
+    let source = case("tracedat/lost-count-unknown.dat.zst");
+    let said = ready(&source, &[]);
+    let count = |word: &str| said.iter().filter(|row| row.contains(word)).count();
+    assert!(
+        count("runnable") > 1000 && count("unknown") > 5,
+        "{}",
+        said.len()
+    );
+    let once = again(&source, "once.fxt", &[]);
+    assert_eq!(ready(&once, &[]), said);
+    assert_eq!(ready(&again(&once, "twice.fxt", &[]), &[]), said);
+    // Who waits at a range's end still does, though its run is not in the file; nobody is said to who was not seen to.
+    let whole = rows(&["table", "states", &source]);
+    let long = |row: &&Row| {
+        row["state"] == "runnable" && row["dur"] != "\\N" && number(row, "dur") > 1_000_000
+    };
+    for waiting in whole.iter().filter(long).step_by(40).take(6) {
+        let start = number(waiting, "ts");
+        let until = format!("@{}", start + number(waiting, "dur") / 2);
+        let from = format!("@{}", start + 1);
+        for from in ["@0", &from] {
+            let range = ["--from", from, "--until", &until];
+            let part = again(&source, "part.fxt", &range);
+            let ours = rows(&[&["table", "states", &source][..], &range].concat());
+            let theirs = rows(&["table", "states", &part]);
+            let waits = |rows: &[Row]| rows.iter().filter(|row| row["state"] == "runnable").count();
+            let mut own = theirs.iter().filter(|row| row["tid"] == waiting["tid"]);
+            assert_eq!(own.next_back().unwrap()["state"], "runnable", "{waiting:?}");
+            assert_eq!(waits(&theirs), waits(&ours), "{range:?}");
+        }
+    }
+}
+
+#[test]
+fn a_second_waking_proves_that_the_thread_ran_in_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD,
+        &switch(1, "1.000000", (5, "S"), 0),
+        &waking(0, "1.000100", (6, "d..4."), 5),
+        &waking(0, "1.300100", (6, "d..4."), 5),
+        &switch(1, "1.300150", (0, "R"), 5),
+        &switch(1, "1.400100", (5, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "twice.ftrace", &text);
+    let found = waits(&file);
+    assert_eq!(
+        found.iter().map(|wait| wait.2).collect::<Vec<_>>(),
+        [50_000]
+    );
+    assert_eq!(waits(&as_fxt(folder.path(), &file)), found);
+}
+
+#[test]
+fn who_was_only_woken_is_not_said_to_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD,
+        &waking(0, "1.000100", (6, "d..4."), 5),
+        &waking(0, "1.300100", (6, "d..4."), 5),
+        &waking(0, "1.500100", (5, "d..4."), 6),
+    ]
+    .concat();
+    let file = written(folder.path(), "woken.ftrace", &text);
+    // That it was woken is known, and by whom; not for how long it waited.
+    let of_5 = states_of(&file, "5");
+    let kinds: Vec<&str> = of_5.iter().map(|row| &*row.2).collect();
+    assert_eq!(kinds, ["unknown", "unknown"]);
+    assert_eq!(of_5[1].1, "0");
+    assert_eq!(states_of(&file, "6")[0].1, "0");
+    assert!(waits(&file).is_empty());
+    assert!(waits(&as_fxt(folder.path(), &file)).is_empty());
+    // Switches of one thread alone were recorded.
+    let text = [
+        HEAD,
+        &text[HEAD.len()..],
+        &switch(1, "1.600000", (7, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "filtered.ftrace", &text);
+    let states = rows(&["table", "states", &file]);
+    assert!(
+        states.iter().all(|row| row["state"] != "runnable"),
+        "{states:?}"
+    );
+}
+
+#[test]
+fn events_of_one_time_keep_their_order() {
+    let states = states_of(&case("tracedat/same-stamp.dat.zst"), "29");
+    let from = states
+        .iter()
+        .position(|row| row.0 == 204_862_021_499)
+        .unwrap();
+    let row = |time: i64, dur: &str, state: &str| (time, dur.to_owned(), state.to_owned());
+    assert_eq!(
+        states[from..from + 5],
+        [
+            row(204_862_021_499, "0", "runnable"),
+            row(204_862_021_499, "0", "running"),
+            row(204_862_021_499, "4091958", "sleeping"),
+            row(204_866_113_457, "55617", "runnable"),
+            row(204_866_169_074, "12032", "running"),
+        ]
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let again = states_of(
+        &as_fxt(folder.path(), &case("tracedat/same-stamp.dat.zst")),
+        "29",
+    );
+    let from = again
+        .iter()
+        .position(|row| row.0 == 204_862_021_499)
+        .unwrap();
+    assert!(again[from..].contains(&row(204_862_021_499, "4091958", "sleeping")));
+    assert!(again[from..].contains(&row(204_866_113_457, "55617", "runnable")));
+    let text = states_of(&case("ftrace_text/same-stamp.ftrace"), "29");
+    let kinds: Vec<&str> = text.iter().map(|row| &*row.2).collect();
+    assert_eq!(
+        kinds,
+        [
+            "runnable", "running", "sleeping", "runnable", "running", "sleeping"
+        ]
+    );
+    assert_eq!(text[3].1, "50000");
+}
+
+#[test]
+fn lost_events_are_the_largest_number_that_the_file_proves() {
+    let file = case("tracedat/lost-count-unknown.dat.zst");
+    let line = |file: &str| -> String {
+        let text = stdout(&["info", file]);
+        let line = text.lines().find(|line| line.starts_with("lost events"));
+        line.unwrap()["lost events".len()..].trim().to_owned()
+    };
+    let json = |file: &str| -> (u64, bool) {
+        let info: serde_json::Value =
+            serde_json::from_str(&stdout(&["info", "--json", file])).unwrap();
+        let is_bound = info["lost_events_is_lower_bound"].as_bool().unwrap();
+        (info["lost_events"].as_u64().unwrap(), is_bound)
+    };
+    assert_eq!(line(&file), "12110");
+    assert_eq!(json(&file), (12_110, false));
+    let loaded =
+        threadline::load::open(Path::new(&file), &threadline::base::Job::default()).unwrap();
+    assert_eq!(loaded.trace.lost_text(), "12 110");
+    // Both files' losses are those of both on one axis.
+    let other = case("tracedat/overwritten-false-latency.dat.zst");
+    assert_eq!(json(&other), (2_674, false));
+    // Our FXT has the recorder's own counts too.
+    let folder = tempfile::tempdir().unwrap();
+    let fxt = as_fxt(folder.path(), &file);
+    assert_eq!(json(&fxt), (12_110, false));
+    assert_eq!(line(&fxt), "12110");
+    let text = [
+        HEAD,
+        &switch(1, "1.000000", (5, "S"), 0),
+        "CPU:1 [LOST EVENTS]\n",
+        &switch(1, "1.100000", (0, "R"), 5),
+        "CPU:1 [LOST 5 EVENTS]\n",
+        &switch(1, "1.200000", (5, "S"), 0),
+    ]
+    .concat();
+    let text = written(folder.path(), "lost.ftrace", &text);
+    assert_eq!(line(&text), "at least 6");
+    // A bound is one there as well.
+    assert_eq!(line(&as_fxt(folder.path(), &text)), "at least 6");
+}
+
+#[test]
+fn an_interrupt_wakes_not_the_thread_that_it_interrupted() {
+    let file = case("tracedat/chain-untraced-interrupt.dat.zst");
+    let states = rows(&["table", "states", &file]);
+    let of_kind = |kind: &str| {
+        states
+            .iter()
+            .filter(move |row| row["woken_in"] == kind)
+            .count()
+    };
+    assert_eq!((of_kind("hardirq"), of_kind("softirq")), (1323, 1715));
+    let in_interrupts = states.iter().filter(|row| row["woken_in"] != "\\N");
+    assert!(in_interrupts.clone().all(|row| row["waker_tid"] == "\\N"));
+    let woken = states
+        .iter()
+        .find(|row| row["tid"] == "211" && row["ts"] == "117822813149")
+        .unwrap();
+    assert_eq!(
+        (&*woken["waker"], &*woken["woken_in"]),
+        ("a hardware interrupt", "hardirq")
+    );
+    // The waker is kept, and is the interrupt, in the chain and in FXT.
+    let chain = rows(&["chain", "--thread", "212", "--at", "@117813208442", &file]);
+    let hop = chain
+        .iter()
+        .find(|row| row["ts"] == "117822813149")
+        .unwrap();
+    assert_eq!(hop["waker"], "a hardware interrupt");
+    let folder = tempfile::tempdir().unwrap();
+    let again = rows(&["table", "states", &as_fxt(folder.path(), &file)]);
+    let hard = again
+        .iter()
+        .filter(|row| row["woken_in"] == "hardirq")
+        .count();
+    assert_eq!(hard, 1323);
+    let text = [
+        HEAD,
+        &switch(1, "1.000000", (5, "S"), 0),
+        &switch(0, "1.000010", (0, "R"), 6),
+        &waking(0, "1.000100", (6, "d.H4."), 5),
+        &switch(1, "1.000200", (0, "R"), 5),
+        &switch(1, "1.000300", (5, "S"), 0),
+        &waking(0, "1.000400", (6, "d.s4."), 5),
+        &switch(1, "1.000500", (0, "R"), 5),
+        &switch(1, "1.000600", (5, "S"), 0),
+        &waking(0, "1.000700", (6, "d..4."), 5),
+        &switch(1, "1.000800", (0, "R"), 5),
+    ]
+    .concat();
+    let text = written(folder.path(), "irq.ftrace", &text);
+    let states = rows(&["table", "states", &text]);
+    let wakers: Vec<(&str, &str)> = states
+        .iter()
+        .filter(|row| row["tid"] == "5" && row["state"] == "runnable")
+        .map(|row| (&*row["woken_in"], &*row["waker_tid"]))
+        .collect();
+    assert_eq!(
+        wakers,
+        [("hardirq", "\\N"), ("softirq", "\\N"), ("\\N", "6")]
+    );
+}
+
+#[test]
+fn a_chain_of_thousands_of_hops_is_told_whole() {
+    let file = case("tracedat/chain-untraced-interrupt.dat.zst");
+    let arguments = ["chain", "--thread", "208", "--at", "@111646313489", &file];
+    let chain = rows(&arguments);
+    assert!(chain.len() <= 256);
+    let mut time = number(&chain[0], "ts");
+    for hop in &chain {
+        assert_eq!(number(hop, "ts"), time);
+        time += number(hop, "dur");
+    }
+    let ran = states_of(&file, "208").into_iter();
+    let ran = ran
+        .filter(|row| row.2 == "running")
+        .find(|row| row.0 > 111_646_313_489);
+    assert_eq!(Some(time), ran.map(|row| row.0));
+    assert_eq!(number(&chain[0], "ts"), 111_646_313_489);
+    assert!(chain.iter().all(|hop| hop["what"] != "unknown"));
+    let merged = |hop: &Row| hop["what"].strip_suffix(" short hops")?.parse::<u32>().ok();
+    assert!(chain.iter().filter_map(merged).sum::<u32>() > 300);
+}

@@ -1,0 +1,266 @@
+//! Texts of tracers in forms that are met less often, written by hand, through the whole program.
+
+use crate::files::Files;
+
+/// Cells of a table's rows, as one line each.
+fn rows(files: &Files, table: &str, names: &[&str], cells: &[&str]) -> Vec<String> {
+    let rows = files.table(&[&[table], names].concat());
+    let cell = |row: &serde_json::Value, key: &str| match &row[key] {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let line = |row: &serde_json::Value| {
+        let cells = cells.iter().map(|key| cell(row, key));
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Lines of two instances: what the second had, the top one had a little later.
+fn of_two_instances(events: &[(&str, &str)]) -> String {
+    let mut text = "cpus=2\n".to_owned();
+    for (at, (who, event)) in events.iter().enumerate() {
+        let line = |instance: &str, behind: usize| {
+            let ns = 69_000_000_000 + 100_000 * at + behind;
+            let (s, ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
+            format!("{instance:>8}{who:>20} [001] d..2.    {s}.{ns:09}: {event}\n")
+        };
+        text += &line("irqs: ", 234);
+        text += &line("", 534);
+    }
+    text
+}
+
+#[test]
+fn an_event_in_two_instances_makes_one_run_and_one_slice() {
+    let to = |a: &str, b: &str| {
+        let name = |text: &str| text.split('-').map(str::to_owned).collect::<Vec<_>>();
+        let (a, b) = (name(a), name(b));
+        format!(
+            "sched_switch:          prev_comm={} prev_pid={} prev_prio=120 prev_state=S ==> next_comm={} next_pid={} next_prio=120",
+            a[0], a[1], b[0], b[1]
+        )
+    };
+    let (to_sh, to_bash) = (to("bash-96", "sh-97"), to("sh-97", "bash-96"));
+    let events = [
+        ("bash-96   ", to_sh.as_str()),
+        ("sh-97   ", "sys_enter_read:        fd: 0x00000003"),
+        ("sh-97   ", "irq_handler_entry:     irq=1 name=i8042"),
+        ("sh-97   ", "irq_handler_exit:      irq=1 ret=handled"),
+        ("sh-97   ", "my_event:              x=1"),
+        ("sh-97   ", "sys_exit_read:         0x3"),
+        ("sh-97   ", to_bash.as_str()),
+        ("bash-96   ", to_sh.as_str()),
+    ];
+    let files = Files::new(&[("a.txt", &of_two_instances(&events))]);
+    assert_eq!(
+        rows(&files, "runs", &["a.txt"], &["ts", "dur", "thread"]),
+        [
+            "69000000234 600000 sh",
+            "69000600234 100000 bash",
+            "69000700234 null sh"
+        ]
+    );
+    assert_eq!(
+        rows(&files, "slices", &["a.txt"], &["ts", "dur", "name"]),
+        ["69000100234 400000 read", "69000200234 100000 i8042"]
+    );
+    assert_eq!(
+        rows(&files, "instants", &["a.txt"], &["ts", "name"]),
+        ["69000400234 my_event"]
+    );
+    assert_eq!(rows(&files, "events", &["a.txt"], &["name"]).len(), 16);
+}
+
+#[test]
+fn files_of_two_machines_are_no_instances() {
+    let text = "     a.dat: cpus=2\n     b.dat: cpus=2\n".to_owned()
+        + "     a.dat:           <idle>-0     [001]    69.000000234: softirq_raise:         vec=1 [action=TIMER]\n"
+        + "     b.dat:           <idle>-0     [001]    69.000000534: softirq_raise:         vec=1 [action=TIMER]\n";
+    let files = Files::new(&[("a.txt", &text)]);
+    assert_eq!(rows(&files, "instants", &["a.txt"], &["name"]).len(), 2);
+}
+
+#[test]
+fn instances_are_told_apart_across_blocks() {
+    // Blocks are cut at four megabytes: one of the cuts falls between the two lines of an event.
+    for shift in 0..3 {
+        let mut events = vec![("pad-1   ", "pad: 1"); shift];
+        let (enter, exit) = (
+            "sys_enter_read:        fd: 0x00000003",
+            "sys_exit_read:         0x3",
+        );
+        for _ in 0..60_000 {
+            events.extend([("sh-97   ", enter), ("sh-97   ", exit)]);
+        }
+        let text = of_two_instances(&events);
+        assert!(text.len() > 12 << 20);
+        let files = Files::new(&[("a.txt", &text)]);
+        let info = files.text(&["info", "a.txt", "--json"]);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        assert_eq!(info["slices"], 60_000, "{shift}");
+    }
+}
+
+#[test]
+fn raw_flags_are_told_from_the_counter_that_is_glued_to_them() {
+    let switch = |a: u32, b: u32| {
+        format!(
+            "sched_switch:          prev_comm=a prev_pid={a} prev_prio=120 prev_state=1 next_comm=b next_pid={b} next_prio=120"
+        )
+    };
+    let text = format!(
+        "cpus=2\n          mix.sh-22053 [001]-0x14631252878692: {}\n       trace-cmd-22033 [001]-0x2d4631252923878: {}\n          mix.sh-22053 [001]-0x144631252993902: {}\n",
+        switch(22053, 22033),
+        switch(22033, 22053),
+        switch(22053, 22033)
+    );
+    let files = Files::new(&[("a.txt", &text)]);
+    assert_eq!(
+        rows(&files, "runs", &["a.txt"], &["ts", "tid"]),
+        [
+            "4631252878692 22033",
+            "4631252923878 22053",
+            "4631252993902 22033"
+        ]
+    );
+    // What is reported raw is what was read.
+    assert_eq!(files.text(&["report", "-R", "a.txt"]).lines().count(), 4);
+    let second = files.text(&["report", "-R", "a.txt", "--from", "@4631252923878"]);
+    assert!(second.contains("-0x2d"), "{second}");
+}
+
+#[test]
+fn points_of_programs_are_called_as_the_program_calls_them() {
+    let mark = |who: &str, at: u32, mark: &str| {
+        format!("{who:>20} [001] ..... 100.000{at}: tracing_mark_write: {mark}\n")
+    };
+    let text = [
+        mark("Render-1234", 100, "B|1200|draw"),
+        mark("Render-1234", 200, "I|1200|vsync|missed"),
+        mark("Render-1234", 300, "N|1200|Input|touch"),
+        mark("Render-1234", 400, "E|1200"),
+        mark("app-1200", 500, "C|1200|mem|42"),
+        // In a container: the number is none of this trace's.
+        mark("worker-4000", 600, "B|1|job"),
+        mark("worker-4000", 700, "E|1"),
+    ];
+    let files = Files::new(&[("a.txt", &format!("# tracer: nop\n{}", text.concat()))]);
+    assert_eq!(
+        rows(
+            &files,
+            "instants",
+            &["a.txt"],
+            &["name", "tid", "pid", "track"]
+        ),
+        ["vsync|missed 1234 1200 Render", "touch 1234 1200 Input"]
+    );
+    assert_eq!(
+        rows(&files, "threads", &["a.txt"], &["tid", "pid"]),
+        ["1200 1200", "1234 1200", "4000 4000"]
+    );
+}
+
+#[test]
+fn a_column_or_a_birth_says_more_of_a_process_than_the_thread_itself() {
+    let text = "# tracer: nop\n\
+        a-10 (     10) [000] ..... 1.000001: task_newtask: pid=12 comm=a clone_flags=1200000 oom_score_adj=0\n\
+        b-11 (     20) [001] ..... 1.000002: tracing_mark_write: B|30|x\n\
+        a-12 (-------) [000] ..... 1.000003: tracing_mark_write: B|30|x\n\
+        c-13 (-------) [000] ..... 1.000004: tracing_mark_write: B|30|x\n";
+    let files = Files::new(&[("a.txt", text)]);
+    assert_eq!(
+        rows(&files, "threads", &["a.txt"], &["tid", "pid"]),
+        ["10 10", "11 20", "12 12", "13 30", "20 20", "30 30"]
+    );
+}
+
+#[test]
+fn what_was_overwritten_is_lost() {
+    let text = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 2/116   #P:4\n#\n  \
+        a-10 [000] ..... 1.000001: my_event: x=1\n  a-10 [000] ..... 1.000002: my_event: x=2\n";
+    let files = Files::new(&[("a.txt", text)]);
+    let info = files.text(&["info", "a.txt"]);
+    assert!(info.contains("lost events      114\n"), "{info}");
+}
+
+#[test]
+fn files_of_tracefs_that_are_no_traces_are_told_what_they_are() {
+    let files = Files::new(&[
+        (
+            "hist",
+            "# event histogram\n#\n# trigger info: hist:keys=pid\n",
+        ),
+        (
+            "mmio",
+            "VERSION 20070824\nPCIDEV 0000 80862580 0\nR 4 232.3 1 0xfeb 0x1 0x0 0\n",
+        ),
+    ]);
+    for (name, words) in [("hist", "event histogram"), ("mmio", "mmiotrace")] {
+        let output = files.run(&["info", name]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(words), "{told}");
+    }
+}
+
+#[test]
+fn a_call_in_pieces_is_as_long_as_it_says_in_whole_seconds_too() {
+    let text = "100 12:00:03 wait4(-1,  <unfinished ...>\n\
+        101 12:00:03 read(0,  <unfinished ...>\n\
+        102 12:00:03 getpid() = 102 <0.000100>\n\
+        101 12:00:03 <... read resumed>\"x\", 1) = 1 <0.000300>\n\
+        101 12:00:03 gettid() = 101 <0.000005>\n\
+        100 12:00:05 <... wait4 resumed>NULL, 0, NULL) = 101 <2.500000>\n\
+        100 12:00:05 gettid() = 100 <0.000005>\n\
+        103 12:00:06 read(0,  <unfinished ...>\n\
+        103 12:00:07 <... read resumed>\"x\", 1) = 1 <0.000300>\n";
+    let files = Files::new(&[("a.strace", text)]);
+    let lengths = |name: &str| -> Vec<(Option<i64>, i64)> {
+        let calls = files.calls(name, &["a.strace"]);
+        calls.iter().map(|call| (call.1, call.2)).collect()
+    };
+    assert_eq!(lengths("wait4"), [(Some(2_500_000_000), 1)]);
+    assert_eq!(lengths("read"), [(Some(300_000), 1), (Some(300_000), 1)]);
+    // What follows a call is not inside it.
+    assert_eq!(lengths("gettid"), [(Some(5_000), 1), (Some(5_000), 1)]);
+}
+
+#[test]
+fn a_call_that_failed_is_a_slice_and_no_instant() {
+    let text = "openat(AT_FDCWD, \"/etc/nope\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+        close(77) = -1 EBADF (Bad file descriptor)\n";
+    let files = Files::new(&[("a.strace", text)]);
+    assert_eq!(files.calls("openat", &["a.strace"]).len(), 1);
+    assert_eq!(rows(&files, "instants", &["a.strace"], &["name"]), [""; 0]);
+    assert_eq!(
+        rows(&files, "files", &["a.strace"], &["path", "result"]).len(),
+        2
+    );
+}
+
+#[test]
+fn all_parts_of_a_file_of_ff_move_with_its_first_second() {
+    // More than two megabytes in one second: two parts.
+    let line = "10:00:00 write(1, \"0123456789012345678901234567890123456789\", 40) = 40\n";
+    let child = line.repeat((5 << 20) / line.len()) + "10:00:00 exit_group(0) = ?\n";
+    let parent = "10:00:00 getpid() = 10 <0.900000>\n10:00:00 clone(child_stack=NULL, flags=SIGCHLD) = 11\n10:00:03 +++ exited with 0 +++\n";
+    let files = Files::new(&[("o.10", parent), ("o.11", &child)]);
+    let names = ["o.10", "o.11"];
+    let fork = files.calls("clone", &names)[0].0;
+    let writes = files.calls("write", &names);
+    assert!(writes.iter().all(|call| call.0 > fork));
+    assert!(writes.is_sorted_by_key(|call| call.0));
+}
+
+#[test]
+fn processes_end_with_their_last_call_where_no_line_says_so() {
+    // strace -qq leaves `+++ exited with 3 +++` out.
+    let text = "10 12:00:00.000001 getpid() = 10\n10 12:00:00.000002 exit_group(3) = ?\n";
+    let end = |text: &str| {
+        let files = Files::new(&[("a.strace", text)]);
+        rows(&files, "processes", &["a.strace"], &["end", "exit_status"])
+    };
+    assert_eq!(end(text), ["43200000002000 3"]);
+    let with_line = format!("{text}10 12:00:00.000009 +++ exited with 3 +++\n");
+    assert_eq!(end(&with_line), ["43200000009000 3"]);
+}

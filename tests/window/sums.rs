@@ -1,0 +1,580 @@
+//! Sums of slices: what never ended is in no sum but counted beside it, and different kinds are never added up
+//! together. All held against plain scans of `table slices`.
+
+use crate::certain;
+use crate::program::{json, stdout};
+use crate::support;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::support::{act, click_button, file, settle, table_rows, window};
+use egui_kittest::kittest::{NodeT, Queryable};
+use serde_json::Value;
+use threadline::base::{Job, TimeSpan};
+use threadline::event::FileOp;
+use threadline::load;
+use threadline::query::Item;
+use threadline::query::files::{FileList, FileView, listed};
+use threadline::trace::{SliceId, SliceKind, ThreadId};
+use threadline::view::rows::RowKey;
+use threadline::view::{Action, Arrange, HiddenTracks, Sums};
+
+const OPEN_CALLS: &str = "tests/cases/text/calls-still-open.strace";
+
+fn path(name: &str) -> String {
+    file(name).to_string_lossy().into_owned()
+}
+
+fn text<'a>(row: &'a Value, column: &str) -> &'a str {
+    row[column].as_str().unwrap_or("")
+}
+
+/// The same recording as FXT.
+fn as_fxt(folder: &Path, name: &str) -> String {
+    let to = folder.join(format!("{}.fxt", name.replace('/', "-")));
+    let to = to.to_string_lossy().into_owned();
+    stdout(&["export", &path(name), "-o", &to]);
+    to
+}
+
+/// What a plain scan of `table slices` adds up to, by name and category.
+#[derive(Default)]
+struct Plain {
+    lengths: Vec<i64>,
+    /// When those began that never ended.
+    open: Vec<i64>,
+}
+
+fn plain(files: &[&str]) -> BTreeMap<(String, String), Plain> {
+    let mut names: BTreeMap<(String, String), Plain> = BTreeMap::new();
+    for row in json(&[&["table", "slices"], files].concat()) {
+        let key = (
+            text(&row, "name").to_owned(),
+            text(&row, "category").to_owned(),
+        );
+        let of = names.entry(key).or_default();
+        match row["dur"].as_i64() {
+            Some(length) => of.lengths.push(length),
+            None => of.open.push(row["ts"].as_i64().unwrap()),
+        }
+    }
+    for of in names.values_mut() {
+        of.lengths.sort_unstable();
+    }
+    names
+}
+
+fn percentile(sorted: &[i64], percent: usize) -> Option<i64> {
+    let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(rank).copied()
+}
+
+/// Holds `stats` against a plain scan; how many slices never ended comes back.
+fn check_stats(files: &[&str]) -> u64 {
+    let names = plain(files);
+    let rows = json(&[&["stats"], files].concat());
+    assert_eq!(rows.len(), names.len(), "{files:?}");
+    let mut open = 0;
+    for row in &rows {
+        let key = (
+            text(row, "group").to_owned(),
+            text(row, "category").to_owned(),
+        );
+        let (of, lengths) = (&names[&key], &names[&key].lengths);
+        assert_eq!(row["count"], lengths.len(), "{files:?} {key:?}");
+        assert_eq!(row["sum"], lengths.iter().sum::<i64>(), "{key:?}");
+        let mean =
+            (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64);
+        for (column, expected) in [
+            ("mean", mean),
+            ("min", lengths.first().copied()),
+            ("p50", percentile(lengths, 50)),
+            ("p95", percentile(lengths, 95)),
+            ("p99", percentile(lengths, 99)),
+            ("max", lengths.last().copied()),
+        ] {
+            assert_eq!(row[column].as_i64(), expected, "{files:?} {key:?} {column}");
+        }
+        assert_eq!(row["unfinished"], of.open.len(), "{files:?} {key:?}");
+        open += of.open.len() as u64;
+    }
+    open
+}
+
+#[test]
+fn sums_leave_out_what_never_ended_in_each_format() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        OPEN_CALLS,
+        "sample-traces/sched-irq-syscalls.dat",
+        "sample-traces/function-graph.dat",
+        "sample-traces/lua-make-j2.etrace.zst",
+    ] {
+        let open = check_stats(&[&path(name)]);
+        assert!(open > 0, "{name}");
+        // Read again from FXT, as many are open.
+        assert_eq!(check_stats(&[&as_fxt(folder.path(), name)]), open, "{name}");
+    }
+    // On one axis a file's open slices do not last to the end of the other.
+    let both = [path(OPEN_CALLS), path("sample-traces/function-graph.dat")];
+    let both = [both[0].as_str(), both[1].as_str()];
+    let alone: u64 = both.iter().map(|name| check_stats(&[name])).sum();
+    assert_eq!(check_stats(&both), alone);
+}
+
+#[test]
+fn open_calls_lasted_at_least_to_the_end_of_the_recording() {
+    let name = path(OPEN_CALLS);
+    let folder = tempfile::tempdir().unwrap();
+    let fxt = as_fxt(folder.path(), OPEN_CALLS);
+    for file in [&name, &fxt] {
+        let info: Value = serde_json::from_str(&stdout(&["info", "--json", file])).unwrap();
+        let end = info["end_ns"].as_i64().unwrap();
+        let open = &plain(&[file])[&("pause".to_owned(), "syscalls".to_owned())].open;
+        let expected: i64 = open.iter().map(|start| end - start).sum();
+        assert_eq!(open.len(), 3);
+        let rows = json(&["stats", file]);
+        let pause = rows
+            .iter()
+            .find(|row| text(row, "group") == "pause")
+            .unwrap();
+        assert_eq!((&pause["count"], &pause["max"]), (&0.into(), &Value::Null));
+        assert_eq!(pause["unfinished"], 3, "{file}");
+        assert_eq!(pause["at_least"], expected, "{file}");
+        let tree = json(&["flame", file]);
+        let pause: Vec<&Value> = tree
+            .iter()
+            .filter(|row| text(row, "name") == "pause")
+            .collect();
+        let sum =
+            |column: &str| -> i64 { pause.iter().map(|row| row[column].as_i64().unwrap()).sum() };
+        assert_eq!((sum("count"), sum("unfinished")), (0, 3), "{file}");
+        assert_eq!(
+            (sum("total"), sum("at_least")),
+            (expected, expected),
+            "{file}"
+        );
+        let compared = json(&["compare", file, file]);
+        let pause = compared
+            .iter()
+            .find(|row| text(row, "name") == "pause")
+            .unwrap();
+        for side in ["a", "b"] {
+            assert_eq!(pause[format!("count_{side}")], 0);
+            assert_eq!(pause[format!("mean_{side}")], Value::Null);
+            assert_eq!(pause[format!("max_{side}")], Value::Null);
+            assert_eq!(pause[format!("unfinished_{side}")], 3);
+            assert_eq!(pause[format!("at_least_{side}")], expected);
+        }
+    }
+}
+
+#[test]
+fn a_comparison_sorts_what_never_ended_by_what_is_certain_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read_to_string(file(OPEN_CALLS)).unwrap();
+    let without: String = (whole.lines())
+        .filter(|line| !line.contains(" pause("))
+        .map(|line| line.to_owned() + "\n")
+        .collect();
+    let other = folder.path().join("without.strace");
+    std::fs::write(&other, without).unwrap();
+    let other = other.to_string_lossy().into_owned();
+    for by in ["sum", "count"] {
+        let rows = json(&["compare", &path(OPEN_CALLS), &other, "--sort", by]);
+        let first = rows
+            .iter()
+            .find(|row| text(row, "kind") == "system calls")
+            .unwrap();
+        assert_eq!(text(first, "name"), "pause", "{by}");
+    }
+}
+
+/// Two calls one after the other; the end of the first was not recorded, nor was that of the last.
+const LOST_ENDS: &str = "# tracer: nop\n#\n\
+    \u{20}           bash-7     [000] d... 1.000010: sys_enter: NR 0 (1, 2)\n\
+    \u{20}           bash-7     [000] d... 1.000500: sys_enter: NR 1 (1, 2)\n\
+    \u{20}           bash-7     [000] d... 1.000600: sys_exit: NR 1 = 0\n\
+    \u{20}           bash-7     [000] d... 1.000700: sys_enter: NR 3 (1)\n\
+    \u{20}           bash-7     [000] d... 1.000900: print: x\n";
+
+#[test]
+fn a_search_by_duration_finds_unfinished_slices_by_what_is_certain_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let lost = folder.path().join("lost.ftrace");
+    std::fs::write(&lost, LOST_ENDS).unwrap();
+    let (mut proved, mut only_drawn) = (0, 0);
+    for path in [
+        file(OPEN_CALLS),
+        file("tests/cases/tracedat/both-syscall-kinds.dat.zst"),
+        file("sample-traces/sched-irq-syscalls.dat"),
+        lost,
+    ] {
+        let trace = load::open(&path, &Job::default()).unwrap().trace;
+        let ids = || (0..trace.slices.len() as u32).map(SliceId);
+        let mut limits = vec![0, 100_000];
+        limits.extend(ids().filter_map(|id| certain::certain(&trace, id)).take(4));
+        let path = path.to_string_lossy().into_owned();
+        for (op, limit) in [">", ">=", "!=", "<", "<=", "=="]
+            .into_iter()
+            .flat_map(|op| limits.iter().map(move |limit| (op, *limit)))
+        {
+            let expression = format!("dur {op} {limit}");
+            let found = json(&["search", "--in", "slices", &expression, &path]);
+            let mut found: Vec<u64> = found
+                .iter()
+                .map(|row| row["id"].as_u64().unwrap())
+                .collect();
+            found.sort_unstable();
+            let is_expected = |id: &SliceId| {
+                let (least, drawn) = (certain::certain(&trace, *id), certain::length(&trace, *id));
+                let holds = |length: i64| match op {
+                    ">" => length > limit,
+                    ">=" => length >= limit,
+                    "!=" => length != limit,
+                    "<" => length < limit,
+                    "<=" => length <= limit,
+                    _ => length == limit,
+                };
+                match (least, op) {
+                    (None, _) => holds(drawn),
+                    (Some(least), ">" | "!=") => least > limit,
+                    (Some(least), ">=") => least >= limit,
+                    (Some(_), _) => false,
+                }
+            };
+            let expected: Vec<SliceId> = ids().filter(is_expected).collect();
+            let open = |id: &&SliceId| trace.slices.get(**id).end.is_none();
+            proved += expected.iter().filter(open).count();
+            let is_drawn = |id: &SliceId| {
+                op == ">" && !is_expected(id) && certain::length(&trace, *id) > limit
+            };
+            only_drawn += ids().filter(is_drawn).count();
+            let expected: Vec<u64> = expected.iter().map(|id| id.0.into()).collect();
+            assert_eq!(found, expected, "{expression} in {path}");
+        }
+    }
+    assert!(proved > 10 && only_drawn > 0, "{proved} {only_drawn}");
+}
+
+#[test]
+fn a_flame_graph_counts_what_never_ended_beside_what_did() {
+    for name in [
+        "sample-traces/sched-irq-syscalls.dat",
+        "sample-traces/function-graph.dat",
+        "sample-traces/lua-make-j2.etrace.zst",
+    ] {
+        let (name, mut ended, mut open) = (path(name), 0, 0);
+        for of in plain(&[&name]).values() {
+            ended += of.lengths.len() as i64;
+            open += of.open.len() as i64;
+        }
+        for shape in ["tree", "names"] {
+            let rows = json(&["flame", "--as", shape, &name]);
+            let sum = |column: &str| -> i64 {
+                rows.iter().map(|row| row[column].as_i64().unwrap()).sum()
+            };
+            assert_eq!(
+                (sum("count"), sum("unfinished")),
+                (ended, open),
+                "{name} {shape}"
+            );
+            for row in &rows {
+                let part = row["at_least"].as_i64().unwrap();
+                assert!(part <= row["total"].as_i64().unwrap(), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_latency_that_did_not_end_is_counted_with_what_was_seen() {
+    let name = path("sample-traces/sched-irq-syscalls.dat");
+    let (mut open, mut pairs) = (BTreeMap::new(), 0);
+    for row in json(&["table", "events", &name]) {
+        match text(&row, "name") {
+            "sys_enter" => {
+                open.insert(row["tid"].as_i64(), row["ts"].as_i64().unwrap());
+            }
+            "sys_exit" => pairs += i64::from(open.remove(&row["tid"].as_i64()).is_some()),
+            _ => {}
+        }
+    }
+    assert!(!open.is_empty());
+    let info: Value = serde_json::from_str(&stdout(&["info", "--json", &name])).unwrap();
+    let end = info["end_ns"].as_i64().unwrap();
+    let expected: i64 = open.values().map(|start| end - start).sum();
+    let rows = json(&[
+        "latency",
+        "--begin",
+        "sys_enter",
+        "--end",
+        "sys_exit",
+        &name,
+    ]);
+    assert_eq!(rows[0]["count"], pairs);
+    assert_eq!(rows[0]["unfinished"], open.len());
+    assert_eq!(rows[0]["at_least"], expected);
+    for row in json(&["latency", &name]) {
+        let number = |column: &str| row[column].as_i64().unwrap();
+        assert!(number("unfinished") <= number("unmatched"), "{row}");
+        assert!(number("at_least") == 0 || number("unfinished") > 0, "{row}");
+    }
+}
+
+#[test]
+fn kinds_of_slices_are_never_added_up_together() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, kinds) in [
+        (
+            "sample-traces/shell-pipeline.strace",
+            &["system calls", "processes", "open files"][..],
+        ),
+        (
+            "sample-traces/lua-make-j2.etrace.zst",
+            &["processes", "open files"],
+        ),
+        ("sample-traces/function-graph.dat", &["functions"]),
+        (
+            "sample-traces/sched-irq-syscalls.dat",
+            &["system calls", "interrupts"],
+        ),
+    ] {
+        for file in [path(name), as_fxt(folder.path(), name)] {
+            let all = json(&["stats", &file]);
+            let found: BTreeSet<&str> = all.iter().map(|row| text(row, "kind")).collect();
+            assert!(
+                kinds.iter().all(|kind| found.contains(kind)),
+                "{file}: {found:?}"
+            );
+            // Each kind alone is what it is beside the others.
+            let count = |rows: &[Value]| -> i64 {
+                let count = |row: &Value| row["count"].as_i64().unwrap();
+                rows.iter().map(count).sum()
+            };
+            let mut sum = 0;
+            for kind in found {
+                let of_kind: Vec<Value> = all
+                    .iter()
+                    .filter(|row| text(row, "kind") == kind)
+                    .cloned()
+                    .collect();
+                let alone = json(&["stats", "--kind", kind, &file]);
+                assert_eq!(alone, of_kind, "{file} {kind}");
+                for by in ["thread", "process", "cpu"] {
+                    let rows = json(&["stats", "--kind", kind, "--by", by, &file]);
+                    assert!(rows.iter().all(|row| text(row, "kind") == kind));
+                    let every = json(&["stats", "--by", by, &file]);
+                    let every = every.iter().filter(|row| text(row, "kind") == kind);
+                    assert_eq!(
+                        rows,
+                        every.cloned().collect::<Vec<_>>(),
+                        "{file} {kind} {by}"
+                    );
+                }
+                sum += count(&alone);
+            }
+            assert_eq!(sum, count(&all));
+        }
+    }
+}
+
+/// The names of the rows of a pane's table.
+fn names(window: &support::Window) -> BTreeSet<String> {
+    let first = |row: String| row.split(", ").next().unwrap_or("").to_owned();
+    table_rows(window).into_iter().map(first).collect()
+}
+
+#[test]
+fn durations_and_selection_show_one_kind_and_remember_which() {
+    let mut window = window(&file("sample-traces/shell-pipeline.strace"));
+    let range = window.state().state().trace_span;
+    for pane in ["Durations", "Selection"] {
+        act(&mut window, Action::OpenPane(pane));
+        act(&mut window, Action::AddUp(Sums::default()));
+        act(&mut window, Action::SelectRange(range));
+        window.get_by_label("Kind of slices: system calls");
+        let calls = names(&window);
+        assert!(
+            calls.contains("execve") && calls.contains("read"),
+            "{pane} {calls:?}"
+        );
+        let kind = Some(SliceKind::Processes);
+        act(
+            &mut window,
+            Action::AddUp(Sums {
+                kind,
+                ..Sums::default()
+            }),
+        );
+        window.get_by_label("Kind of slices: processes");
+        let programs = names(&window);
+        assert!(
+            !programs.is_empty() && programs.is_disjoint(&calls),
+            "{pane} {programs:?}"
+        );
+    }
+    let session = window.state().state().session(Vec::new(), Vec::new());
+    let written = serde_json::to_string(&session).unwrap();
+    let read: threadline::view::Session = serde_json::from_str(&written).unwrap();
+    assert_eq!(read.sums.kind, Some(SliceKind::Processes));
+    assert!(!read.is_plain());
+    // The heading says what the time is a share of.
+    window.get_by_label("Sort by Of range");
+}
+
+#[test]
+fn hidden_tracks_are_left_out_if_the_user_says_so() {
+    let path = file("sample-traces/shell-pipeline.strace");
+    let mut window = window(&path);
+    let trace = load::open(&path, &Job::default()).unwrap().trace;
+    act(&mut window, Action::OpenPane("Selection"));
+    let range = TimeSpan::new(trace.span.start, trace.span.end);
+    act(&mut window, Action::SelectRange(range));
+    click_button(&mut window, "thread");
+    let all = names(&window);
+    // The thread that has most rows of the table to itself.
+    let tid = all
+        .iter()
+        .next_back()
+        .unwrap()
+        .rsplit(' ')
+        .next()
+        .unwrap()
+        .to_owned();
+    let is_it = |id: &ThreadId| trace.thread(*id).tid.to_string() == tid;
+    let thread = (0..trace.threads.len() as u32)
+        .map(ThreadId)
+        .find(is_it)
+        .unwrap();
+    let key = RowKey::Thread(trace.thread(thread).key);
+    act(&mut window, Action::Arrange(Arrange::Hide(key)));
+    assert_eq!(names(&window), all, "hidden tracks count at first");
+    let hidden = HiddenTracks::LeftOut;
+    act(
+        &mut window,
+        Action::AddUp(Sums {
+            hidden,
+            ..Sums::default()
+        }),
+    );
+    let rest = names(&window);
+    let gone: Vec<&String> = all.difference(&rest).collect();
+    assert_eq!(gone.len(), 1, "{gone:?}");
+    assert!(gone[0].ends_with(&tid), "{gone:?}");
+    // Its events are left out as well.
+    let events = |window: &mut support::Window, hidden: HiddenTracks| {
+        act(
+            window,
+            Action::AddUp(Sums {
+                hidden,
+                ..Sums::default()
+            }),
+        );
+        names(window)
+    };
+    let found = window.query_all_by_role_and_label(egui::Role::Button, "Events");
+    found.last().unwrap().click();
+    settle(&mut window);
+    let all = events(&mut window, HiddenTracks::Counted);
+    let rest = events(&mut window, hidden);
+    let gone: Vec<&String> = all.difference(&rest).collect();
+    assert_eq!((gone.len(), rest.len() + 1), (1, all.len()), "{gone:?}");
+    assert!(
+        gone[0].split(", ").next().unwrap().ends_with(&tid),
+        "{gone:?}"
+    );
+    window.get_by_label("without hidden tracks");
+    let said = window.query_all_by_label_contains("all tracks, without hidden tracks");
+    assert!(said.count() > 0);
+}
+
+#[test]
+fn panes_say_what_never_ended() {
+    let mut window = window(&file(OPEN_CALLS));
+    act(&mut window, Action::OpenPane("Durations"));
+    act(&mut window, Action::Fit);
+    settle(&mut window);
+    window.get_by_label("Sort by Unfinished");
+    window.get_by_label("Sort by At least");
+    let rows = table_rows(&window);
+    let pause = rows
+        .iter()
+        .find(|row| row.starts_with("pause, 0, 3, "))
+        .unwrap();
+    // The only one of its name that lasts is not the longest: of nothing there is no longest.
+    assert!(!pause.contains("100.0 %"), "{pause}");
+    let said = window.query_all_by_label_contains("unfinished, at least");
+    assert!(said.count() >= 1);
+    act(&mut window, Action::OpenPane("Flame graph"));
+    settle(&mut window);
+    let said = |window: &support::Window| {
+        let nodes = window.query_all_by_label_contains("pause");
+        let labels = nodes.filter_map(|node| node.accesskit_node().label());
+        labels.collect::<Vec<String>>()
+    };
+    let bars = said(&window);
+    assert!(
+        bars.iter()
+            .any(|bar| bar.contains("≥") && bar.contains("3 unfinished, at least")),
+        "{bars:?}"
+    );
+    window.snapshot("unfinished_calls");
+}
+
+#[test]
+fn files_count_what_the_chosen_process_did() {
+    let path: PathBuf = file("sample-traces/shell-pipeline.strace");
+    let trace = load::open(&path, &Job::default()).unwrap().trace;
+    let list = FileList::new(&trace);
+    let all = listed(&trace, &list, &FileView::default());
+    let processes: BTreeSet<_> = trace
+        .files
+        .rows
+        .iter()
+        .filter_map(|row| trace.thread(row.thread).process)
+        .collect();
+    assert!(processes.len() > 2);
+    let mut fewer = 0;
+    for process in processes {
+        let view = FileView {
+            process: Some(process),
+            ..FileView::default()
+        };
+        for (file, of_process) in listed(&trace, &list, &view) {
+            let whole = all.iter().find(|row| row.0 == file).unwrap().1;
+            let is_own = |row: &&u32| {
+                let row = &trace.files.rows[**row as usize];
+                trace.thread(row.thread).process == Some(process)
+            };
+            let own: Vec<u32> = list.rows_of(file).iter().filter(is_own).copied().collect();
+            let heirs = list.heirs_of(file).filter(|heir| heir.process == process);
+            let opens = own
+                .iter()
+                .filter(|row| trace.files.rows[**row as usize].op == FileOp::Open);
+            let uses = opens.count() + heirs.count();
+            let counted = of_process.reads + of_process.writes;
+            // What is opened to be read and written counts as both.
+            assert!(
+                (uses..=2 * uses).contains(&(counted as usize)),
+                "{uses} {of_process:?}"
+            );
+            assert!(of_process.reads <= whole.reads && of_process.writes <= whole.writes);
+            assert_eq!(of_process.processes, whole.processes);
+            if let Some(&first) = own.first() {
+                assert!(of_process.first <= trace.files.rows[first as usize].time);
+            }
+            fewer += u32::from(of_process.reads < whole.reads);
+        }
+    }
+    assert!(fewer > 3, "{fewer}");
+    // The pane shows the same.
+    let mut window = window(&path);
+    let process = Item::Process(threadline::trace::ProcessId(1));
+    act(&mut window, Action::Select(process));
+    act(&mut window, Action::OpenPane("Files"));
+    settle(&mut window);
+    window.get_by_label("Of the selected process").click();
+    settle(&mut window);
+    window.get_by_label_contains(" used them");
+}
