@@ -27,9 +27,20 @@ enum Sort {
     /// Of a call, by name.
     Named(Traits),
     /// Of a call, by number.
-    Raw(u64),
+    Raw(Raw),
     /// Only a thread outside of the kernel causes it.
     UserMode,
+}
+
+/// A call's number, and what is special about the calls that have it.
+#[derive(Clone, Copy)]
+struct Raw {
+    number: u64,
+    /// By the machine's own table.
+    native: Traits,
+    /// By the table of 32-bit programs.
+    compat: Traits,
+    twin: Option<Twin>,
 }
 
 /// What is special about a call.
@@ -43,13 +54,32 @@ impl Traits {
     fn of(name: &str) -> Traits {
         Traits {
             never_returns: NEVER_RETURN.contains(&name),
-            is_exec: is_exec(name),
+            is_exec: matches!(name, "execve" | "execveat"),
         }
     }
 }
 
-fn is_exec(name: &str) -> bool {
-    matches!(name, "execve" | "execveat")
+impl Raw {
+    fn new(key: u64, native: Abi) -> Raw {
+        let number = if key == NUMBER_ZERO { 0 } else { key };
+        let traits = |abi: Option<Abi>| {
+            let name = abi.and_then(|abi| syscalls::name(abi, number));
+            Traits::of(name.unwrap_or(""))
+        };
+        Raw {
+            number,
+            native: traits(Some(native)),
+            compat: traits(native.compat()),
+            twin: None,
+        }
+    }
+
+    fn traits(&self, mode: Mode) -> Traits {
+        match mode {
+            Mode::Native => self.native,
+            Mode::Compat => self.compat,
+        }
+    }
 }
 
 /// Whose numbers a thread's raw calls have.
@@ -60,10 +90,12 @@ enum Mode {
 }
 
 /// The named calls next to raw marks of one number.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Twin {
     /// The pair number of the named call.
     pair: u32,
+    /// A begin's label of the named call, if there are begins.
+    label: Option<u32>,
     /// Whether most raw marks of the number have a twin.
     is_usual: bool,
 }
@@ -74,16 +106,16 @@ pub(super) struct Calls {
     sorts: Vec<Option<Sort>>,
     pairs: Vec<u32>,
     native: Abi,
-    /// By number: names of the machine's table that matter.
+    /// By number.
     twins: FxHashMap<u64, Twin>,
-    /// A begin's label of each named pair.
-    named: FxHashMap<u32, u32>,
-    /// The name of each named pair.
-    names: FxHashMap<u32, String>,
     /// Whether raw calls of 64-bit programs have twins.
     is_complete: bool,
     has_calls: bool,
+    has_raw: bool,
 }
+
+/// A named call: a begin's label, and its name.
+type Named = (u32, String);
 
 /// What became of a thread's marks beside those that are left.
 #[derive(Default)]
@@ -115,6 +147,7 @@ impl Calls {
         tracks: &[T],
         rows_of: impl Fn(&T, &mut Vec<Row>) + Sync,
     ) -> Calls {
+        let native = abi.unwrap_or_default();
         let labels = merged.labels.iter().zip(&merged.label_keys);
         let sorts = labels.map(|(label, &key)| match label.family {
             SYSCALLS if key == USER_MODE => Some(Sort::UserMode),
@@ -123,41 +156,39 @@ impl Calls {
                 let name = std::str::from_utf8(merged.strings.bytes(label.name));
                 Some(Sort::Named(Traits::of(name.unwrap_or(""))))
             }
-            RAW_SYSCALLS => Some(Sort::Raw(if key == NUMBER_ZERO { 0 } else { key })),
+            RAW_SYSCALLS => Some(Sort::Raw(Raw::new(key, native))),
             UPROBES => Some(Sort::UserMode),
             _ => None,
         });
         let sorts: Vec<Option<Sort>> = sorts.collect();
-        let mut calls = Calls {
-            pairs: merged.pair_of_label.clone(),
-            native: abi.unwrap_or_default(),
-            twins: FxHashMap::default(),
-            named: FxHashMap::default(),
-            names: FxHashMap::default(),
-            is_complete: false,
-            has_calls: false,
-            sorts,
-        };
-        for (label, sort) in (0..).zip(&calls.sorts) {
-            let is_begin = merged.labels[label as usize].name != crate::base::StringId::EMPTY;
+        let is_raw = |sort: &Option<Sort>| matches!(sort, Some(Sort::Raw(_)));
+        let has_raw = sorts.iter().any(is_raw);
+        let mut named: FxHashMap<u32, Named> = FxHashMap::default();
+        let all = merged.labels.iter().zip(&merged.pair_of_label).zip(&sorts);
+        for (((label, &pair), sort), number) in all.zip(0..) {
+            let is_begin = label.name != crate::base::StringId::EMPTY;
             if let (Some(Sort::Named(_)), true) = (sort, is_begin) {
-                let pair = calls.pairs[label as usize];
-                calls.named.entry(pair).or_insert(label);
-                let name = merged.strings.bytes(merged.labels[label as usize].name);
-                let name = String::from_utf8_lossy(name).into_owned();
-                calls.names.entry(pair).or_insert(name);
+                let name = || String::from_utf8_lossy(merged.strings.bytes(label.name));
+                let entry = named.entry(pair);
+                entry.or_insert_with(|| (number, name().into_owned()));
             }
         }
-        let is_raw = |sort: &Option<Sort>| matches!(sort, Some(Sort::Raw(_)));
-        let has_raw = calls.sorts.iter().any(is_raw);
-        calls.has_calls = has_raw || !calls.named.is_empty();
-        if has_raw && !calls.named.is_empty() {
+        let mut calls = Calls {
+            pairs: merged.pair_of_label.clone(),
+            native,
+            twins: FxHashMap::default(),
+            is_complete: false,
+            has_calls: has_raw || !named.is_empty(),
+            has_raw,
+            sorts,
+        };
+        if has_raw && !named.is_empty() {
             let votes = tracks.par_iter().map_init(Vec::new, |rows, track| {
                 rows_of(track, rows);
                 calls.votes(rows)
             });
             let votes = votes.reduce(Votes::default, Votes::and);
-            calls.count(&votes);
+            calls.count(&votes, &named);
         }
         calls
     }
@@ -176,7 +207,7 @@ impl Calls {
         let rows: Vec<Row> = rows.iter().filter(is_call).copied().collect();
         let (mut begins, mut beside) = (0, 0);
         for (at, row) in rows.iter().enumerate() {
-            let Some(Sort::Raw(number)) = self.sort(*row) else {
+            let Some(Sort::Raw(Raw { number, .. })) = self.sort(*row) else {
                 continue;
             };
             let mut has_named = false;
@@ -202,7 +233,7 @@ impl Calls {
         votes
     }
 
-    fn count(&mut self, votes: &Votes) {
+    fn count(&mut self, votes: &Votes, named: &FxHashMap<u32, Named>) {
         let mut best: FxHashMap<u64, (u64, u32)> = FxHashMap::default();
         for (&(number, pair), &count) in &votes.beside {
             let entry = best.entry(number).or_default();
@@ -211,30 +242,27 @@ impl Calls {
         }
         for (number, (count, pair)) in best {
             let (begins, marks) = votes.raw.get(&number).copied().unwrap_or_default();
+            let named = named.get(&pair);
             // A call may happen to come after another one's lonely mark. Some names differ (newfstat, fstat).
-            if count * 2 < marks && self.named_name(pair) != self.name(number, Mode::Native) {
+            let own = syscalls::name(self.native, number);
+            if count * 2 < marks && own != named.map(|(_, name)| name.as_str()) {
                 continue;
             }
-            // Begins and ends are counted, each beside one.
-            let is_usual = count >= begins;
-            self.twins.insert(number, Twin { pair, is_usual });
+            let twin = Twin {
+                pair,
+                label: named.map(|(label, _)| *label),
+                // Begins and ends are counted, each beside one.
+                is_usual: count >= begins,
+            };
+            self.twins.insert(number, twin);
+        }
+        for sort in self.sorts.iter_mut().flatten() {
+            if let Sort::Raw(raw) = sort {
+                raw.twin = self.twins.get(&raw.number).copied();
+            }
         }
         let (begins, beside) = votes.of_native;
         self.is_complete = begins - beside <= begins / 8;
-    }
-
-    fn named_name(&self, pair: u32) -> &str {
-        self.names.get(&pair).map_or("", |name| name)
-    }
-
-    /// The name of a raw call.
-    fn name(&self, number: u64, mode: Mode) -> &'static str {
-        let abi = match mode {
-            Mode::Native => Some(self.native),
-            Mode::Compat => self.native.compat(),
-        };
-        abi.and_then(|abi| syscalls::name(abi, number))
-            .unwrap_or("")
     }
 
     /// Leaves of a thread's marks, which are in order, those that pair.
@@ -243,13 +271,14 @@ impl Calls {
         if !self.has_calls {
             return resolved;
         }
-        let is_call = |row: &Row| matches!(self.sort(*row), Some(Sort::Named(_) | Sort::Raw(_)));
-        let calls: Vec<Row> = rows.iter().filter(|row| is_call(row)).copied().collect();
-        if calls.is_empty() {
-            return resolved;
-        }
-        let is_twin = self.find_twins(&calls);
-        let modes = self.modes(&calls, &is_twin);
+        let numbers = self.has_raw.then(|| {
+            let is_call =
+                |row: &&Row| matches!(self.sort(**row), Some(Sort::Named(_) | Sort::Raw(_)));
+            let calls: Vec<Row> = rows.iter().filter(is_call).copied().collect();
+            let is_twin = self.find_twins(&calls);
+            let modes = self.modes(&calls, &is_twin);
+            (is_twin, modes)
+        });
         let mut thread = ThreadCalls {
             calls: self,
             open: None,
@@ -268,8 +297,12 @@ impl Calls {
                 }
                 None => thread.rows.push(*row),
                 Some(sort) => {
-                    if !is_twin[at] {
-                        thread.mark(*row, sort, modes[at]);
+                    let (is_twin, mode) = match &numbers {
+                        Some((is_twin, modes)) => (is_twin[at], modes[at]),
+                        None => (false, Some(Mode::Native)),
+                    };
+                    if !is_twin {
+                        thread.mark(*row, sort, mode);
                     }
                     at += 1;
                 }
@@ -289,10 +322,10 @@ impl Calls {
         // The named mark that was taken last: it has one twin.
         let mut taken = usize::MAX;
         for at in 0..calls.len() {
-            let Some(Sort::Raw(number)) = self.sort(calls[at]) else {
-                continue;
-            };
-            let Some(twin) = self.twins.get(&number) else {
+            let Some(Sort::Raw(Raw {
+                twin: Some(twin), ..
+            })) = self.sort(calls[at])
+            else {
                 continue;
             };
             let is_named = |other: usize| {
@@ -322,26 +355,25 @@ impl Calls {
         let (mut first, mut said) = (0, None);
         let mut entered = None;
         for (at, call) in calls.iter().enumerate() {
-            let number = match self.sort(*call) {
-                Some(Sort::Raw(number)) => Some(number),
+            let raw = match self.sort(*call) {
+                Some(Sort::Raw(raw)) => Some(raw),
                 Some(Sort::Named(traits)) if traits.is_exec && !call.is_end() => {
                     entered = Some(Entered::Exec);
                     None
                 }
                 _ => None,
             };
-            let Some(number) = number else { continue };
+            let Some(raw) = raw else { continue };
             if !call.is_end() {
-                let is_exec = is_exec(self.name(number, Mode::Native));
-                entered = Some(match is_exec {
+                entered = Some(match raw.native.is_exec {
                     true => Entered::Exec,
-                    false => Entered::Number(number),
+                    false => Entered::Other(raw),
                 });
                 continue;
             }
             let change = entered
                 .take()
-                .and_then(|entered| self.mode_by_exec(entered, number));
+                .and_then(|entered| mode_by_exec(entered, raw));
             if let Some((before, after)) = change {
                 let range = first..at;
                 let (calls, is_twin) = (&calls[range.clone()], &is_twin[range.clone()]);
@@ -355,24 +387,6 @@ impl Calls {
         modes
     }
 
-    /// What the number says with which a call returned that may have been an `execve`: of the programs before and after.
-    fn mode_by_exec(&self, entered: Entered, returned: u64) -> Option<(Mode, Mode)> {
-        let is_native = is_exec(self.name(returned, Mode::Native));
-        let is_compat = is_exec(self.name(returned, Mode::Compat));
-        let after = match (is_native, is_compat) {
-            (true, false) => Mode::Native,
-            (false, true) => Mode::Compat,
-            _ => return None,
-        };
-        match entered {
-            Entered::Exec => Some((Mode::Native, after)),
-            Entered::Number(number) if number == returned => None,
-            Entered::Number(number) => {
-                is_exec(self.name(number, Mode::Compat)).then_some((Mode::Compat, after))
-            }
-        }
-    }
-
     /// Whose numbers the raw calls of one program have; `said`: what the `execve` before or after them says.
     fn mode_of(&self, calls: &[Row], is_twin: &[bool], said: Option<Mode>) -> Option<Mode> {
         if is_twin.contains(&true) {
@@ -383,9 +397,9 @@ impl Calls {
         }
         let mut has_begins = false;
         for call in calls.iter().filter(|call| !call.is_end()) {
-            if let Some(Sort::Raw(number)) = self.sort(*call) {
+            if let Some(Sort::Raw(raw)) = self.sort(*call) {
                 has_begins = true;
-                if self.twins.get(&number).is_some_and(|twin| twin.is_usual) {
+                if raw.twin.is_some_and(|twin| twin.is_usual) {
                     return Some(Mode::Compat);
                 }
             }
@@ -399,8 +413,22 @@ impl Calls {
 enum Entered {
     /// An `execve` by the machine's own table.
     Exec,
-    /// Another, by its number.
-    Number(u64),
+    /// Another.
+    Other(Raw),
+}
+
+/// What the number says with which a call returned that may have been an `execve`: of the programs before and after.
+fn mode_by_exec(entered: Entered, returned: Raw) -> Option<(Mode, Mode)> {
+    let after = match (returned.native.is_exec, returned.compat.is_exec) {
+        (true, false) => Mode::Native,
+        (false, true) => Mode::Compat,
+        _ => return None,
+    };
+    match entered {
+        Entered::Exec => Some((Mode::Native, after)),
+        Entered::Other(raw) if raw.number == returned.number => None,
+        Entered::Other(raw) => raw.compat.is_exec.then_some((Mode::Compat, after)),
+    }
 }
 
 /// The marks before and after one.
@@ -457,17 +485,16 @@ impl ThreadCalls<'_> {
     fn begin(&mut self, row: Row, sort: Sort, mode: Option<Mode>) {
         let calls = self.calls;
         let (traits, number, packed) = match sort {
-            Sort::Raw(number) => {
+            Sort::Raw(raw) => {
                 let mode_known = mode.unwrap_or(Mode::Native);
-                let traits = Traits::of(calls.name(number, mode_known));
-                // Where its twin was lost it is called as the others.
-                let twin = calls.twins.get(&number).map(|twin| twin.pair);
-                let named = twin.and_then(|pair| calls.named.get(&pair));
+                let named = raw.twin.and_then(|twin| twin.label);
                 let packed = match (mode_known, named) {
                     (Mode::Compat, _) => row.label() | COMPAT,
-                    (Mode::Native, Some(&label)) if mode.is_some() => label,
+                    // Where its twin was lost it is called as the others.
+                    (Mode::Native, Some(label)) if mode.is_some() => label,
                     _ => row.label(),
                 };
+                let (traits, number) = (raw.traits(mode_known), raw.number);
                 self.resolved.has_compat |= packed & COMPAT != 0;
                 self.resolved.undecided += u64::from(mode.is_none());
                 (traits, Some(number), packed)
@@ -497,11 +524,11 @@ impl ThreadCalls<'_> {
         let twin_of = |number: u64| self.calls.twins.get(&number).map(|twin| twin.pair);
         let pair = self.calls.pair(row);
         let is_its = match sort {
-            Sort::Raw(number) => {
+            Sort::Raw(Raw { number, twin, .. }) => {
                 number == ANY_KEY
                     || open.is_exec
                     || open.number == Some(number)
-                    || open.number.is_none() && twin_of(number).is_none_or(|pair| pair == open.pair)
+                    || open.number.is_none() && twin.is_none_or(|twin| twin.pair == open.pair)
             }
             Sort::Named(_) => {
                 pair == open.pair || open.number.and_then(twin_of).is_some_and(|it| it == pair)
