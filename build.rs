@@ -31,7 +31,9 @@ fn checked_out() -> Option<String> {
     if !Path::new(".git").exists() {
         return None;
     }
-    for name in ["HEAD", "logs/HEAD", "index"] {
+    // Not the index: asking for the state of the files may write it anew.
+    println!("cargo:rerun-if-changed=src");
+    for name in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", name])?;
         println!("cargo:rerun-if-changed={path}");
     }
