@@ -12,6 +12,7 @@ mod file_dialog;
 mod filter_box;
 mod finder;
 mod following;
+mod fonts;
 pub mod heading;
 mod help;
 mod keeping;
@@ -31,6 +32,7 @@ mod questions;
 mod render;
 mod samples;
 mod save_blob;
+mod script;
 mod search_bar;
 mod settings;
 mod shortened;
@@ -134,6 +136,8 @@ pub fn run(start: Start) -> Result<(), String> {
     let mut options = eframe::NativeOptions {
         renderer: eframe::Renderer::Glow,
         viewport,
+        // Ours asks on another thread.
+        system_font_fallback: false,
         ..Default::default()
     };
     prefer_x11(&mut options);
@@ -142,6 +146,7 @@ pub fn run(start: Start) -> Result<(), String> {
         options,
         Box::new(move |context| {
             theme::install(&context.egui_ctx);
+            fonts::use_system_fonts_later(&context.egui_ctx);
             let mut app = App::new(settings);
             start.of(&mut app, &context.egui_ctx)?;
             Ok(Box::new(Window {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::app::App;
+use super::fonts;
 use super::render::{PictureFormat, file_of_app};
 use super::text_file::write_bytes;
 use super::theme;
@@ -37,6 +38,7 @@ fn draw(shown: Shown, theme: egui::Theme, format: PictureFormat) -> Result<Vec<u
     let mut app = App::new(None);
     let ctx = egui::Context::default();
     theme::install(&ctx);
+    fonts::use_system_fonts(&ctx);
     app.show(shown.loaded);
     for (pane, kept) in app.panes.iter_mut().zip(&shown.panes) {
         pane.take_up(kept.as_ref());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::app::App;
+use super::fonts;
 use super::panes::PANES;
 use super::soft::{Picture, Soft};
 use super::startup::Todo;
@@ -64,6 +65,7 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, 
     let mut app = App::new(None);
     let ctx = egui::Context::default();
     theme::install(&ctx);
+    fonts::use_system_fonts(&ctx);
     let has_session = options.session.is_some();
     app.show_as(Arc::new(loaded.clone()), options.session.clone());
     app.act(&ctx, Action::SetTheme(options.theme));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::script::one_line;
 use crate::base::time::grouped;
 
 /// So many bytes of a text are shown.
@@ -21,8 +22,8 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 pub fn line_within(ui: &mut egui::Ui, text: egui::RichText, most: f32) -> egui::Response {
     let full = text.text().to_owned();
     let wrap = Some(egui::TextWrapMode::Truncate);
-    let galley =
-        egui::WidgetText::from(text).into_galley(ui, wrap, most, egui::FontSelection::Default);
+    let text = one_line(ui, text);
+    let galley = text.into_galley(ui, wrap, most, egui::FontSelection::Default);
     let is_cut = galley.elided;
     let response = ui.label(galley);
     if is_cut {

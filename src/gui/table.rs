@@ -12,6 +12,7 @@ use super::heading::heading_button;
 use super::pane::Scene;
 use super::theme::{Palette, hash_name};
 use crate::base::{Nanos, Timestamp};
+use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::process_rows::Order;
@@ -562,7 +563,10 @@ fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
         }
     }
     if !text.is_empty() {
-        let label = egui::Label::new(RichText::new(shortened(&text)).size(TEXT_SIZE));
+        let label = egui::Label::new(one_line(
+            ui,
+            RichText::new(shortened(&text)).size(TEXT_SIZE),
+        ));
         ui.add(label.truncate().selectable(false));
     }
 }

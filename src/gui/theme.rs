@@ -3,6 +3,7 @@
 
 use egui::{Color32, CornerRadius, Stroke, Visuals};
 
+use super::fonts;
 use crate::trace::ThreadState;
 
 /// How much of the accent lies over what is selected in lists and tables.
@@ -210,7 +211,7 @@ fn hsl(hue: f32, saturation: f32, lightness: f32) -> Color32 {
 
 /// Sets the style of all widgets for both themes.
 pub fn install(ctx: &egui::Context) {
-    install_fonts(ctx);
+    fonts::install(ctx);
     for theme in [egui::Theme::Dark, egui::Theme::Light] {
         let palette = palette(theme);
         let mut visuals = match theme {
@@ -248,22 +249,6 @@ pub fn install(ctx: &egui::Context) {
         style.animation_time = 0.0;
     });
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
-}
-
-/// Lets text fall back on the font of code, which has the arrows and frames that the other lacks.
-fn install_fonts(ctx: &egui::Context) {
-    let mut fonts = egui::FontDefinitions::default();
-    let of_code = fonts.families.get(&egui::FontFamily::Monospace).cloned();
-    let all = fonts
-        .families
-        .entry(egui::FontFamily::Proportional)
-        .or_default();
-    for name in of_code.unwrap_or_default() {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    ctx.set_fonts(fonts);
 }
 
 /// A hash of a name without its digits, so that `worker 1` and `worker 2` look alike.

@@ -8,6 +8,8 @@ use crate::query::details::{Details, details};
 use crate::view::{Action, ViewState};
 use egui::RichText;
 
+use super::script;
+
 /// How many facts a note shows.
 const FACTS: usize = 7;
 
@@ -77,7 +79,8 @@ fn facts_ui(
         .show(ui, |ui| {
             for row in rows.take(FACTS) {
                 ui.label(RichText::new(&row.name).color(palette.weak).size(12.0));
-                ui.label(RichText::new(shortened(&row.value)).size(12.0));
+                let value = RichText::new(shortened(&row.value)).size(12.0);
+                ui.label(script::lines(ui, value));
                 ui.end_row();
             }
         });

@@ -12,6 +12,7 @@ use crate::event::FileOp;
 use crate::gui::boxes::check_box;
 use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
+use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::gui::table::filtered_ui;
 use crate::query::Item;
@@ -276,6 +277,7 @@ fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
 
 fn text_ui(ui: &mut Ui, text: impl AsRef<str>) {
     let text = RichText::new(shortened(text.as_ref())).size(12.0);
+    let text = one_line(ui, text);
     ui.add(egui::Label::new(text).selectable(false).truncate());
 }
 
@@ -293,7 +295,7 @@ fn path_ui(ui: &mut Ui, path: &str) {
         return text_ui(ui, path);
     }
     let end: String = path.chars().skip(length - room + 1).collect();
-    let text = RichText::new(format!("…{end}")).size(12.0);
+    let text = one_line(ui, RichText::new(format!("…{end}")).size(12.0));
     ui.add(egui::Label::new(text).selectable(false).truncate())
         .on_hover_text(shortened(path));
 }

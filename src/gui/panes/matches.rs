@@ -6,6 +6,7 @@ use egui_extras::{Column, TableBuilder};
 use super::copied::{Copying, MOST_COPIED, copy_button, push_texts};
 use crate::base::{Cancelled, Job, Nanos};
 use crate::gui::pane::{Pane, Scene, TraceKey, empty_ui};
+use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::gui::table::{Cell, push_line};
 use crate::query::Item;
@@ -112,6 +113,7 @@ impl Pane for MatchesPane {
                         row.col(|ui| {
                             let text = RichText::new(shortened(&text)).size(12.0);
                             let text = if is_mono { text.monospace() } else { text };
+                            let text = one_line(ui, text);
                             ui.add(egui::Label::new(text).truncate());
                         });
                     }

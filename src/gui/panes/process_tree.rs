@@ -13,6 +13,7 @@ use super::process_tree_text::text_of;
 use crate::base::signals::{exit_short, exit_text};
 use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::gui::table::filtered_ui;
 use crate::gui::theme::hash_name;
@@ -351,6 +352,7 @@ fn path_ui(ui: &mut Ui, scene: &Scene<'_>, times: &ProcessTimes, actions: &mut V
 }
 
 fn text_ui(ui: &mut Ui, text: RichText) {
+    let text = one_line(ui, text);
     ui.add(egui::Label::new(text).selectable(false).truncate());
 }
 

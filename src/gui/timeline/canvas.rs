@@ -9,7 +9,7 @@ use super::lanes::{columns, width_of};
 use super::overlays::{paint_highlight, paint_selection};
 use super::ruler::paint_grid;
 use super::sections::{Section, Stack};
-use super::text::fitted_name;
+use super::text::{Fitted, fitted_name};
 use super::tooltip::hover_text;
 use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::base::Nanos;
@@ -209,7 +209,7 @@ impl Timeline {
                 true => fitted_name(painter, &label.text, &font, room),
                 false => None,
             };
-            if let Some(galley) = fitted {
+            if let Some(Fitted { galley, .. }) = fitted {
                 let place = Align2::CENTER_CENTER.anchor_size(label.rect.center(), galley.size());
                 // Where a gap says how much is missing, names of what lies under it would run into its words.
                 if !self.told.iter().any(|told| told.intersects(place)) {

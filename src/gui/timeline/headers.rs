@@ -4,6 +4,7 @@ use super::sections::{Section, Stack};
 use super::text::{elided, fitted, line};
 use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
+use crate::gui::script;
 use crate::gui::theme::{Palette, SELECTED_HEADER};
 use crate::view::rows::{Fold, Row, RowKind};
 use crate::view::{Action, Arrange, ruler};
@@ -142,7 +143,7 @@ pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mu
     let line = |y: f32, text: &str, font: FontId, color: Color32| {
         let text = elided(&painter, text, &font, room);
         let at = pos2(left, rect.top() + y);
-        painter.text(at, Align2::LEFT_CENTER, text, font, color)
+        script::text(&painter, at, Align2::LEFT_CENTER, &text, &font, color)
     };
     line(12.0, &name, FontId::proportional(13.0), palette.text);
     let length = ruler::length_text(trace.span.duration(), state.origins.unit);
@@ -248,11 +249,11 @@ pub(super) fn paint_header(
     };
     let at = pos2(left + 14.0, middle);
     let title = fitted(&clip, &row.title, &font, title_room);
-    let end = title.map_or(at.x, |title| put(title, at, palette.text));
+    let end = title.map_or(at.x, |title| put(title.galley, at, palette.text));
     if !row.note.is_empty() {
         let room = area.right() - 8.0 - end - 8.0;
         if let Some(note) = fitted(&clip, &row.note, &note_font, room) {
-            put(note, pos2(end + 8.0, middle + 0.5), weak);
+            put(note.galley, pos2(end + 8.0, middle + 0.5), weak);
         }
     }
 }

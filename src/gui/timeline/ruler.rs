@@ -241,7 +241,7 @@ pub(super) fn flag_notes(
             let left = at + NOTE_LEFT;
             let room = room_for_note(left, rect.right(), &taken);
             let note = (room >= LEAST_NOTE).then(|| fitted(painter, &flag.note, &font, room));
-            Some((left, note.flatten()?))
+            Some((left, note.flatten()?.galley))
         })
         .collect()
 }

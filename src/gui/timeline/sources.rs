@@ -4,6 +4,7 @@
 use super::text::elided;
 use super::{Draw, Timeline};
 use crate::base::Nanos;
+use crate::gui::script;
 use crate::trace::SourceId;
 use crate::trace::sources::signed;
 use crate::view::Action;
@@ -88,11 +89,13 @@ impl Timeline {
         let words = if moved == 0.0 { words } else { signed(offset) };
         let font = FontId::proportional(11.0);
         let text = elided(&painter, &words, &font, bar.width() - 12.0);
-        painter.text(
-            bar.center(),
+        let center = bar.center();
+        script::text(
+            &painter,
+            center,
             Align2::CENTER_CENTER,
-            text,
-            font,
+            &text,
+            &font,
             palette.text,
         );
         if response.hovered() {

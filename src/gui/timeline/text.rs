@@ -1,12 +1,21 @@
 //! Texts that must fit.
 
+use crate::gui::script;
 use crate::gui::theme::Palette;
 use egui::{Color32, FontId, Galley, Pos2, Rect, vec2};
 use std::sync::Arc;
 
 /// A text on one line, to be painted in any colour.
 pub(super) fn line(painter: &egui::Painter, text: &str, font: &FontId) -> Arc<Galley> {
-    painter.layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
+    script::line(painter, text, font, Color32::PLACEHOLDER)
+}
+
+/// A text that was made to fit.
+pub(super) struct Fitted {
+    /// As it is drawn.
+    pub galley: Arc<Galley>,
+    /// What is left of the text, with an ellipsis; `None`: all of it.
+    pub cut: Option<String>,
 }
 
 /// Texts longer than that are no names of functions, in bytes.
@@ -18,7 +27,10 @@ pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> 
     if text.len() as f32 * 9.0 <= room {
         return text.to_owned();
     }
-    fitted(painter, text, font, room).map_or_else(String::new, |it| it.text().to_owned())
+    match fitted(painter, text, font, room) {
+        Some(fitted) => fitted.cut.unwrap_or_else(|| text.to_owned()),
+        None => String::new(),
+    }
 }
 
 /// The same, laid out.
@@ -27,7 +39,7 @@ pub(super) fn fitted(
     text: &str,
     font: &FontId,
     room: f32,
-) -> Option<Arc<Galley>> {
+) -> Option<Fitted> {
     // Very long ones are judged by their start.
     let most = room.max(0.0) as usize + 8;
     let (text, is_whole) = match text.char_indices().nth(most) {
@@ -37,15 +49,21 @@ pub(super) fn fitted(
     let start = line(painter, text, font);
     let width = start.size().x;
     if is_whole && width <= room {
-        return Some(start);
+        return Some(Fitted {
+            galley: start,
+            cut: None,
+        });
     }
     let mean = (width / text.chars().count().max(1) as f32).max(1.0);
     let mut count = (room / mean).floor() as usize;
     while count >= 3 {
         let short: String = text.chars().take(count - 1).chain(['…']).collect();
-        let short = line(painter, &short, font);
-        if short.size().x <= room {
-            return Some(short);
+        let galley = line(painter, &short, font);
+        if galley.size().x <= room {
+            return Some(Fitted {
+                galley,
+                cut: Some(short),
+            });
         }
         count -= 1;
     }
@@ -54,8 +72,10 @@ pub(super) fn fitted(
 
 /// The same for names of functions: arguments, template arguments and namespaces go first, one after the other.
 pub fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
-    let fitted = fitted_name(painter, name, font, room);
-    fitted.map_or_else(String::new, |it| it.text().to_owned())
+    match fitted_name(painter, name, font, room) {
+        Some(fitted) => fitted.cut.unwrap_or_else(|| name.to_owned()),
+        None => String::new(),
+    }
 }
 
 /// The same, laid out.
@@ -64,8 +84,8 @@ pub(super) fn fitted_name(
     name: &str,
     font: &FontId,
     room: f32,
-) -> Option<Arc<Galley>> {
-    let is_whole = |it: &Arc<Galley>| !it.text().ends_with('…');
+) -> Option<Fitted> {
+    let is_whole = |it: &Fitted| it.cut.is_none();
     let whole = fitted(painter, name, font, room);
     if whole.as_ref().is_some_and(is_whole) || name.len() > LONGEST_NAME {
         return whole;
@@ -73,7 +93,8 @@ pub(super) fn fitted_name(
     let mut best = whole;
     for shorter in shorter_names(name) {
         best = fitted(painter, &shorter, font, room);
-        if best.as_ref().is_some_and(is_whole) {
+        if let Some(best) = best.as_mut().filter(|best| is_whole(best)) {
+            best.cut = Some(shorter);
             break;
         }
     }
@@ -127,7 +148,7 @@ pub(super) fn tag_size(painter: &egui::Painter, text: &str) -> egui::Vec2 {
 pub(super) fn tag(painter: &egui::Painter, at: Pos2, text: &str, fill: Color32) -> Rect {
     let font = FontId::proportional(11.5);
     let color = Palette::text_on(fill);
-    let galley = painter.layout_no_wrap(text.to_owned(), font, color);
+    let galley = script::line(painter, text, &font, color);
     let rect = Rect::from_center_size(at, galley.size() + vec2(10.0, 4.0));
     painter.rect_filled(rect, 3, fill);
     painter.galley(rect.min + vec2(5.0, 2.0), galley, color);

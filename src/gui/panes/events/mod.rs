@@ -23,6 +23,7 @@ use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
 use crate::gui::panes::copied::{MOST_COPIED, push_texts};
+use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE, is_copied};
 use crate::load::LoadedTrace;
@@ -568,6 +569,7 @@ fn cell_ui(ui: &mut Ui, column: &Column, text: &str) {
     } else {
         text
     };
+    let text = one_line(ui, text);
     ui.add(egui::Label::new(text).truncate().selectable(false));
 }
 

@@ -6,6 +6,7 @@ use super::name_expression;
 use crate::base::Nanos;
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::unfinished_words;
+use crate::gui::script;
 use crate::gui::theme::{Palette, hash_name};
 use crate::gui::timeline::elided_name;
 use crate::query::flame::{Flame, Unit};
@@ -204,11 +205,6 @@ fn paint_bar(ui: &Ui, scene: &Scene<'_>, flame: &Flame, node: u32, rect: Rect, l
     }
     let font = FontId::proportional(12.0);
     let text = elided_name(painter, name_of(flame, node), &font, rect.width() - 7.0);
-    painter.text(
-        rect.left_center() + vec2(4.0, 0.0),
-        Align2::LEFT_CENTER,
-        text,
-        font,
-        Palette::text_on(fill),
-    );
+    let (at, color) = (rect.left_center() + vec2(4.0, 0.0), Palette::text_on(fill));
+    script::text(painter, at, Align2::LEFT_CENTER, &text, &font, color);
 }
