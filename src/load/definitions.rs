@@ -12,7 +12,8 @@ use crate::event::{
 };
 use crate::formats::format::{EventRef, Reader, Report};
 use crate::index::Index;
-use crate::probes::{self, ProbeDefinition, ProbeSet, readable};
+use crate::probes::readable::{self, ByEvent};
+use crate::probes::{self, ProbeDefinition, ProbeSet};
 use crate::trace::Trace;
 
 /// Files of definitions are not longer.
@@ -191,6 +192,7 @@ pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
     LoadedTrace {
         reader: Arc::new(ProbedReader {
             bare: Arc::clone(bare),
+            by_event: ByEvent::new(&set.definitions),
             set: Arc::clone(&set),
             kinds: OnceLock::new(),
         }),
@@ -206,6 +208,7 @@ pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
 struct ProbedReader {
     bare: Arc<dyn Reader>,
     set: Arc<ProbeSet>,
+    by_event: ByEvent,
     /// The group and name of each kind, once a value was asked for.
     kinds: OnceLock<Vec<(String, String)>>,
 }
@@ -222,7 +225,12 @@ impl ProbedReader {
                 .collect()
         });
         let (group, event) = kinds.get(usize::from(kind.0))?;
-        readable::definition_of(&self.set, group, event)
+        self.definition_of(group, event)
+    }
+
+    fn definition_of(&self, group: &str, event: &str) -> Option<&ProbeDefinition> {
+        let definitions = &self.set.definitions;
+        self.by_event.definition_of(definitions, group, event)
     }
 }
 
@@ -257,7 +265,9 @@ impl Reader for ProbedReader {
 
     fn describe(&self, event: EventRef) -> EventDetail {
         let mut detail = self.bare.describe(event);
-        readable::explain(&mut detail, &self.set);
+        if let Some(probe) = self.definition_of(&detail.category, &detail.name) {
+            readable::explain(&mut detail, probe);
+        }
         detail
     }
 

@@ -37,8 +37,20 @@ pub fn parse_files(files: &[(String, String)]) -> Definitions {
 #[derive(Default)]
 struct Found {
     all: Definitions,
-    /// The lines that define an event, by `GROUP/EVENT`.
-    by_event: FxHashMap<String, Vec<usize>>,
+    /// The probes that stand, by `GROUP/EVENT`.
+    by_event: FxHashMap<String, SameEvent>,
+    /// The lines that define probes of a group, and of an event whatever its group. Some may be taken away by now.
+    of_group: FxHashMap<String, Vec<usize>>,
+    of_name: FxHashMap<String, Vec<usize>>,
+}
+
+/// The probes of one event that stand; no two sit at one place with the same arguments.
+#[derive(Default)]
+struct SameEvent {
+    /// Their lines.
+    lines: Vec<usize>,
+    /// The line of each place with its arguments.
+    of_place: FxHashMap<(ProbePlace, Vec<String>), usize>,
 }
 
 impl Found {
@@ -67,19 +79,39 @@ impl Found {
                     is_removed: false,
                 };
                 self.join(&mut row, line, &words);
-                if let Ok(Command::Define(probe)) = &row.command {
-                    let lines = self.by_event.entry(event_key(probe)).or_default();
-                    lines.push(self.all.lines.len());
-                }
+                self.note(&row);
                 self.all.lines.push(row);
             }
         }
     }
+
+    /// Keeps where the next line is found again.
+    fn note(&mut self, row: &DefinitionLine) {
+        let Ok(Command::Define(probe)) = &row.command else {
+            return;
+        };
+        if row.is_removed {
+            return;
+        }
+        let at = self.all.lines.len();
+        let same = self.by_event.entry(event_key(probe)).or_default();
+        same.lines.push(at);
+        same.of_place.insert(place_key(probe), at);
+        self.of_group
+            .entry(probe.group.clone())
+            .or_default()
+            .push(at);
+        self.of_name
+            .entry(probe.event.clone())
+            .or_default()
+            .push(at);
+    }
+
     /// Holds a line against those before it: removals, and events with several probes.
     fn join(&mut self, row: &mut DefinitionLine, line: &str, words: &[Word<'_>]) {
         let fault = match &row.command {
             Ok(Command::Remove { group, event }) => {
-                let was_there = remove(&mut self.all, group.as_deref(), event.as_deref());
+                let was_there = self.remove(group.as_deref(), event.as_deref());
                 (!was_there).then_some((0, Fault::NothingToRemove))
             }
             // A kernel's kprobe_events and dynamic_events list the same probes.
@@ -87,7 +119,7 @@ impl Found {
                 row.is_removed = true;
                 None
             }
-            Ok(Command::Define(probe)) => clash(self.standing(probe).map(|(_, old)| old), probe),
+            Ok(Command::Define(probe)) => self.clash(probe),
             _ => None,
         };
         if let Some((word, fault)) = fault {
@@ -100,30 +132,78 @@ impl Found {
         }
     }
 
-    /// The probes with this one's event that stand, and their lines.
-    fn standing<'a>(
-        &'a self,
-        probe: &ProbeDefinition,
-    ) -> impl Iterator<Item = (&'a DefinitionLine, &'a ProbeDefinition)> {
-        let lines = self.by_event.get(&event_key(probe));
-        let lines = lines.into_iter().flatten();
-        lines.filter_map(|&at| match self.all.lines.get(at)? {
-            line if line.is_removed => None,
-            line => match &line.command {
-                Ok(Command::Define(probe)) => Some((line, probe)),
-                _ => None,
-            },
-        })
+    fn probe(&self, line: usize) -> Option<(&DefinitionLine, &ProbeDefinition)> {
+        let line = self.all.lines.get(line)?;
+        match &line.command {
+            Ok(Command::Define(probe)) => Some((line, probe)),
+            _ => None,
+        }
     }
 
     fn is_in_other_file(&self, source: &str, probe: &ProbeDefinition) -> bool {
-        self.standing(probe)
-            .any(|(line, old)| line.source != source && old == probe)
+        let same = self.by_event.get(&event_key(probe));
+        let at = same.and_then(|same| same.of_place.get(&place_key(probe)));
+        let there = at.and_then(|&at| self.probe(at));
+        there.is_some_and(|(line, old)| line.source != source && old == probe)
+    }
+
+    /// Takes away what is called so; whether there was any.
+    fn remove(&mut self, group: Option<&str>, event: Option<&str>) -> bool {
+        let lines = match (group, event) {
+            (Some(group), Some(event)) => self
+                .by_event
+                .remove(&format!("{group}/{event}"))
+                .map(|same| same.lines),
+            (Some(group), None) => self.of_group.remove(group),
+            (None, Some(event)) => self.of_name.remove(event),
+            (None, None) => Some(self.of_group.drain().flat_map(|it| it.1).collect()),
+        };
+        let mut has_any = false;
+        for at in lines.unwrap_or_default() {
+            let Some(row) = self.all.lines.get_mut(at).filter(|row| !row.is_removed) else {
+                continue;
+            };
+            if let Ok(Command::Define(probe)) = &row.command {
+                row.is_removed = true;
+                self.by_event.remove(&event_key(probe));
+                has_any = true;
+            }
+        }
+        has_any
+    }
+
+    /// Why `probe` cannot join the event of its name, and the word that is to blame.
+    fn clash(&self, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
+        let same = self.by_event.get(&event_key(probe))?;
+        let (_, old) = self.probe(*same.lines.first()?)?;
+        if old.letter() != probe.letter()
+            || old.sort != probe.sort
+            || old.place.is_user() != probe.place.is_user()
+        {
+            return Some((0, Fault::OtherSort));
+        }
+        let differs = |(a, b): (&super::FetchArgument, &super::FetchArgument)| {
+            (&a.name, a.type_, a.count) != (&b.name, b.type_, b.count)
+        };
+        let shorter = old.arguments.len().min(probe.arguments.len());
+        let pairs = old.arguments.iter().zip(&probe.arguments);
+        let at = pairs.map(differs).position(|it| it);
+        if let Some(at) = at.or((old.arguments.len() != probe.arguments.len()).then_some(shorter)) {
+            return Some((at + 2, Fault::OtherArguments));
+        }
+        let is_there = same.of_place.contains_key(&place_key(probe));
+        is_there.then_some((0, Fault::SameProbe))
     }
 }
 
 fn event_key(probe: &ProbeDefinition) -> String {
     format!("{}/{}", probe.group, probe.event)
+}
+
+/// Where it sits, and what it fetches there.
+fn place_key(probe: &ProbeDefinition) -> (ProbePlace, Vec<String>) {
+    let texts = probe.arguments.iter().map(|it| it.text.clone());
+    (probe.place.clone(), texts.collect())
 }
 
 /// A command inside a line.
@@ -360,57 +440,4 @@ fn around(sort: ProbeSort, place: &ProbePlace) -> Around {
         (ProbePlace::Symbol { offset: 0, .. }, _) => Around::FunctionEntry,
         _ => Around::Kernel,
     }
-}
-
-/// Takes away what is called so; whether there was any.
-fn remove(all: &mut Definitions, group: Option<&str>, event: Option<&str>) -> bool {
-    let mut has_any = false;
-    for row in &mut all.lines {
-        if let Ok(Command::Define(probe)) = &row.command
-            && !row.is_removed
-            && group.is_none_or(|group| group == probe.group)
-            && event.is_none_or(|event| event == probe.event)
-        {
-            row.is_removed = true;
-            has_any = true;
-        }
-    }
-    has_any
-}
-
-/// Why `probe` cannot join the event of its name, and the word that is to blame.
-fn clash<'a>(
-    same_event: impl Iterator<Item = &'a ProbeDefinition>,
-    probe: &ProbeDefinition,
-) -> Option<(usize, Fault)> {
-    let mut first = true;
-    for old in same_event {
-        if std::mem::take(&mut first) {
-            if old.letter() != probe.letter()
-                || old.sort != probe.sort
-                || old.place.is_user() != probe.place.is_user()
-            {
-                return Some((0, Fault::OtherSort));
-            }
-            let differs = |(a, b): (&super::FetchArgument, &super::FetchArgument)| {
-                (&a.name, a.type_, a.count) != (&b.name, b.type_, b.count)
-            };
-            let shorter = old.arguments.len().min(probe.arguments.len());
-            let pairs = old.arguments.iter().zip(&probe.arguments);
-            let at = pairs.map(differs).position(|it| it);
-            if let Some(at) =
-                at.or((old.arguments.len() != probe.arguments.len()).then_some(shorter))
-            {
-                return Some((at + 2, Fault::OtherArguments));
-            }
-        }
-        let texts = |probe: &ProbeDefinition| {
-            let texts = probe.arguments.iter();
-            texts.map(|it| it.text.clone()).collect::<Vec<_>>()
-        };
-        if old.place == probe.place && texts(old) == texts(probe) {
-            return Some((0, Fault::SameProbe));
-        }
-    }
-    None
 }

@@ -31,7 +31,10 @@ pub mod script;
 mod show;
 mod sniff;
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 pub use command::{parse, parse_files};
 pub use fault::{Fault, ProbeError};
@@ -71,19 +74,26 @@ impl ProbeSet {
         }
     }
 
-    /// What was counted of the probe `event`; of several with that name, the sum.
+    /// What was counted of each event; of several rows with one name, the sum.
     #[must_use]
-    pub fn counted(&self, event: &str) -> Option<ProfileRow> {
-        let mut rows = self.profile.iter().filter(|row| row.event == event);
-        let mut sum = rows.next()?.clone();
-        for row in rows {
-            sum.hits = sum.hits.saturating_add(row.hits);
-            sum.misses = match (sum.misses, row.misses) {
-                (Some(a), Some(b)) => Some(a.saturating_add(b)),
-                (a, b) => a.or(b),
-            };
+    pub fn counts(&self) -> FxHashMap<&str, ProfileRow> {
+        let mut counts: FxHashMap<&str, ProfileRow> = FxHashMap::default();
+        for row in self.profile.iter() {
+            match counts.entry(&row.event) {
+                Entry::Vacant(free) => {
+                    free.insert(row.clone());
+                }
+                Entry::Occupied(mut sum) => {
+                    let sum = sum.get_mut();
+                    sum.hits = sum.hits.saturating_add(row.hits);
+                    sum.misses = match (sum.misses, row.misses) {
+                        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+                        (a, b) => a.or(b),
+                    };
+                }
+            }
         }
-        Some(sum)
+        counts
     }
 }
 
@@ -97,10 +107,7 @@ pub struct Definitions {
 impl Definitions {
     /// The probes that stand at the end: those that are right and were not taken away.
     pub fn standing(&self) -> impl Iterator<Item = &ProbeDefinition> {
-        self.lines.iter().filter_map(|line| match &line.command {
-            Ok(Command::Define(probe)) if !line.is_removed => Some(probe),
-            _ => None,
-        })
+        self.lines.iter().filter_map(DefinitionLine::standing)
     }
 
     /// What is wrong, in the text's order.
@@ -151,6 +158,15 @@ impl DefinitionLine {
         match self.source.as_str() {
             "" => String::new(),
             name => format!("{name}: "),
+        }
+    }
+
+    /// The probe that it defines, unless that was taken away.
+    #[must_use]
+    pub fn standing(&self) -> Option<&ProbeDefinition> {
+        match &self.command {
+            Ok(Command::Define(probe)) if !self.is_removed => Some(probe),
+            _ => None,
         }
     }
 }
@@ -230,7 +246,7 @@ pub enum ProbeSort {
 }
 
 /// Where a probe sits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ProbePlace {
     /// A function of the kernel.
     Symbol {

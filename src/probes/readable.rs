@@ -1,34 +1,61 @@
 //! What definitions say of the arguments in a probe's event: numbers with their sign and base, characters, bits.
 
-use super::{FetchArgument, FetchType, ProbeDefinition, ProbeSet};
+use rustc_hash::FxHashMap;
+
+use super::{Definitions, FetchArgument, FetchType, ProbeDefinition};
 use crate::event::{EventDetail, Field, Value};
 
+/// Where the standing definition of each event is, by its group and name.
+#[derive(Debug, Default)]
+pub struct ByEvent(FxHashMap<String, Named>);
+
+/// The events of one name: lines of definitions.
+#[derive(Debug)]
+struct Named {
+    first: usize,
+    of_group: FxHashMap<String, usize>,
+}
+
+impl ByEvent {
+    /// Of all that stand.
+    #[must_use]
+    pub fn new(definitions: &Definitions) -> ByEvent {
+        let mut all: FxHashMap<String, Named> = FxHashMap::default();
+        for (at, line) in definitions.lines.iter().enumerate() {
+            let Some(probe) = line.standing() else {
+                continue;
+            };
+            let named = all.entry(probe.event.clone()).or_insert_with(|| Named {
+                first: at,
+                of_group: FxHashMap::default(),
+            });
+            named.of_group.entry(probe.group.clone()).or_insert(at);
+        }
+        ByEvent(all)
+    }
+
+    /// The standing definition of an event. Text traces do not say the group: the name will do.
+    #[must_use]
+    pub fn definition_of<'a>(
+        &self,
+        definitions: &'a Definitions,
+        group: &str,
+        event: &str,
+    ) -> Option<&'a ProbeDefinition> {
+        let named = self.0.get(event)?;
+        let first = is_text_group(group).then_some(named.first);
+        let at = named.of_group.get(group).copied().or(first)?;
+        definitions.lines.get(at)?.standing()
+    }
+}
+
 /// Shows the arguments of a probe's event as its definition types them.
-pub fn explain(detail: &mut EventDetail, set: &ProbeSet) {
-    let Some(probe) = definition_of(set, &detail.category, &detail.name) else {
-        return;
-    };
+pub fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
     for field in &mut detail.fields {
         if let Some(argument) = probe.argument(&field.name) {
             explain_field(field, argument);
         }
     }
-}
-
-/// The standing definition of an event. Text traces do not say the group: the name will do.
-#[must_use]
-pub fn definition_of<'a>(
-    set: &'a ProbeSet,
-    group: &str,
-    event: &str,
-) -> Option<&'a ProbeDefinition> {
-    let named = || {
-        let standing = set.definitions.standing();
-        standing.filter(|probe| probe.event == event)
-    };
-    named()
-        .find(|probe| probe.group == group)
-        .or_else(|| named().next().filter(|_| is_text_group(group)))
 }
 
 /// The groups that readers of text give to probes whatever they were called.

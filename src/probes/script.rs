@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashSet;
+
 use super::{ProbeDefinition, ProbePlace};
 
 /// The script for these probes. `output` is the file that it records into unless `$OUT` says another.
@@ -69,6 +71,7 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
          : > \"$OUT.probes\"\n",
     );
     let mut events: Vec<String> = Vec::new();
+    let mut known = FxHashSet::default();
     for probe in probes {
         let file = file_of(probe);
         let _ = writeln!(
@@ -79,7 +82,7 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
             quoted(&probe.to_string())
         );
         let event = format!("{}:{}", probe.group, probe.event);
-        if !events.contains(&event) {
+        if known.insert(event.clone()) {
             events.push(event);
         }
     }

@@ -120,7 +120,7 @@ impl FileList {
         let mut present = vec![(file, always)];
         let mut emptied: FxHashMap<FileId, Vec<Timestamp>> = FxHashMap::default();
         for steps in 1..=MOST_STEPS {
-            let mut next = Vec::new();
+            let mut around: Vec<(FileId, ProcessId, Timestamp)> = Vec::new();
             for &(towards, time) in &present {
                 let written = match (kinship, time) {
                     // Whatever it held.
@@ -131,11 +131,17 @@ impl FileList {
                         content_at(times, time)
                     }
                 };
-                if !asked_files.brings_more((towards, written.0), time) {
-                    continue;
+                if asked_files.brings_more((towards, written.0), time) {
+                    let found = self.processes_around(trace, towards, (written, time), kinship);
+                    around.extend(found.into_iter().map(|(id, time)| (towards, id, time)));
                 }
-                let mut around = self.processes_around(trace, towards, (written, time), kinship);
-                while let Some((through, time)) = around.pop() {
+            }
+            most_first(kinship, &mut around, |it| it.2);
+            let mut next = Vec::new();
+            let mut piped = Vec::new();
+            for (towards, through, time) in around {
+                piped.push(through);
+                while let Some(through) = piped.pop() {
                     if !asked.brings_more(through, time) {
                         continue;
                     }
@@ -143,7 +149,7 @@ impl FileList {
                         Kinship::WentInto => self.piped_from.get(&through),
                         Kinship::MadeFrom => self.piped_to.get(&through),
                     };
-                    around.extend(pipes.into_iter().flatten().map(|&other| (other, time)));
+                    piped.extend(pipes.into_iter().flatten());
                     for (file, row, time) in self.touched(trace, through, time, kinship) {
                         next.push((file, time));
                         if !met.insert(file) {
@@ -165,11 +171,7 @@ impl FileList {
             if next.is_empty() {
                 return (out, More::No);
             }
-            // What asks for most comes first: what others ask for is then known.
-            match kinship {
-                Kinship::WentInto => next.sort_by_key(|&(_, time)| std::cmp::Reverse(time)),
-                Kinship::MadeFrom => next.sort_by_key(|&(_, time)| time),
-            }
+            most_first(kinship, &mut next, |it| it.1);
             present = next;
         }
         (out, More::ThereIs)
@@ -185,7 +187,7 @@ impl FileList {
     }
 
     /// Who had written what the file held at a time (and when they were done), or who read it from then on (and when
-    /// they began); the last comes first.
+    /// they began).
     fn processes_around(
         &self,
         trace: &Trace,
@@ -193,8 +195,6 @@ impl FileList {
         ((from, until), time): ((Timestamp, Timestamp), Timestamp),
         kinship: Kinship,
     ) -> Vec<(ProcessId, Timestamp)> {
-        let is_written = |at: Timestamp| from <= at && at <= time;
-        let is_read = |at: Timestamp| time <= at && at < until;
         let rows = self.rows_of(file);
         let first_at = |time: Timestamp| {
             rows.partition_point(|&index| trace.files.rows[index as usize].time < time)
@@ -226,21 +226,21 @@ impl FileList {
                 _ => {}
             }
         }
-        let heirs = self
-            .heirs_of(file)
-            .filter_map(|heir| match (kinship, heir.access) {
-                (Kinship::WentInto, Inherited::Writes) => {
-                    let opened = trace.files.rows.get(heir.row as usize)?.time;
+        match kinship {
+            Kinship::WentInto => {
+                let heirs = self.heirs_of_opens(trace, file, (from, time));
+                let writers = heirs.filter(|(heir, _)| heir.access == Inherited::Writes);
+                found.extend(writers.map(|(heir, _)| {
                     let until = heir.until.map_or(Timestamp::MAX, |until| until.0);
-                    is_written(opened).then_some((heir.process, until.min(time)))
-                }
-                (Kinship::MadeFrom, Inherited::Reads) => {
-                    is_read(heir.from).then_some((heir.process, heir.from))
-                }
-                _ => None,
-            });
-        found.extend(heirs);
-        found.reverse();
+                    (heir.process, until.min(time))
+                }));
+            }
+            Kinship::MadeFrom => {
+                let heirs = self.heirs_between(file, (time, until));
+                let readers = heirs.filter(|heir| heir.access == Inherited::Reads);
+                found.extend(readers.map(|heir| (heir.process, heir.from)));
+            }
+        }
         found
     }
 
@@ -294,6 +294,14 @@ impl FileList {
                 has_content.then_some((file, row, at))
             })
             .collect()
+    }
+}
+
+/// What asks for most comes first: what others ask for is then known, so that nobody is asked twice in one step.
+fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestamp) {
+    match kinship {
+        Kinship::WentInto => list.sort_by_key(|it| std::cmp::Reverse(time(it))),
+        Kinship::MadeFrom => list.sort_by_key(time),
     }
 }
 

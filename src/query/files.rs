@@ -116,6 +116,10 @@ impl FileList {
                 own.push(index);
             }
         }
+        let all = &list.history.heirs;
+        for heirs in list.heirs.values_mut() {
+            heirs.sort_by_key(|&index| all.get(index as usize).map(|heir| heir.row));
+        }
         for (&file, heirs) in &list.heirs {
             let heirs = heirs.iter().filter_map(|&index| {
                 let heir = list.history.heirs.get(index as usize)?;
@@ -161,6 +165,38 @@ impl FileList {
             }
             _ => &[],
         }
+    }
+
+    /// Children that inherited what their parents had opened from `from` to `to`, both included, and when that was; by that time.
+    pub(super) fn heirs_of_opens(
+        &self,
+        trace: &Trace,
+        file: FileId,
+        (from, to): (Timestamp, Timestamp),
+    ) -> impl Iterator<Item = (&Heir, Timestamp)> {
+        let list = self.heirs.get(&file).map_or(&[][..], Vec::as_slice);
+        let heir = |index: u32| {
+            let heir = self.history.heirs.get(index as usize)?;
+            Some((heir, trace.files.rows.get(heir.row as usize)?.time))
+        };
+        let first = list.partition_point(|&index| heir(index).is_some_and(|it| it.1 < from));
+        let heirs = list.iter().skip(first).map_while(move |&index| heir(index));
+        heirs.take_while(move |it| it.1 <= to)
+    }
+
+    /// Children that began to use what they had inherited of a file at `from` or later, but before `to`.
+    pub(super) fn heirs_between(
+        &self,
+        file: FileId,
+        (from, to): (Timestamp, Timestamp),
+    ) -> impl Iterator<Item = &Heir> {
+        let uses = self.uses.get(&file).map_or(&[][..], Vec::as_slice);
+        let first = uses.partition_point(|it| it.0 < from);
+        let uses = uses.iter().skip(first).take_while(move |it| it.0 < to);
+        uses.filter_map(|(_, entry)| match entry {
+            Entry::Heir(index) => self.history.heirs.get(*index as usize),
+            Entry::Row(_) => None,
+        })
     }
 
     /// Children that used a file because their parents had it open.

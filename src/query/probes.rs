@@ -1,7 +1,7 @@
 //! Probes and what they did: definitions, counts of the kernel and events of the trace in; one row a probe, and
 //! the durations of those whose entries and returns found each other, out.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Item;
 use super::details::describe;
@@ -149,71 +149,54 @@ pub struct Step {
 pub fn table(trace: &Trace, reader: Option<&dyn Reader>, set: Option<&ProbeSet>) -> ProbeTable {
     let pairs = pairs(trace);
     let (counts, firsts) = counts(trace);
-    let mut rows: Vec<ProbeRow> = Vec::new();
-    for probe in set.into_iter().flat_map(|set| set.definitions.standing()) {
-        let known = rows
-            .iter_mut()
-            .find(|row| (&row.group, &row.event) == (&probe.group, &probe.event));
-        match known {
-            Some(row) => row.definitions.push(probe.clone()),
-            None => rows.push(ProbeRow {
-                group: probe.group.clone(),
-                event: probe.event.clone(),
-                definitions: vec![probe.clone()],
-                ..ProbeRow::default()
-            }),
+    let mut rows = Rows::of(set);
+    let mut best_pairs: FxHashMap<KindId, usize> = FxHashMap::default();
+    for (index, pair) in pairs.iter().enumerate() {
+        for kind in [pair.entry, pair.back] {
+            let best = best_pairs.entry(kind).or_insert(index);
+            if pairs[*best].durations.len() <= pair.durations.len() {
+                *best = index;
+            }
         }
     }
-    let defined = rows.len();
+    let defined = rows.all.len();
     for (kind, entry) in (0..).map(KindId).zip(&trace.kinds) {
         let (group, event) = (trace.text(entry.category), trace.text(entry.name));
-        let is_of = |row: &ProbeRow| {
-            row.event == event
-                && (row.group == group || (!row.definitions.is_empty() && is_text_group(&group)))
-        };
-        let is_paired = pairs
-            .iter()
-            .any(|pair| pair.entry == kind || pair.back == kind);
         let count = counts.get(usize::from(kind.0)).copied().unwrap_or(0);
-        let at = rows.iter().position(is_of).or_else(|| {
-            let is_probe = is_paired || matches!(&*group, "kprobes" | "uprobes" | "eprobes");
-            (is_probe && count > 0).then(|| {
-                rows.push(ProbeRow {
-                    group: group.into_owned(),
-                    event: event.into_owned(),
-                    ..ProbeRow::default()
-                });
-                rows.len() - 1
-            })
+        let at = rows.at(&group, &event).or_else(|| {
+            let is_probe = best_pairs.contains_key(&kind)
+                || matches!(&*group, "kprobes" | "uprobes" | "eprobes");
+            (is_probe && count > 0).then(|| rows.add(&group, &event))
         });
-        if let Some(row) = at.and_then(|at| rows.get_mut(at)) {
+        if let Some(row) = at.and_then(|at| rows.all.get_mut(at)) {
             row.kinds.push(kind);
             row.events += count;
         }
     }
+    let mut rows = rows.all;
     if let Some(only_traced) = rows.get_mut(defined..) {
         only_traced.sort_by(|a, b| (&a.group, &a.event).cmp(&(&b.group, &b.event)));
     }
     // What the kernel counted of probes that are neither defined here nor in the trace.
+    let mut named: FxHashSet<String> = rows.iter().map(|row| row.event.clone()).collect();
     for counted in set.into_iter().flat_map(|set| set.profile.iter()) {
-        if rows.iter().all(|row| row.event != counted.event) {
+        if named.insert(counted.event.clone()) {
             rows.push(ProbeRow {
                 event: counted.event.clone(),
                 ..ProbeRow::default()
             });
         }
     }
+    let counted = set.map(ProbeSet::counts).unwrap_or_default();
     for row in &mut rows {
-        let counted = set.and_then(|set| set.counted(&row.event));
-        row.hits = counted.as_ref().map(|it| it.hits);
+        let counted = counted.get(row.event.as_str());
+        row.hits = counted.map(|it| it.hits);
         row.misses = counted.and_then(|it| it.misses);
         // Of several pairs the one with the most calls.
-        row.pair = pairs
-            .iter()
-            .enumerate()
-            .filter(|(_, pair)| row.kinds.contains(&pair.entry) || row.kinds.contains(&pair.back))
-            .max_by_key(|(_, pair)| pair.durations.len())
-            .map(|(index, _)| index);
+        let own_pairs = row.kinds.iter().filter_map(|kind| best_pairs.get(kind));
+        row.pair = own_pairs
+            .max_by_key(|&&index| (pairs[index].durations.len(), index))
+            .copied();
         let mut firsts = row
             .kinds
             .iter()
@@ -223,6 +206,55 @@ pub fn table(trace: &Trace, reader: Option<&dyn Reader>, set: Option<&ProbeSet>)
         }
     }
     ProbeTable { rows, pairs }
+}
+
+/// Rows that are being made, and where that of each event is.
+#[derive(Default)]
+struct Rows {
+    all: Vec<ProbeRow>,
+    /// By event and group.
+    places: FxHashMap<String, FxHashMap<String, usize>>,
+    /// The first that is defined, by event.
+    defined: FxHashMap<String, usize>,
+}
+
+impl Rows {
+    /// One for each event that is defined.
+    fn of(set: Option<&ProbeSet>) -> Rows {
+        let mut rows = Rows::default();
+        for probe in set.into_iter().flat_map(|set| set.definitions.standing()) {
+            let at = rows.own(&probe.group, &probe.event);
+            let at = at.unwrap_or_else(|| rows.add(&probe.group, &probe.event));
+            if let Some(row) = rows.all.get_mut(at) {
+                row.definitions.push(probe.clone());
+            }
+            rows.defined.entry(probe.event.clone()).or_insert(at);
+        }
+        rows
+    }
+
+    fn own(&self, group: &str, event: &str) -> Option<usize> {
+        self.places.get(event)?.get(group).copied()
+    }
+
+    /// The one of an event; text traces do not say the group of one that is defined.
+    fn at(&self, group: &str, event: &str) -> Option<usize> {
+        let defined = self.defined.get(event).filter(|_| is_text_group(group));
+        let own = self.own(group, event);
+        own.into_iter().chain(defined.copied()).min()
+    }
+
+    fn add(&mut self, group: &str, event: &str) -> usize {
+        let at = self.all.len();
+        self.all.push(ProbeRow {
+            group: group.to_owned(),
+            event: event.to_owned(),
+            ..ProbeRow::default()
+        });
+        let groups = self.places.entry(event.to_owned()).or_default();
+        groups.insert(group.to_owned(), at);
+        at
+    }
 }
 
 /// Where a probe's event says that the probe sits, and what it is.
@@ -315,26 +347,16 @@ fn counts(trace: &Trace) -> (Vec<u64>, Vec<Option<EventId>>) {
     let mut counts = vec![0_u64; trace.kinds.len()];
     let mut firsts = vec![None; trace.kinds.len()];
     for segment in trace.events.segments() {
-        let mut own = vec![(0_u64, 0_u32); usize::from(u16::MAX) + 1];
         for (index, &kind) in (0..).zip(segment.columns.kinds()) {
-            if let Some((count, first)) = own.get_mut(usize::from(kind)) {
-                if *count == 0 {
-                    *first = index;
-                }
-                *count += 1;
-            }
-        }
-        let own = (0..=u16::MAX).zip(own);
-        for (kind, (count, first)) in own.filter(|(_, (count, _))| *count > 0) {
             let kind = match &segment.origin {
                 None => kind,
                 Some(origin) => origin.kinds.get(usize::from(kind)).map_or(kind, |it| it.0),
             };
             if let Some(sum) = counts.get_mut(usize::from(kind)) {
-                *sum += count;
+                *sum += 1;
             }
             if let Some(known) = firsts.get_mut(usize::from(kind)) {
-                known.get_or_insert(EventId(segment.first + first));
+                known.get_or_insert(EventId(segment.first + index));
             }
         }
     }

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 
 use crate::base::{StringId, Strings};
 
-/// How many files are taken along by folders in all.
-const MOST_MOVED: usize = 1 << 22;
+/// How many files are taken along by folders in all, and how many more for each row about a file: no more than the
+/// trace is long, though each of many moves may take along all files.
+const MOST_MOVED: usize = 1 << 16;
+const MOST_MOVED_EACH: usize = 16;
 /// No file.
 pub(super) const NOTHING: u32 = u32::MAX;
 
@@ -24,15 +26,18 @@ pub(super) struct FileNames<'a> {
     /// The same by name, also of names that are in no table: from the first move of a folder on.
     in_order: Option<BTreeMap<Cow<'a, [u8]>, u32>>,
     moved: usize,
+    most_moved: usize,
 }
 
 impl<'a> FileNames<'a> {
-    pub fn new(strings: &'a Strings) -> FileNames<'a> {
+    /// For so many rows about files.
+    pub fn new(strings: &'a Strings, row_count: usize) -> FileNames<'a> {
         FileNames {
             strings,
             at_path: vec![NOTHING; strings.len()],
             in_order: None,
             moved: 0,
+            most_moved: MOST_MOVED + MOST_MOVED_EACH * row_count,
         }
     }
 
@@ -63,7 +68,7 @@ impl<'a> FileNames<'a> {
 
     /// Whether more files were moved than are followed.
     pub fn is_cut(&self) -> bool {
-        self.moved > MOST_MOVED
+        self.moved > self.most_moved
     }
 
     /// All that lies below `folder` leaves it: what each name is behind the folder's, and the file.

@@ -248,18 +248,17 @@ impl Trace {
         Timestamp(self.slices.end(id.0 as usize).min(self.span.end.0))
     }
 
-    /// The holes in the recording of a CPU.
-    pub fn gaps_of(&self, cpu: CpuId) -> impl Iterator<Item = &Gap> {
-        let number = self.cpus.get(cpu.0 as usize).map(|cpu| cpu.number);
-        let source = self.source_of(cpu.0, |source| &source.cpus);
-        let gaps = match source.and_then(|id| self.sources.get(id.0 as usize)) {
-            None => &self.gaps[..],
-            Some(source) => self
-                .gaps
-                .get(source.gaps.start as usize..source.gaps.end as usize)
-                .unwrap_or_default(),
-        };
-        gaps.iter().filter(move |gap| gap.cpu == number)
+    /// The holes in the recordings of the CPUs, by `CpuId`; those that are of no CPU with a row are left out.
+    #[must_use]
+    pub fn gaps_by_cpu(&self) -> Vec<Vec<Gap>> {
+        let mut lists = vec![Vec::new(); self.cpus.len()];
+        for (id, gap) in (0..).map(GapId).zip(&self.gaps) {
+            let cpu = self.gap_cpu(id);
+            if let Some(list) = cpu.and_then(|cpu| lists.get_mut(cpu.0 as usize)) {
+                list.push(*gap);
+            }
+        }
+        lists
     }
 
     /// How many events were lost: the largest number that the file proves. See [`Trace::are_more_lost`].

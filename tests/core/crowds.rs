@@ -132,3 +132,46 @@ fn turned_over_each_name_has_its_nearest_callers() {
     assert!((32..=64).contains(&depth), "{depth}");
     assert!(count <= 4096 + 33 * 1000, "{count}");
 }
+
+/// A folder of many files that is renamed as often.
+fn moved_folder(count: usize) -> String {
+    let create =
+        |at| format!(r#"openat(AT_FDCWD, "/tmp/d0/f{at}", O_WRONLY|O_CREAT|O_TRUNC, 0666)"#);
+    let made = (0..count).map(|at| (10, create(at), 3));
+    let rename = |at| format!(r#"rename("/tmp/d{at}", "/tmp/d{}")"#, at + 1);
+    strace(made.chain((0..count).map(|at| (10, rename(at), 0))))
+}
+
+#[test]
+fn files_go_with_their_folder_as_often_as_the_trace_is_long_and_the_rest_is_said() {
+    let is_left_out = |row: &serde_json::Value| row["code"] == "moved_files_left_out";
+    let codes = |count| rows(&["table", "diagnostics"], "mv.strace", &moved_folder(count));
+    assert!(!codes(200).iter().any(is_left_out));
+    assert!(codes(400).iter().any(is_left_out));
+}
+
+#[test]
+fn all_that_went_into_a_file_is_found_though_its_makers_ended_in_another_order() {
+    let count = 20;
+    let create =
+        |path: String| format!(r#"openat(AT_FDCWD, "{path}", O_WRONLY|O_CREAT|O_TRUNC, 0666)"#);
+    let each = || 0..count;
+    let mut calls: Vec<(usize, String, usize)> = Vec::new();
+    calls.extend(each().map(|at| (10, create(format!("/tmp/f{at}")), 3 + at)));
+    // What is read between two ends went only into what ended later.
+    for at in each() {
+        calls.push((10, read(&format!("/tmp/in{at}")), 3 + count));
+        calls.push((10, format!("close({})", 3 + at), 0));
+    }
+    calls.extend(each().rev().map(|at| (11, read(&format!("/tmp/f{at}")), 3)));
+    calls.push((11, create("/tmp/out".to_owned()), 4));
+    let list = |path: &str| {
+        rows(
+            &["file", "--went-into", path],
+            "made.strace",
+            &strace(calls.clone()),
+        )
+    };
+    assert_eq!(list("/tmp/out").len(), 2 * count);
+    assert_eq!(list("/tmp/f7").len(), 8);
+}

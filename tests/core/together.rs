@@ -127,7 +127,7 @@ fn a_joined_trace_holds_what_its_files_hold() {
         assert_eq!(shifted, states(all, 0, source.threads.clone()));
         assert_eq!(source.cpus.len(), own.cpus.len());
         for (here, there) in source.cpus.clone().zip(0..) {
-            let gaps = |trace: &Trace, cpu| trace.gaps_of(threadline::trace::CpuId(cpu)).count();
+            let gaps = |trace: &Trace, cpu: u32| trace.gaps_by_cpu()[cpu as usize].len();
             assert_eq!(gaps(all, here), gaps(own, there));
         }
     }

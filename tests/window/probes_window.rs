@@ -61,7 +61,7 @@ fn definitions_dropped_by_themselves_are_attached_to_what_is_shown() {
     assert_eq!(rows_of_probes(&window), 2);
     let loaded = window.state().loaded().unwrap();
     let set = &loaded.probes.as_ref().unwrap().set;
-    assert_eq!(set.counted("myprobe").unwrap().hits, 35);
+    assert_eq!(set.counts()["myprobe"].hits, 35);
     assert!(
         window
             .query_by_label_contains("defined in kprobe-pair.kprobe_events")

@@ -13,6 +13,8 @@ pub type Hole = (i64, i64);
 #[derive(Debug, Default)]
 pub struct Losses {
     of_cpu: Vec<Vec<Hole>>,
+    /// Those of which the file does not say whose events are lost: anybody's.
+    loose: Vec<Hole>,
     /// Those of all CPUs.
     of_any: Vec<Hole>,
 }
@@ -38,33 +40,49 @@ impl Losses {
         if trace.gaps.is_empty() && merged.seams.is_empty() && trace.info.losses.is_empty() {
             return losses;
         }
-        for (cpu, times) in times.iter().enumerate() {
-            let number = trace.cpus.get(cpu).map(|cpu| cpu.number);
-            let gaps = trace.gaps.iter();
-            let gaps = gaps.filter(|gap| gap.cpu.is_none() || gap.cpu == number);
-            let gaps = gaps.map(|gap| {
-                let cpus = match gap.cpu {
-                    Some(_) => Cpus::Own,
-                    None => Cpus::Any,
-                };
-                whole((gap.start.0, gap.end.0), *times, trace.span.start.0, cpus)
-            });
-            let seams = merged.seams.iter().filter(|seam| Some(seam.cpu) == number);
-            let seams = seams.map(|seam| (seam.start.0, seam.end.0));
-            let mut holes: Vec<Hole> = gaps.chain(seams).collect();
-            let counted = trace.info.losses.iter();
-            for loss in counted.filter(|loss| Some(loss.cpu) == number) {
-                // What was overwritten came before the first event that is left, unless the file says where it was.
-                if loss.overwritten > 0 && holes.is_empty() {
-                    holes.push((i64::MIN, times.map_or(i64::MAX, |times| times.0)));
+        let mut of_cpu: Vec<Vec<Hole>> = vec![Vec::new(); times.len()];
+        let mut loose = Vec::new();
+        let row_of = |number: u32| {
+            let found = (trace.cpus).binary_search_by_key(&number, |cpu| cpu.number);
+            found.ok().filter(|&cpu| cpu < times.len())
+        };
+        for gap in &trace.gaps {
+            let hole = (gap.start.0, gap.end.0);
+            match gap.cpu.map(row_of) {
+                None => loose.push(hole),
+                Some(Some(cpu)) => {
+                    of_cpu[cpu].push(whole(hole, times[cpu], trace.span.start.0));
                 }
-                if loss.dropped > 0 {
-                    holes.push((times.map_or(i64::MIN, |times| times.1), i64::MAX));
-                }
+                Some(None) => {}
             }
+        }
+        loose.sort_unstable();
+        let earliest_end = loose.iter().map(|hole| hole.1).min();
+        for seam in &merged.seams {
+            if let Some(cpu) = row_of(seam.cpu) {
+                of_cpu[cpu].push((seam.start.0, seam.end.0));
+            }
+        }
+        for loss in &trace.info.losses {
+            let Some(cpu) = row_of(loss.cpu) else {
+                continue;
+            };
+            let (times, holes) = (times[cpu], &mut of_cpu[cpu]);
+            // What was overwritten came before the first event that is left, unless the file says where it was.
+            if loss.overwritten > 0 && holes.is_empty() && loose.is_empty() {
+                holes.push((i64::MIN, times.map_or(i64::MAX, |times| times.0)));
+            }
+            if loss.dropped > 0 {
+                holes.push((times.map_or(i64::MIN, |times| times.1), i64::MAX));
+            }
+        }
+        for (times, mut holes) in times.iter().zip(of_cpu) {
+            holes.extend(at_edges(&loose, earliest_end, *times, trace.span.start.0));
             losses.of_cpu.push(joined(holes));
         }
-        losses.of_any = joined(losses.of_cpu.iter().flatten().copied().collect());
+        let of_cpus = losses.of_cpu.iter().flatten().copied();
+        losses.of_any = joined(of_cpus.chain(loose.iter().copied()).collect());
+        losses.loose = joined(loose);
         losses
     }
 
@@ -76,17 +94,20 @@ impl Losses {
     /// Whether events of a CPU were lost between two times; the times are of events that were not.
     pub fn are_on(&self, cpu: CpuId, from: i64, until: i64) -> bool {
         let holes = self.of_cpu.get(cpu.0 as usize);
-        holes.is_some_and(|holes| meets(holes, from, until))
+        holes.is_some_and(|holes| meets(holes, from, until) || meets(&self.loose, from, until))
     }
 
     /// From when on events of a CPU were lost between two times; no earlier than the first of them.
     pub fn first_on(&self, cpu: CpuId, from: i64, until: i64) -> Option<i64> {
-        let holes = self.of_cpu.get(cpu.0 as usize)?;
-        let next = holes.partition_point(|hole| hole.1 <= from);
-        let hole = holes
-            .get(next)
-            .filter(|hole| hole.0 < until && from < until)?;
-        Some(hole.0.max(from))
+        let first = |holes: &[Hole]| {
+            let next = holes.partition_point(|hole| hole.1 <= from);
+            let hole = holes
+                .get(next)
+                .filter(|hole| hole.0 < until && from < until)?;
+            Some(hole.0.max(from))
+        };
+        let own = first(self.of_cpu.get(cpu.0 as usize)?);
+        own.into_iter().chain(first(&self.loose)).min()
     }
 
     /// Whether events of any CPU were.
@@ -95,30 +116,31 @@ impl Losses {
     }
 }
 
-/// Whose events a hole took.
-#[derive(Clone, Copy)]
-enum Cpus {
-    /// Those of the CPU that is looked at.
-    Own,
-    /// The file does not say whose.
-    Any,
+/// How far a hole of a CPU may reach, whose first and last event were at `times`.
+fn whole((from, until): Hole, times: Option<Hole>, start: i64) -> Hole {
+    let (first, last) = times.unwrap_or((start, i64::MAX));
+    match (until <= first, from >= last) {
+        (true, _) => (i64::MIN, until),
+        (false, true) => (from, i64::MAX),
+        (false, false) => (from, until),
+    }
 }
 
-/// How far a hole may reach.
-fn whole(hole: Hole, times: Option<Hole>, start: i64, cpus: Cpus) -> Hole {
-    let (mut from, mut until) = hole;
+/// What holes of nobody in particular, which are sorted, may have taken of a CPU beside what lies in them: its events
+/// before its first and behind its last one.
+fn at_edges(
+    loose: &[Hole],
+    earliest_end: Option<i64>,
+    times: Option<Hole>,
+    start: i64,
+) -> impl Iterator<Item = Hole> {
     let (first, last) = times.unwrap_or((start, i64::MAX));
-    if until <= first {
-        from = i64::MIN;
-        // Which CPU's events were overwritten is not said: each may have had some before its first.
-        until = match cpus {
-            Cpus::Any => first,
-            Cpus::Own => until,
-        };
-    } else if from >= last {
-        until = i64::MAX;
-    }
-    (from, until)
+    // Whose events were overwritten is not said: each CPU may have had some before its first.
+    let before = earliest_end.filter(|&end| end <= first);
+    let before = before.map(|_| (i64::MIN, first));
+    let behind = loose.partition_point(|hole| *hole <= (last, first));
+    let behind = loose.get(behind).map(|hole| (hole.0, i64::MAX));
+    before.into_iter().chain(behind)
 }
 
 fn joined(mut holes: Vec<Hole>) -> Vec<Hole> {
@@ -159,11 +181,20 @@ mod tests {
     #[test]
     fn holes_at_the_edges_have_no_end() {
         let times = Some((100, 900));
-        assert_eq!(whole((100, 100), times, 50, Cpus::Own), (i64::MIN, 100));
-        assert_eq!(whole((50, 50), times, 50, Cpus::Any), (i64::MIN, 100));
-        assert_eq!(whole((900, 950), times, 50, Cpus::Own), (900, i64::MAX));
-        assert_eq!(whole((300, 300), times, 50, Cpus::Own), (300, 300));
-        assert_eq!(whole((50, 50), None, 50, Cpus::Own), (i64::MIN, 50));
-        assert_eq!(whole((60, 70), None, 50, Cpus::Any), (60, 70));
+        assert_eq!(whole((100, 100), times, 50), (i64::MIN, 100));
+        assert_eq!(whole((900, 950), times, 50), (900, i64::MAX));
+        assert_eq!(whole((300, 300), times, 50), (300, 300));
+        assert_eq!(whole((50, 50), None, 50), (i64::MIN, 50));
+        let edges = |loose: &[Hole], times| {
+            let earliest_end = loose.iter().map(|hole| hole.1).min();
+            at_edges(loose, earliest_end, times, 50).collect::<Vec<_>>()
+        };
+        assert_eq!(edges(&[(50, 50), (300, 400)], times), [(i64::MIN, 100)]);
+        assert_eq!(edges(&[(50, 50)], None), [(i64::MIN, 50)]);
+        assert_eq!(edges(&[(60, 70)], None), []);
+        assert_eq!(edges(&[(90, 110), (905, 910)], times), [(905, i64::MAX)]);
+        // One event, and a hole at its time: it lies before the event.
+        let once = Some((100, 100));
+        assert_eq!(edges(&[(100, 100)], once), [(i64::MIN, 100)]);
     }
 }

@@ -9,7 +9,7 @@ use super::losses::Hole;
 use super::{Change, SwitchRow, To};
 use crate::base::Timestamp;
 use crate::event::{EndState, SwitchTells};
-use crate::trace::{CpuId, Runs, ThreadId, ThreadState, Trace};
+use crate::trace::{Runs, ThreadId, ThreadState, Trace};
 
 /// The runs of one CPU, and what else they tell.
 #[derive(Default)]
@@ -28,12 +28,13 @@ pub(super) fn runs_of_cpus(
     times: &[Option<Hole>],
     trace: &Trace,
 ) -> Vec<CpuRuns> {
+    let gaps = trace.gaps_by_cpu();
     cpus.into_par_iter()
         .map_init(Vec::new, |rows, (cpu, pieces)| {
             join_in_order(&pieces, |row| row.time, rows);
             let times = times.get(cpu as usize).copied().flatten();
             let first_event = times.map(|(first, _)| Timestamp(first));
-            let holes = trace.gaps_of(CpuId(cpu));
+            let holes = gaps.get(cpu as usize).into_iter().flatten();
             let holes: Vec<(i64, i64)> = holes.map(|hole| (hole.start.0, hole.end.0)).collect();
             runs_of_cpu(cpu, rows, first_event, &holes)
         })

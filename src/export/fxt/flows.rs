@@ -10,6 +10,7 @@
 //!
 //! Flow records of FXT files that no arrow was made of are marks as well, each a flow of its own: see `lone_flows`.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
@@ -261,25 +262,27 @@ impl FlowMarks {
     /// Gives every flow its own id, or an artificial one where a reader would take it for another's.
     fn choose_ids(&mut self, trace: &Trace, ids: &mut [u64]) {
         type Open = FxHashMap<(Option<ProcessId>, u64), u32>;
-        type Owners = FxHashMap<u64, Vec<Option<ProcessId>>>;
+        type OfIds = FxHashMap<u64, Owners>;
         let mut open: Open = FxHashMap::default();
-        let mut owners: Owners = FxHashMap::default();
+        let mut owners: OfIds = FxHashMap::default();
         let mut home: Vec<Option<ProcessId>> = vec![None; ids.len()];
         let mut is_clash = vec![false; ids.len()];
         // As a reader does it: an id that several processes had open stays ambiguous until all have closed it.
-        let end = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
-            open.remove(&key);
-            if let Some(list) = owners.get_mut(&key.1)
-                && !list.iter().any(|owner| open.contains_key(&(*owner, key.1)))
-            {
-                list.clear();
+        let end = |open: &mut Open, owners: &mut OfIds, key: (Option<ProcessId>, u64)| {
+            let was_open = open.remove(&key).is_some();
+            if let Some(owners) = owners.get_mut(&key.1) {
+                owners.open_count -= u32::from(was_open);
+                if owners.open_count == 0 {
+                    *owners = Owners::default();
+                }
             }
         };
         // A flow that will be told under another id never was there.
-        let forget = |open: &mut Open, owners: &mut Owners, key: (Option<ProcessId>, u64)| {
-            open.remove(&key);
-            if let Some(list) = owners.get_mut(&key.1) {
-                list.retain(|owner| *owner != key.0);
+        let forget = |open: &mut Open, owners: &mut OfIds, key: (Option<ProcessId>, u64)| {
+            let was_open = open.remove(&key).is_some();
+            if let Some(owners) = owners.get_mut(&key.1) {
+                owners.open_count -= u32::from(was_open);
+                owners.count -= owners.each.remove(&key.0).unwrap_or(0);
             }
         };
         for mark in &self.marks {
@@ -294,7 +297,7 @@ impl FlowMarks {
                     Entry::Occupied(_) => is_clash[flow] = true,
                     Entry::Vacant(free) => {
                         free.insert(mark.flow);
-                        owners.entry(id).or_default().push(process);
+                        owners.entry(id).or_default().begin(process);
                         home[flow] = process;
                     }
                 }
@@ -302,10 +305,10 @@ impl FlowMarks {
             }
             let found = match open.get(&(process, id)) {
                 Some(&other) => Some(other),
-                None => match owners.get(&id).map(Vec::as_slice) {
-                    Some([only]) => open.get(&(*only, id)).copied(),
-                    _ => None,
-                },
+                None => owners
+                    .get(&id)
+                    .and_then(Owners::only)
+                    .and_then(|only| open.get(&(only, id)).copied()),
             };
             if found != Some(mark.flow) {
                 is_clash[flow] = true;
@@ -320,6 +323,31 @@ impl FlowMarks {
                 self.renamed_count += 1;
             }
         }
+    }
+}
+
+/// The processes that began flows with one id, since the last time that none was open.
+#[derive(Default)]
+struct Owners {
+    /// How often each did.
+    each: BTreeMap<Option<ProcessId>, u32>,
+    /// How often all did.
+    count: u32,
+    /// How many flows are open.
+    open_count: u32,
+}
+
+impl Owners {
+    fn begin(&mut self, process: Option<ProcessId>) {
+        *self.each.entry(process).or_default() += 1;
+        self.count += 1;
+        self.open_count += 1;
+    }
+
+    /// The one that began the only flow.
+    fn only(&self) -> Option<Option<ProcessId>> {
+        let first = self.each.first_key_value().filter(|_| self.count == 1);
+        first.map(|(process, _)| *process)
     }
 }
 

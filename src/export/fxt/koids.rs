@@ -94,7 +94,9 @@ impl Koids {
             (trace.tracks.iter()).any(|track| track.kind == TrackKind::Thread(ThreadId::IDLE));
         let mut pairs = FxHashSet::default();
         let mut tids: FxHashMap<u64, bool> = FxHashMap::default();
+        let mut last_of: FxHashMap<u64, ThreadId> = FxHashMap::default();
         for (index, thread) in trace.threads.iter().enumerate() {
+            let before = last_of.insert(thread.tid, ThreadId(index as u32));
             let process = thread
                 .process
                 .and_then(|id| koids.processes.get(id.0 as usize).copied())
@@ -124,12 +126,7 @@ impl Koids {
             let entry = tids.entry(thread.tid).or_default();
             if is_shared && *entry && !own {
                 // The other one is named before this one, which would take its switches.
-                let other = trace.threads[..index]
-                    .iter()
-                    .rposition(|other| other.tid == thread.tid);
-                koids
-                    .named_last
-                    .extend(other.map(|other| ThreadId(other as u32)));
+                koids.named_last.extend(before);
             }
             *entry |= own;
             koids.threads.push((process, thread.tid));

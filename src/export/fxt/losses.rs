@@ -5,13 +5,17 @@
 //! CPU, and from when until when has no place in the record: an instant after it has these as arguments, on the thread
 //! that stands for the CPU. What the recorder counted for a CPU over the whole trace stands on the same thread's object.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
 use super::super::Summary;
 use super::encode::Encoder;
 use super::item::{Item, LAST_ORDER, What};
 use super::koids::Koids;
 use super::records::{Arg, ArgValue, EventType, Head};
 use crate::base::Timestamp;
-use crate::event::{CpuLoss, Gap};
+use crate::event::{CpuLoss, Gap, TraceInfo};
 use crate::export::Chosen;
 use crate::formats::fxt::{DROPPED, OVERWRITTEN};
 use crate::trace::{CpuId, GapId, Trace};
@@ -39,19 +43,12 @@ fn chosen_rows(trace: &Trace, chosen: &Chosen<'_>) -> impl Iterator<Item = (u32,
 
 /// Whether a hole's CPU was chosen; those of nobody in particular are everybody's.
 fn is_chosen_cpu(trace: &Trace, chosen: &Chosen<'_>, row: u32, gap: &Gap) -> bool {
-    let Some(number) = gap.cpu.filter(|_| chosen.limits_cpus()) else {
+    if gap.cpu.is_none() || !chosen.limits_cpus() {
         return true;
-    };
-    let source = trace.source_of(row, |source| &source.gaps);
-    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-    let mut cpus = source.map_or(0..trace.cpus.len() as u32, |source| source.cpus.clone());
-    let cpu = cpus.find(|&cpu| {
-        trace
-            .cpus
-            .get(cpu as usize)
-            .is_some_and(|cpu| cpu.number == number)
-    });
-    cpu.is_none_or(|cpu| chosen.has_cpu(CpuId(cpu)))
+    }
+    trace
+        .gap_cpu(GapId(row))
+        .is_none_or(|cpu| chosen.has_cpu(cpu))
 }
 
 impl Losses {
@@ -79,43 +76,64 @@ impl Losses {
 /// The CPUs that lost events in the selection.
 pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item = CpuId> + 'a {
     let rows = chosen_rows(trace, chosen).map(|(row, _)| GapId(row));
-    let all = (0..trace.cpus.len() as u32).map(CpuId);
-    let counted = all.filter(|&cpu| counted(trace, chosen, cpu).is_some());
+    let counted = Counted::of(trace, chosen).0.into_keys();
     rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
 }
 
-/// How many events of a CPU the recorder counted as lost, if the selection has all times: of a part nobody knows.
-fn counted(trace: &Trace, chosen: &Chosen<'_>, id: CpuId) -> Option<CpuLoss> {
-    let span = chosen.span;
-    let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
-    if !is_whole || chosen.limits_cpus() && !chosen.has_cpu(id) {
-        return None;
-    }
-    let source = trace.source_of(id.0, |source| &source.cpus);
-    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-    let info = source.map_or(&trace.info, |source| &source.info);
-    let number = trace.cpus.get(id.0 as usize)?.number;
-    let mut sum: Option<CpuLoss> = None;
-    // A CPU in several buffers has several rows.
-    for loss in info.losses.iter().filter(|loss| loss.cpu == number) {
-        let sum = sum.get_or_insert(CpuLoss {
-            cpu: number,
-            overwritten: 0,
-            dropped: 0,
-        });
-        sum.overwritten = sum.overwritten.saturating_add(loss.overwritten);
-        sum.dropped = sum.dropped.saturating_add(loss.dropped);
-    }
-    sum
-}
+/// How many events of each CPU the recorder counted as lost.
+pub struct Counted(FxHashMap<CpuId, CpuLoss>);
 
-/// The arguments of the thread that stands for a CPU: what the recorder counted.
-pub fn cpu_arguments(trace: &Trace, chosen: &Chosen<'_>, id: CpuId) -> Vec<Arg<'static>> {
-    let counts = counted(trace, chosen, id);
-    let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);
-    let args = named.into_iter().flatten();
-    args.map(|(name, count)| Arg::new(name, ArgValue::UInt64(count)))
-        .collect()
+impl Counted {
+    /// Of the chosen CPUs, if the selection has all times: of a part nobody knows.
+    pub fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
+        let span = chosen.span;
+        let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
+        let mut counted = Counted(FxHashMap::default());
+        if !is_whole {
+            return counted;
+        }
+        let all = [(0..trace.cpus.len() as u32, &trace.info)];
+        let of_sources = trace.sources.iter();
+        let of_sources = of_sources.map(|source| (source.cpus.clone(), &source.info));
+        let alone = all.into_iter().filter(|_| trace.sources.is_empty());
+        for (cpus, info) in alone.chain(of_sources) {
+            counted.add(trace, chosen, cpus, info);
+        }
+        counted
+    }
+
+    fn add(&mut self, trace: &Trace, chosen: &Chosen<'_>, cpus: Range<u32>, info: &TraceInfo) {
+        if info.losses.is_empty() {
+            return;
+        }
+        let rows = cpus.filter_map(|cpu| Some((trace.cpus.get(cpu as usize)?.number, CpuId(cpu))));
+        let of_number: FxHashMap<u32, CpuId> = rows.collect();
+        // A CPU in several buffers has several rows.
+        for loss in &info.losses {
+            let Some(&cpu) = of_number.get(&loss.cpu) else {
+                continue;
+            };
+            if chosen.limits_cpus() && !chosen.has_cpu(cpu) {
+                continue;
+            }
+            let sum = self.0.entry(cpu).or_insert(CpuLoss {
+                cpu: loss.cpu,
+                overwritten: 0,
+                dropped: 0,
+            });
+            sum.overwritten = sum.overwritten.saturating_add(loss.overwritten);
+            sum.dropped = sum.dropped.saturating_add(loss.dropped);
+        }
+    }
+
+    /// The arguments of the thread that stands for a CPU.
+    pub fn arguments(&self, id: CpuId) -> Vec<Arg<'static>> {
+        let counts = self.0.get(&id);
+        let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);
+        let args = named.into_iter().flatten();
+        args.map(|(name, count)| Arg::new(name, ArgValue::UInt64(count)))
+            .collect()
+    }
 }
 
 impl Encoder<'_, '_> {

@@ -182,13 +182,14 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
             name_thread(encoder, id);
         }
     }
+    let counted = losses::Counted::of(trace, chosen);
     for id in (0..trace.cpus.len() as u32).map(CpuId) {
         if owners.cpus.contains(&id) {
             let name = koids.cpu_name(trace, id);
             let (process, thread) = koids.cpu(id);
             encoder.records.process_object(process, name.as_bytes());
             let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
-            args.extend(losses::cpu_arguments(trace, chosen, id));
+            args.extend(counted.arguments(id));
             let object = (THREAD, thread);
             encoder.records.object(object, name.as_bytes(), &args);
         }

@@ -34,9 +34,10 @@ impl Providers {
         let all: Vec<_> = all
             .filter(|(_, name, _)| !name.is_empty() && !name.starts_with(OWN_NAME.as_bytes()))
             .collect();
+        let said: FxHashSet<u32> = all.iter().map(|(id, ..)| *id).collect();
         let mut next = 1;
         let mut free = |used: &FxHashSet<u32>| {
-            while used.contains(&next) || all.iter().any(|(id, ..)| *id == next) {
+            while used.contains(&next) || said.contains(&next) {
                 next += 1;
             }
             next

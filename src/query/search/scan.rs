@@ -192,23 +192,33 @@ pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Ra
     Some(segment.lower_bound(span.start)..segment.lower_bound(span.end))
 }
 
-/// Spans of time with about as many events each, that cover `span` of the trace.
+/// Spans of time with about as many events each, that cover `span` of the trace. There are not more because the events
+/// lie in many segments: each window looks at all of these.
 pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
     let stride = (trace.events.len() / MAX_WINDOWS).max(CHUNK as usize);
-    let mut edges: Vec<Timestamp> = trace
+    let mut marks: Vec<(Timestamp, usize)> = trace
         .events
         .segments()
         .iter()
         .flat_map(|segment| {
-            (0..segment.columns.len() as u32)
+            let count = segment.columns.len();
+            (0..count)
                 .step_by(stride)
-                .map(|at| segment.time(at))
+                .map(move |at| (segment.time(at as u32), stride.min(count - at)))
         })
-        .filter(|time| *time > span.start && *time < span.end)
+        .filter(|(time, _)| *time > span.start && *time < span.end)
         .collect();
-    edges.push(span.start);
+    marks.sort_unstable();
+    let mut edges = vec![span.start];
+    let mut since = 0;
+    for (time, count) in marks {
+        since += count;
+        if since >= stride {
+            edges.push(time);
+            since = 0;
+        }
+    }
     edges.push(span.end);
-    edges.sort_unstable();
     edges.dedup();
     edges
         .windows(2)

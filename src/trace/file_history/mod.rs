@@ -274,7 +274,7 @@ impl FileHistory {
         }
         let mut walk = Walk {
             trace,
-            names: FileNames::new(trace.strings),
+            names: FileNames::new(trace.strings, trace.rows.len()),
             writers: Vec::new(),
             known: FxHashMap::default(),
             most_dependencies: MOST_DEPENDENCIES + MOST_DEPENDENCIES_EACH * trace.rows.len(),
