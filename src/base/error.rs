@@ -67,6 +67,11 @@ pub enum Problem {
     },
     /// Bytes that should be text are not UTF-8.
     NotUtf8,
+    /// No format knows the file.
+    UnknownFormat {
+        /// The formats that can be read, in words.
+        known: String,
+    },
     /// A known thing that this program cannot read.
     Unsupported {
         /// Which thing.
@@ -152,9 +157,13 @@ impl fmt::Display for Problem {
                 left_bytes,
             } => write!(
                 f,
-                "needs {} MB of memory, {} MB are left of what may be used (--memory, the cgroup, ulimit or the machine)",
+                "needs {} MB of memory, {} MB are left of what may be used (by the memory limit, the cgroup, ulimit or the machine)",
                 needed_bytes.div_ceil(1 << 20),
                 left_bytes >> 20
+            ),
+            Problem::UnknownFormat { known } => write!(
+                f,
+                "this is no trace that Threadline can read; it reads: {known}"
             ),
             Problem::Compression(words) => write!(f, "cannot be unpacked ({words})"),
             Problem::Io(words) | Problem::Other(words) => f.write_str(words),

@@ -13,11 +13,11 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::base::time::{TimeArg, parse_duration};
 use crate::base::visible::harmless;
-use crate::base::{Job, Nanos, TimeSpan, budget};
+use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
 use crate::export::rows::{Formulas, RowFormat};
 use crate::load::reading::{Reading, format_named, midnight_of};
 use crate::load::together::open_as;
-use crate::load::{LoadedTrace, OpenedFile};
+use crate::load::{LoadError, LoadedTrace, OpenedFile};
 use crate::trace::Trace;
 
 /// A row in `COMMANDS`.
@@ -112,6 +112,18 @@ fn look_at_files() -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Why a file could not be read, with what may help.
+pub fn not_loaded(error: &LoadError) -> CliError {
+    let hint = match error.error.problem {
+        Problem::UnknownFormat { .. } => {
+            " (where a text is one of these all the same, --read-as NAME says so)"
+        }
+        Problem::NoMemory { .. } => " (--memory sets the limit)",
+        _ => "",
+    };
+    CliError::Input(format!("{error}{hint}"))
 }
 
 /// Says what went wrong on stderr and turns it into an exit code.
@@ -340,10 +352,10 @@ pub fn load_files(
     let loaded = with_progress("reading", &job, || {
         open_as(paths, reading, &[], &fixed, &job, None)
     })
-    .map_err(|error| CliError::Input(error.to_string()))?;
+    .map_err(|error| not_loaded(&error))?;
     watch(loaded.opened_files());
     if let Some(error) = loaded.left_out.first() {
-        return Err(CliError::Input(error.to_string()));
+        return Err(not_loaded(error));
     }
     warn_of_losses(&loaded);
     if matches.contains_id("date") && !loaded.has_given_day() {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, asked_span, format_arguments, row_format, time_arguments,
-    warn_of_losses, with_progress,
+    CliError, Command, answer, asked_span, format_arguments, not_loaded, row_format,
+    time_arguments, warn_of_losses, with_progress,
 };
 use crate::base::Job;
 use crate::export::rows::{Cell, RowWriter};
@@ -138,8 +138,8 @@ fn load_one(matches: &ArgMatches, name: &str) -> Result<LoadedTrace, CliError> {
         .get_one::<PathBuf>(name)
         .map_or(Path::new(""), PathBuf::as_path);
     let job = Job::default();
-    let loaded = with_progress("reading", &job, || open(path, &job))
-        .map_err(|error| CliError::Input(error.to_string()))?;
+    let loaded =
+        with_progress("reading", &job, || open(path, &job)).map_err(|error| not_loaded(&error))?;
     warn_of_losses(&loaded);
     Ok(loaded)
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, asked_span, file_argument, load_files, offset_argument, reading,
-    time_arguments, warn, warn_of_losses, watch, with_progress,
+    CliError, Command, answer, asked_span, file_argument, load_files, not_loaded, offset_argument,
+    reading, time_arguments, warn, warn_of_losses, watch, with_progress,
 };
 use super::search::{parse, usage};
 use crate::base::time::TimeArg;
@@ -307,7 +307,7 @@ impl File {
 
 fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File, CliError> {
     let job = Job::default();
-    let fail = |error: crate::load::LoadError| CliError::Input(error.to_string());
+    let fail = |error: crate::load::LoadError| not_loaded(&error);
     if filters.is_empty() {
         let OpenedReader {
             reader,

@@ -10,6 +10,8 @@ use std::time::Instant;
 use egui::{Panel, Ui};
 
 use super::dock::DockTiles;
+use super::drag_pointer::Desktop;
+use super::drop_targets::DropTargets;
 use super::errand::Errand;
 use super::export_panel::ExportPanel;
 use super::file_dialog::FileDialog;
@@ -23,12 +25,13 @@ use super::pane::{Later, Pane, Scene};
 use super::panes::PANES;
 use super::plotting::Plotting;
 use super::questions::Questions;
+use super::recent::RecentFiles;
 use super::samples::Sample;
 use super::search_bar::SearchBox;
 use super::settings::settings_ui;
 use super::startup::Todos;
 use super::status_bar::Counted;
-use super::timeline::Timeline;
+use super::timeline::{Timeline, legend_ui};
 use super::tips::Tips;
 use super::{picture_file, save_blob, text_file, theme};
 use crate::load::LoadedTrace;
@@ -54,6 +57,10 @@ pub struct App {
     pub(super) dialog_purpose: Purpose,
     /// What was shown before the load that is under way.
     pub(super) shown_before: Option<Arc<LoadedTrace>>,
+    /// What the window is on.
+    pub(super) desktop: Desktop,
+    drops: DropTargets,
+    pub(super) recent: RecentFiles,
     /// Looked up when they are first offered.
     pub(super) samples: Later<(), Vec<Sample>>,
     pub(super) saved: Saved,
@@ -95,8 +102,7 @@ impl App {
     /// An empty window. `saved_path` is where recent files are kept; `None`: nowhere.
     #[must_use]
     pub fn new(saved_path: Option<PathBuf>) -> App {
-        let mut saved = saved_path.as_deref().map(Saved::read).unwrap_or_default();
-        saved.recent.retain(|file| file.path.exists());
+        let saved = saved_path.as_deref().map(Saved::read).unwrap_or_default();
         let state = ViewState {
             theme: saved.theme,
             time_format: saved.time_format,
@@ -116,6 +122,9 @@ impl App {
             dialog: FileDialog::default(),
             dialog_purpose: Purpose::Open,
             shown_before: None,
+            desktop: Desktop::default(),
+            drops: DropTargets::default(),
+            recent: RecentFiles::default(),
             samples: Later::default(),
             saved,
             saved_path,
@@ -143,6 +152,11 @@ impl App {
             typed_ahead: TypedAhead::default(),
             is_still: false,
         }
+    }
+
+    /// Says which window system the window is on.
+    pub fn sits_on(&mut self, desktop: Desktop) {
+        self.desktop = desktop;
     }
 
     /// From now on the same view gives the same picture: the frame time is not shown.
@@ -183,6 +197,7 @@ impl App {
             || self.follow.as_ref().is_some_and(Follow::is_busy)
             // Nobody asks for them any more once a trace is shown.
             || (self.loaded.is_none() && self.samples.is_waiting())
+            || self.recent.is_waiting()
             || self.tiles.is_waiting(&self.panes)
     }
 
@@ -279,6 +294,8 @@ impl App {
                 }
             }
             Effect::Dismiss => self.notices.clear_errors(),
+            Effect::OpenAs(paths, reading) => self.open_together(ctx, paths, reading),
+            Effect::Paste => ctx.send_viewport_cmd(egui::ViewportCommand::RequestPaste),
             Effect::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
         }
     }
@@ -372,8 +389,9 @@ impl App {
                 .collect()
         });
         if !dropped.is_empty() {
-            actions.push(Action::Open(dropped));
+            actions.push(self.drops.dropped(dropped));
         }
+        actions.extend(self.pasted(&ctx));
         let palette = theme::palette(ctx.theme());
 
         Panel::top("menu").show(ui, |ui| self.menu_ui(ui, &mut actions));
@@ -408,6 +426,7 @@ impl App {
         if self.state.is_help_open {
             super::help::help_ui(&ctx, &palette, &mut actions);
         }
+        legend_ui(&ctx, &self.state, &palette, &mut actions);
         settings_ui(&ctx, &self.state, &mut actions);
         self.finder.ui(&ctx, &self.state, &palette, &mut actions);
         let scene = self.loaded.as_ref().map(|loaded| Scene {
@@ -424,7 +443,9 @@ impl App {
             tips.ui(&ctx, state, loaded, &palette, &mut actions);
         }
         self.notices.ui(&ctx, &palette, &mut actions);
-        self.drop_target_ui(ui, &palette);
+        let shown = self.loaded.as_ref().map(|loaded| loaded.file_name());
+        let (desktop, shown) = (self.desktop, shown.as_deref());
+        self.drops.ui(&ctx, desktop, shown, &palette);
         self.keep(&ctx);
         self.had_focus = ctx.egui_wants_keyboard_input();
         let before = self.state.choices();

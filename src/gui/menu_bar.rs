@@ -7,7 +7,7 @@ use crate::view::ruler;
 use egui::{RichText, Ui};
 
 /// The highest menu takes about so much, in points.
-const HIGH_MENU: f32 = 640.0;
+const HIGH_MENU: f32 = 664.0;
 
 impl App {
     pub(super) fn menu_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
@@ -18,16 +18,24 @@ impl App {
                 ui.add_enabled_ui(has_trace, |ui| {
                     command(ui, "Add a trace to this axis", state, actions);
                 });
+                command(ui, "Open a file by its path", state, actions);
+                command(ui, "Open the path on the clipboard", state, actions);
+                let recent = &mut self.recent;
                 ui.menu_button("Recent", |ui| {
-                    if self.saved.recent.is_empty() {
+                    let files = recent.rows(ui.ctx(), &self.saved.recent);
+                    if files.is_empty() {
                         ui.label("None yet");
                     }
-                    for recent in &self.saved.recent {
-                        let facts = recent.facts();
-                        let text = recent.path.display().to_string();
-                        let button = egui::Button::new(text).shortcut_text(facts);
-                        if ui.add(button).clicked() {
-                            actions.push(Action::Open(vec![recent.path.clone()]));
+                    for file in files {
+                        let more = [&file.folder, &file.size, &file.when].map(String::as_str);
+                        let more: Vec<&str> =
+                            more.into_iter().filter(|it| !it.is_empty()).collect();
+                        let button = egui::Button::new(&file.name).shortcut_text(more.join(" · "));
+                        let button = ui
+                            .add(button)
+                            .on_hover_text(file.path.display().to_string());
+                        if button.clicked() {
+                            actions.push(Action::Open(vec![file.path]));
                         }
                     }
                 });
@@ -77,7 +85,11 @@ impl App {
                 command(ui, "Find a command", state, actions);
             });
             ui.menu_button("Help", |ui| {
-                for about in ["Keys and gestures", "Find a command"] {
+                for about in [
+                    "Keys and gestures",
+                    "Legend: what the colours mean",
+                    "Find a command",
+                ] {
                     command(ui, about, &self.state, actions);
                 }
             });

@@ -4,8 +4,12 @@ pub mod app;
 pub mod asked;
 mod boxes;
 pub mod chart;
+#[cfg(test)]
+mod colour_vision;
 mod dock;
 mod dock_tabs;
+pub mod drag_pointer;
+mod drop_targets;
 pub mod errand;
 mod export_panel;
 mod file_dialog;
@@ -29,6 +33,7 @@ mod plot_question;
 mod plotting;
 mod promise;
 mod questions;
+mod recent;
 mod render;
 mod samples;
 mod save_blob;
@@ -44,6 +49,7 @@ pub mod table;
 mod text_file;
 pub mod theme;
 pub mod timeline;
+mod tint;
 mod tips;
 mod view_menu;
 mod welcome;
@@ -54,6 +60,7 @@ use crate::load::growing::Spool;
 use crate::load::{Growth, Reading};
 use crate::view::saved::Saved;
 use app::App;
+use drag_pointer::Desktop;
 pub use render::{PictureFormat, RenderOptions, draw_app, render};
 use startup::Todo;
 
@@ -148,6 +155,7 @@ pub fn run(start: Start) -> Result<(), String> {
             theme::install(&context.egui_ctx);
             fonts::use_system_fonts_later(&context.egui_ctx);
             let mut app = App::new(settings);
+            app.sits_on(desktop_of(context));
             start.of(&mut app, &context.egui_ctx)?;
             Ok(Box::new(Window {
                 app,
@@ -163,6 +171,20 @@ fn no_window(why: &str) -> String {
         "no window can be opened here: {why}. Start it where there is a display, or draw the trace to a picture: \
          threadline render FILE -o out.png"
     )
+}
+
+fn desktop_of(context: &eframe::CreationContext<'_>) -> Desktop {
+    use winit::raw_window_handle::{HasWindowHandle as _, RawWindowHandle};
+    match context.window_handle().map(|handle| handle.as_raw()) {
+        Ok(RawWindowHandle::Xlib(handle)) => {
+            u32::try_from(handle.window).map_or(Desktop::Other, |window| Desktop::X11 { window })
+        }
+        Ok(RawWindowHandle::Xcb(handle)) => Desktop::X11 {
+            window: handle.window.get(),
+        },
+        Ok(RawWindowHandle::Wayland(_)) => Desktop::Wayland,
+        _ => Desktop::Other,
+    }
 }
 
 /// Whether the desktop names a display to open the window on.

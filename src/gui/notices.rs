@@ -2,8 +2,11 @@
 //! stays until it is dismissed, the rest goes by itself.
 
 use super::theme::Palette;
+use crate::formats::FORMATS;
+use crate::load::Reading;
 use crate::view::Action;
-use egui::{RichText, vec2};
+use egui::{RichText, Ui, vec2};
+use std::path::{Path, PathBuf};
 
 /// How long a notice that is no error stays, in seconds.
 const STAYS: f64 = 5.0;
@@ -23,6 +26,8 @@ pub enum Mood {
 struct Notice {
     mood: Mood,
     words: String,
+    /// A file whose format was not found out: it can be told.
+    unknown: Option<PathBuf>,
     /// When it was first drawn.
     since: Option<f64>,
 }
@@ -41,8 +46,17 @@ impl Notices {
         self.0.push(Notice {
             mood,
             words,
+            unknown: None,
             since: None,
         });
+    }
+
+    /// Says that no format knows a file, and lets one be chosen.
+    pub(super) fn offer_formats(&mut self, words: String, path: PathBuf) {
+        self.say(Mood::Wrong, words);
+        if let Some(notice) = self.0.last_mut() {
+            notice.unknown = Some(path);
+        }
     }
 
     /// The last thing that went wrong.
@@ -89,10 +103,15 @@ impl Notices {
                             ui.label(RichText::new(sign).color(color));
                             ui.vertical(|ui| {
                                 ui.label(RichText::new(&notice.words).color(palette.text));
-                                if notice.mood == Mood::Wrong
-                                    && ui.small_button("Dismiss").clicked()
-                                {
-                                    actions.push(Action::Dismiss);
+                                if notice.mood == Mood::Wrong {
+                                    ui.horizontal(|ui| {
+                                        if let Some(path) = &notice.unknown {
+                                            formats_ui(ui, path, actions);
+                                        }
+                                        if ui.small_button("Dismiss").clicked() {
+                                            actions.push(Action::Dismiss);
+                                        }
+                                    });
                                 }
                             });
                         });
@@ -101,4 +120,19 @@ impl Notices {
                 }
             });
     }
+}
+
+/// The formats that a file can be read as.
+fn formats_ui(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
+    ui.menu_button("Read it as…", |ui| {
+        for format in FORMATS {
+            if ui.button(format.name).clicked() {
+                let reading = Reading {
+                    format: Some(format.name),
+                    ..Reading::default()
+                };
+                actions.push(Action::OpenAs(vec![path.to_path_buf()], reading));
+            }
+        }
+    });
 }

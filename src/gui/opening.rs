@@ -11,7 +11,7 @@ use super::app::App;
 use super::file_dialog::Answer;
 use super::notices::Mood;
 use super::picture_file::{self, Shown};
-use crate::base::Nanos;
+use crate::base::{Nanos, Problem};
 use crate::load::background::{Loading, Request, Update};
 use crate::load::definitions::ALONE;
 use crate::load::together::{files_of, members_of};
@@ -19,6 +19,7 @@ use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
 use crate::view::action::Purpose;
+use crate::view::link::{is_link, pasted_paths};
 use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
@@ -166,6 +167,31 @@ impl App {
             ..Request::default()
         };
         self.load(ctx, request);
+    }
+
+    /// What is asked for by text that was pasted while nothing is typed into.
+    pub(super) fn pasted(&mut self, ctx: &egui::Context) -> Option<Action> {
+        let state = &self.state;
+        let is_asked = state.question.is_some() || state.finder.is_some();
+        if is_asked || state.is_settings_open || ctx.text_edit_focused() {
+            return None;
+        }
+        let pasted = |event: &egui::Event| match event {
+            egui::Event::Paste(text) => Some(text.trim().to_owned()),
+            _ => None,
+        };
+        let text = ctx.input(|input| input.events.iter().find_map(pasted))?;
+        if is_link(&text) {
+            return Some(Action::OpenLink(text));
+        }
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let paths = pasted_paths(&text, home.as_deref());
+        if paths.is_empty() {
+            let words = "What is on the clipboard is no path of a file (a whole one, from / or ~)";
+            self.notices.say(Mood::Wrong, words);
+            return None;
+        }
+        Some(Action::Open(paths))
     }
 
     /// Says what came of a text that was to be written.
@@ -368,9 +394,19 @@ impl App {
                     self.say_defined(ctx, &loaded, &opened);
                 }
                 Update::Failed(error) => {
-                    self.loading = None;
+                    let loading = self.loading.take();
                     self.back_to_what_was_shown();
-                    self.notices.say(Mood::Wrong, error.to_string());
+                    let is_alone = loading.is_some_and(|loading| {
+                        let request = loading.request();
+                        request.already.is_empty() && request.paths.len() == 1
+                    });
+                    let words = error.to_string();
+                    match error.error.problem {
+                        Problem::UnknownFormat { .. } if is_alone => {
+                            self.notices.offer_formats(words, error.path);
+                        }
+                        _ => self.notices.say(Mood::Wrong, words),
+                    }
                 }
             }
         }

@@ -5,18 +5,18 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use egui::{Align, Color32, Layout, RichText, Sense, Ui};
+use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::heading::heading_button;
 use super::pane::Scene;
-use super::theme::{Palette, hash_name};
+use super::tint::Tint;
 use crate::base::{Nanos, Timestamp};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::process_rows::Order;
-use crate::trace::{Length, ThreadId, ThreadState, Trace};
+use crate::trace::Length;
 use crate::view::{Action, ruler};
 
 /// The height of a row, in points.
@@ -168,40 +168,6 @@ fn natural(a: &str, b: &str) -> Ordering {
             return order;
         }
         (a, b) = (&a[1..], &b[1..]);
-    }
-}
-
-/// What a row is marked with at its left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tint {
-    /// The colour of a name.
-    Hash(u64),
-    /// The colour of a state.
-    State(ThreadState),
-}
-
-impl Tint {
-    /// The colour of things called `name`.
-    #[must_use]
-    pub fn of_name(name: &str) -> Tint {
-        Tint::Hash(hash_name(name.as_bytes()))
-    }
-
-    /// The colour of a thread, as on its lanes.
-    #[must_use]
-    pub fn of_thread(trace: &Trace, id: ThreadId) -> Tint {
-        let thread = trace.thread(id);
-        let name = trace.strings.bytes(thread.name);
-        Tint::Hash(hash_name(name) ^ thread.tid.wrapping_mul(0x51_7cc1_b727))
-    }
-
-    /// The colour itself.
-    #[must_use]
-    pub fn color(self, palette: &Palette) -> Color32 {
-        match self {
-            Tint::Hash(hash) => palette.of_hash(hash),
-            Tint::State(state) => palette.of_state(state),
-        }
     }
 }
 
@@ -537,9 +503,10 @@ fn layout_of(cell: Option<&Cell>) -> Layout {
 }
 
 fn cell_ui(ui: &mut Ui, scene: &Scene<'_>, cell: &Cell, tint: Option<Tint>) {
-    if let Some(tint) = tint {
+    let color_by = scene.state.settings.color_by;
+    if let Some(color) = tint.and_then(|tint| tint.on_timeline(scene.palette, color_by)) {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(8.0, 10.0), Sense::hover());
-        ui.painter().rect_filled(rect, 2, tint.color(scene.palette));
+        ui.painter().rect_filled(rect, 2, color);
     }
     if let Cell::Share(share) = cell {
         let area = ui.max_rect().shrink2(egui::vec2(0.0, 2.0));

@@ -142,6 +142,24 @@ impl Palette {
         hsl(hue, 0.75, if self.is_dark { 0.62 } else { 0.40 })
     }
 
+    /// The colour of a state during which events were lost: between its own and that of lost events.
+    #[must_use]
+    pub fn doubtful(&self, state: Color32) -> Color32 {
+        state.lerp_to_gamma(self.gap, 0.5)
+    }
+
+    /// The colour of what fills only a share of its place, from 0 to 1.
+    #[must_use]
+    pub fn paler(&self, color: Color32, share: f32) -> Color32 {
+        // In 256ths: rounding floats is a call of its own.
+        let share = (share.clamp(0.25, 1.0) * 256.0) as u32;
+        let mix =
+            |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
+        let behind = self.canvas.to_array();
+        let [r, g, b, _] = color.to_array();
+        Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
+    }
+
     /// A colour that stands back: hardly more than the canvas.
     #[must_use]
     pub fn dimmed(&self, color: Color32) -> Color32 {
@@ -158,21 +176,21 @@ impl Palette {
         Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
-    /// The colour of a thread's state.
+    /// The colour of a thread's state. Also for eyes that miss a kind of cone these are apart (`colour_vision`).
     #[must_use]
     pub fn of_state(&self, state: ThreadState) -> Color32 {
         let rgb = Color32::from_rgb;
         let (dark, light) = match state {
-            ThreadState::Running => (rgb(76, 160, 92), rgb(56, 142, 76)),
-            ThreadState::Runnable => (rgb(196, 190, 84), rgb(214, 190, 60)),
-            ThreadState::Preempted => (rgb(214, 150, 70), rgb(232, 150, 50)),
-            ThreadState::Sleeping => (rgb(58, 63, 74), rgb(216, 221, 230)),
-            ThreadState::Uninterruptible => (rgb(190, 88, 84), rgb(214, 96, 90)),
-            ThreadState::Stopped | ThreadState::Traced => (rgb(134, 104, 178), rgb(150, 120, 196)),
-            ThreadState::Created => (rgb(96, 128, 148), rgb(150, 180, 200)),
-            ThreadState::Zombie | ThreadState::Dead => (rgb(44, 46, 52), rgb(229, 231, 235)),
-            ThreadState::Parked | ThreadState::Idle => (rgb(52, 58, 70), rgb(206, 214, 226)),
-            ThreadState::Unknown => (rgb(70, 72, 78), rgb(200, 202, 206)),
+            ThreadState::Running => (rgb(72, 166, 117), rgb(20, 119, 71)),
+            ThreadState::Runnable => (rgb(227, 225, 137), rgb(240, 196, 32)),
+            ThreadState::Preempted => (rgb(215, 119, 19), rgb(220, 149, 56)),
+            ThreadState::Sleeping => (rgb(71, 77, 87), rgb(209, 216, 229)),
+            ThreadState::Uninterruptible => (rgb(197, 57, 45), rgb(201, 42, 29)),
+            ThreadState::Stopped | ThreadState::Traced => (rgb(167, 103, 209), rgb(103, 64, 163)),
+            ThreadState::Created => (rgb(123, 217, 255), rgb(74, 154, 213)),
+            ThreadState::Zombie | ThreadState::Dead => (rgb(49, 53, 57), rgb(231, 233, 235)),
+            ThreadState::Parked | ThreadState::Idle => (rgb(97, 110, 120), rgb(175, 185, 203)),
+            ThreadState::Unknown => (rgb(169, 172, 181), rgb(137, 137, 139)),
         };
         if self.is_dark { dark } else { light }
     }

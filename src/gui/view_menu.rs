@@ -109,7 +109,11 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
             command(ui, about, state, actions);
         }
     });
-    for about in ["Settings", "Find a command"] {
+    for about in [
+        "Legend: what the colours mean",
+        "Settings",
+        "Find a command",
+    ] {
         command(ui, about, state, actions);
     }
 }

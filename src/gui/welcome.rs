@@ -1,12 +1,17 @@
-//! What the window shows while no trace is open, and while a file hangs over it.
+//! What the window shows while no trace is open.
 
 use super::app::App;
-use super::samples::samples;
+use super::drag_pointer::Desktop;
+use super::recent::RecentRow;
+use super::samples::{Sample, samples};
 use super::theme;
-use crate::view::Action;
 use crate::view::action::Purpose;
-use egui::{Align2, FontId, RichText, Ui, vec2};
+use crate::view::{Action, Question};
+use egui::{RichText, Ui, vec2};
 use std::path::Path;
+
+/// How many recent files are offered there.
+const MOST_RECENT: usize = 6;
 
 impl App {
     pub(super) fn welcome_ui(
@@ -15,7 +20,9 @@ impl App {
         palette: &theme::Palette,
         actions: &mut Vec<Action>,
     ) {
+        let recent = self.recent.rows(ui.ctx(), &self.saved.recent);
         let samples = self.samples.ask(ui.ctx(), (), samples);
+        let can_drop = self.desktop != Desktop::Wayland;
         let frame = egui::Frame::new().fill(palette.canvas);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
             let above = (ui.available_height() * 0.12).min(110.0);
@@ -25,17 +32,17 @@ impl App {
                     ui.vertical_centered(|ui| {
                         ui.add_space(above);
                         ui.label(RichText::new("Threadline").size(34.0).strong());
-                        ui.label(
-                            RichText::new("Drop a trace here, or open one.")
-                                .size(16.0)
-                                .color(palette.weak),
-                        );
-                        ui.add_space(14.0);
-                        let button = egui::Button::new(RichText::new("Open a trace…").size(15.0))
-                            .min_size(vec2(180.0, 34.0));
-                        if ui.add(button).clicked() {
-                            actions.push(Action::AskForFile(Purpose::Open));
+                        let words = match can_drop {
+                            true => "Drop a trace here, open one, or paste its path (Ctrl+V).",
+                            false => "Open a trace, or paste its path (Ctrl+V).",
+                        };
+                        ui.label(RichText::new(words).size(16.0).color(palette.weak));
+                        if !can_drop {
+                            let words = "Files cannot be dropped on this window: it is on Wayland, without X11.";
+                            ui.label(RichText::new(words).color(palette.weak));
                         }
+                        ui.add_space(14.0);
+                        buttons_ui(ui, actions);
                         let known: Vec<&str> = crate::formats::FORMATS
                             .iter()
                             .map(|format| format.name)
@@ -50,12 +57,10 @@ impl App {
                         let width = 860.0_f32.min(ui.available_width() - 40.0);
                         let lines = egui::Layout::top_down(egui::Align::Min);
                         ui.allocate_ui_with_layout(vec2(width, 0.0), lines, |ui| {
-                            let recent = self.saved.recent.iter().take(6);
-                            let recent = recent.map(|it| (it.path.as_path(), it.facts()));
-                            files_ui(ui, "Recent", recent, palette, actions);
-                            let samples = samples.into_iter().flatten();
-                            let samples = samples.map(|it| (it.path.as_path(), it.about.clone()));
-                            files_ui(ui, "Sample traces", samples, palette, actions);
+                            let shown = recent.get(..recent.len().min(MOST_RECENT));
+                            recent_ui(ui, shown.unwrap_or_default(), palette, actions);
+                            let samples = samples.map(Vec::as_slice).unwrap_or_default();
+                            samples_ui(ui, samples, palette, actions);
                         });
                     })
                 });
@@ -75,73 +80,96 @@ impl App {
             });
         });
     }
+}
 
-    pub(super) fn drop_target_ui(&self, ui: &Ui, palette: &theme::Palette) {
-        let hovered: Vec<String> = ui.input(|input| {
-            let name = |path: &Path| {
-                path.file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-            };
-            input
-                .raw
-                .hovered_files
-                .iter()
-                .map(|file| file.path.as_deref().and_then(name).unwrap_or_default())
-                .collect()
-        });
-        if hovered.is_empty() {
-            return;
+/// The two ways to say which file is meant, beside each other in the middle.
+fn buttons_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    const SIZE: egui::Vec2 = vec2(180.0, 34.0);
+    let gap = ui.spacing().item_spacing.x;
+    let button = |words: &str| egui::Button::new(RichText::new(words).size(15.0)).min_size(SIZE);
+    ui.horizontal(|ui| {
+        ui.add_space((ui.available_width() - 2.0 * SIZE.x - gap) / 2.0);
+        if ui.add(button("Open a trace…")).clicked() {
+            actions.push(Action::AskForFile(Purpose::Open));
         }
-        let rect = ui.ctx().content_rect();
-        let painter = ui.ctx().layer_painter(egui::LayerId::new(
-            egui::Order::Foreground,
-            egui::Id::unique("drop"),
-        ));
-        painter.rect_filled(rect, 0, palette.canvas.gamma_multiply(0.96));
-        let inner = rect.shrink(24.0);
-        painter.rect_stroke(
-            inner,
-            10,
-            egui::Stroke::new(3.0, palette.accent),
-            egui::StrokeKind::Inside,
-        );
-        let words = format!("Drop to open {}", hovered.join(", "));
-        painter.text(
-            rect.center(),
-            Align2::CENTER_CENTER,
-            words,
-            FontId::proportional(22.0),
-            palette.text,
-        );
+        if ui.add(button("Type its path…")).clicked() {
+            actions.push(Action::Ask(Some(Question::Path(Purpose::Open))));
+        }
+    });
+}
+
+/// The heading of a list of files.
+fn heading_ui(ui: &mut Ui, title: &str) {
+    ui.label(RichText::new(title).strong());
+}
+
+/// Text of less weight in a list of files.
+fn weak_ui(ui: &mut Ui, text: &str, palette: &theme::Palette) {
+    let text = RichText::new(text).color(palette.weak).size(12.0);
+    ui.add(egui::Label::new(text).truncate());
+}
+
+fn link_ui(ui: &mut Ui, name: &str, path: &Path, actions: &mut Vec<Action>) {
+    let link = ui.link(name).on_hover_text(path.display().to_string());
+    if link.clicked() {
+        actions.push(Action::Open(vec![path.to_path_buf()]));
     }
 }
 
-/// A list of files to open, with a line of words for each; nothing where there is none.
-fn files_ui<'a>(
+fn recent_ui(
     ui: &mut Ui,
-    title: &str,
-    files: impl Iterator<Item = (&'a Path, String)>,
+    recent: &[RecentRow],
     palette: &theme::Palette,
     actions: &mut Vec<Action>,
 ) {
-    let mut files = files.peekable();
-    if files.peek().is_none() {
+    if recent.is_empty() {
         return;
     }
-    ui.label(RichText::new(title).strong());
-    egui::Grid::new(title)
+    heading_ui(ui, "Recent");
+    egui::Grid::new("recent")
+        .num_columns(5)
+        .min_col_width(64.0)
+        .spacing([18.0, 4.0])
+        .show(ui, |ui| {
+            for file in recent {
+                link_ui(ui, &shortened_name(&file.name), &file.path, actions);
+                for text in [&file.facts, &file.size, &file.when, &file.folder] {
+                    weak_ui(ui, text, palette);
+                }
+                ui.end_row();
+            }
+        });
+    ui.add_space(14.0);
+}
+
+/// A name that leaves room for what stands beside it.
+fn shortened_name(name: &str) -> String {
+    const LETTERS: usize = 34;
+    match name.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+fn samples_ui(
+    ui: &mut Ui,
+    samples: &[Sample],
+    palette: &theme::Palette,
+    actions: &mut Vec<Action>,
+) {
+    if samples.is_empty() {
+        return;
+    }
+    heading_ui(ui, "Sample traces");
+    egui::Grid::new("samples")
         .num_columns(2)
         .min_col_width(160.0)
         .spacing([18.0, 4.0])
         .show(ui, |ui| {
-            for (path, facts) in files {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let link = ui.link(name).on_hover_text(path.display().to_string());
-                if link.clicked() {
-                    actions.push(Action::Open(vec![path.to_path_buf()]));
-                }
-                let facts = RichText::new(facts).color(palette.weak).size(12.0);
-                ui.add(egui::Label::new(facts).truncate());
+            for sample in samples {
+                let name = sample.path.file_name().unwrap_or_default();
+                link_ui(ui, &name.to_string_lossy(), &sample.path, actions);
+                weak_ui(ui, &sample.about, palette);
                 ui.end_row();
             }
         });

@@ -347,11 +347,9 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
             } else if head.is_empty() {
                 Problem::Other("the file is empty".to_owned())
             } else {
-                Problem::Other(format!(
-                    "this is no trace that Threadline can read; it reads: {} (where a text is one of these all \
-                     the same, --read-as NAME says so)",
-                    names.join(", ")
-                ))
+                Problem::UnknownFormat {
+                    known: names.join(", "),
+                }
             };
             ReadError::at_byte(0, "file", problem)
         })

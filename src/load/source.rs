@@ -129,8 +129,7 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
         let piece = buffer.get(..count).unwrap_or_default();
         if (bytes.len() + count) as u64 > most {
             let words = format!(
-                "only the first {} bytes were read: the input has no end within what the memory limit leaves for it \
-                 (--memory changes the limit)",
+                "only the first {} bytes were read: the input has no end within what the memory limit leaves for it",
                 bytes.len()
             );
             let at = bytes.len() as u64;

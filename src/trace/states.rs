@@ -61,6 +61,26 @@ impl ThreadState {
         ThreadState::Unknown,
     ];
 
+    /// What it means, in words.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            ThreadState::Running => "runs on a CPU",
+            ThreadState::Runnable => "ready, waits for a CPU",
+            ThreadState::Preempted => "ready, was pushed off its CPU",
+            ThreadState::Sleeping => "waits, can be interrupted",
+            ThreadState::Uninterruptible => "waits, cannot be interrupted",
+            ThreadState::Stopped => "stopped by a signal",
+            ThreadState::Traced => "stopped by a tracer",
+            ThreadState::Created => "made, has not run yet",
+            ThreadState::Zombie => "exited, not reaped yet",
+            ThreadState::Dead => "gone",
+            ThreadState::Parked => "a parked kernel thread",
+            ThreadState::Idle => "an idle kernel thread",
+            ThreadState::Unknown => "the recording does not say",
+        }
+    }
+
     /// The word for it.
     #[must_use]
     pub fn word(self) -> &'static str {

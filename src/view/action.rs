@@ -272,8 +272,16 @@ pub enum Action {
     Forward,
     /// Show or hide the list of keys.
     ToggleHelp,
+    /// Show or hide what the colours mean.
+    ToggleLegend,
+    /// The window's place for tracks is so many points high.
+    HaveRoom(f32),
     /// Put the keyboard into the track filter.
     FocusFilter,
+    /// Open what the clipboard names: files, or a link.
+    Paste,
+    /// Open files in place of what is shown, to be read in this way.
+    OpenAs(Vec<PathBuf>, Reading),
     /// Open files on one axis, in place of what is shown.
     Open(Vec<PathBuf>),
     /// Put files beside what is shown, on the same axis.

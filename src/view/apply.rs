@@ -61,6 +61,10 @@ pub enum Effect {
     CopyLink,
     /// Open what a link shows.
     OpenLink(String),
+    /// Ask for what is on the clipboard.
+    Paste,
+    /// Open files in place of what is shown, to be read in this way.
+    OpenAs(Vec<PathBuf>, Reading),
     /// Put a text on the clipboard.
     Copy(String),
     /// Select the next or previous match.
@@ -207,6 +211,8 @@ fn carry_out(
                 state.is_export_open = false;
             } else if state.search.is_open && !has_selection(state) {
                 state.search = Search::default();
+            } else if state.is_legend_open && !has_selection(state) {
+                state.is_legend_open = false;
             } else {
                 deselect(state);
             }
@@ -359,7 +365,11 @@ fn carry_out(
             }
         }
         Action::ToggleHelp => state.is_help_open = !state.is_help_open,
+        Action::ToggleLegend => state.is_legend_open = !state.is_legend_open,
+        Action::HaveRoom(points) => state.have_room(points),
         Action::FocusFilter => state.wants_filter_focus = true,
+        Action::Paste => return Some(Effect::Paste),
+        Action::OpenAs(paths, reading) => return Some(Effect::OpenAs(paths, reading)),
         Action::Open(paths) => return Some(Effect::Open(paths)),
         Action::Add(paths) => return Some(Effect::Add(paths)),
         Action::Place(source, offset) => return Some(Effect::Place(source, offset)),

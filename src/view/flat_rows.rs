@@ -1,7 +1,8 @@
 //! The outline made flat: which of its nodes are rows, what passes the filter, and how high each row and lane is.
 
+use super::layout::Layout;
 use super::outline::{Node, count_tracks};
-use super::row::{Fold, LANE_GAP, LaneKind, PADDING, Row, RowKey, RowKind};
+use super::row::{Fold, LANE_GAP, Lane, LaneKind, PADDING, Row, RowKey, RowKind};
 use super::rows::Wanted;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -37,6 +38,51 @@ pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
 pub(super) enum Passed {
     NotYet,
     Already,
+}
+
+/// Whether a single lane takes the room that its row has anyway.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grow {
+    IntoRoom,
+    No,
+}
+
+/// Puts the lanes of a row below each other, each at this share of its natural height; the row's height comes back.
+fn lay_out(kind: RowKind, lanes: &mut [Lane], percent: f32, grow: Grow) -> f32 {
+    let mut offset = PADDING;
+    for lane in lanes.iter_mut() {
+        lane.offset = offset;
+        lane.height = (lane.kind.height() * percent / 100.0).round().max(3.0);
+        offset += lane.height + LANE_GAP;
+    }
+    let least = match kind {
+        RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
+        _ => MIN_HEIGHT,
+    };
+    if let [lane] = lanes {
+        let is_state = matches!(lane.kind, LaneKind::States(_));
+        if is_state && grow == Grow::IntoRoom && percent >= 100.0 {
+            lane.height = lane.height.max(least - 2.0 * PADDING);
+        }
+        // A single lane stands in the middle of its row.
+        lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
+    }
+    (offset - LANE_GAP + PADDING).max(least)
+}
+
+/// Makes the lanes of rows as high as `percent` says, but of those whose height the user chose; how high all are
+/// together comes back.
+pub(super) fn grow(rows: &mut [Row], layout: &Layout, percent: u16) -> f32 {
+    let mut top = 0.0;
+    for row in rows {
+        row.top = top;
+        if !layout.heights.contains_key(&row.key) {
+            let percent = f32::from(percent);
+            row.height = lay_out(row.kind, &mut row.lanes, percent, Grow::IntoRoom);
+        }
+        top = row.bottom();
+    }
+    top
 }
 
 pub(super) struct Flat<'a> {
@@ -199,23 +245,13 @@ impl<'a> Flat<'a> {
             Fold::Closed => node.closed_lanes.clone(),
             Fold::None | Fold::Open => node.lanes.clone(),
         };
-        let own = layout.heights.get(&node.key).copied().unwrap_or(100);
-        let factor = f32::from(own) * f32::from(self.wanted.percent) / 10_000.0;
-        let mut offset = PADDING;
-        for lane in &mut lanes {
-            lane.offset = offset;
-            lane.height = (lane.kind.height() * factor).round().max(3.0);
-            offset += lane.height + LANE_GAP;
-        }
-        let least = match node.kind {
-            RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
-            _ => MIN_HEIGHT,
+        let own = layout.heights.get(&node.key).copied();
+        let grow = match own {
+            Some(_) => Grow::No,
+            None => Grow::IntoRoom,
         };
-        if let [lane] = lanes.as_mut_slice() {
-            // A single lane stands in the middle of its row.
-            lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
-        }
-        let height = (offset - LANE_GAP + PADDING).max(least);
+        let percent = f32::from(own.unwrap_or(100)) * f32::from(self.wanted.percent) / 100.0;
+        let height = lay_out(node.kind, &mut lanes, percent, grow);
         let title = match layout.names.get(&node.key) {
             Some(name) => Arc::from(name.as_str()),
             None => node.title.clone(),

@@ -151,6 +151,36 @@ impl std::fmt::Display for Link {
     }
 }
 
+/// The files that a text names, as file managers and terminals put them on the clipboard: paths or `file:` addresses,
+/// one a line. `home` is what `~` stands for.
+#[must_use]
+pub fn pasted_paths(text: &str, home: Option<&Path>) -> Vec<PathBuf> {
+    let path = |line: &str| {
+        let line = line.trim();
+        let inner = ['"', '\''].into_iter().find_map(|quote| {
+            let rest = line.strip_prefix(quote)?;
+            rest.strip_suffix(quote)
+        });
+        let line = inner.unwrap_or(line);
+        if let Some(address) = line.strip_prefix("file://") {
+            let from = address.find('/')?;
+            return decoded(address.get(from..)?).map(path_of);
+        }
+        match (line.strip_prefix("~/"), home) {
+            (Some(below), Some(home)) => Some(home.join(below)),
+            _ => Some(PathBuf::from(line)).filter(|path| !line.is_empty() && path.is_absolute()),
+        }
+    };
+    let lines: Option<Vec<PathBuf>> = text.trim().lines().map(path).collect();
+    lines.unwrap_or_default()
+}
+
+/// Whether a text is a link.
+#[must_use]
+pub fn is_link(text: &str) -> bool {
+    text.starts_with(START)
+}
+
 fn encoded(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes {
@@ -199,6 +229,22 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_pasted_as_terminals_and_file_managers_copy_them() {
+        let home = Some(Path::new("/home/ada"));
+        let paths = |text: &str| pasted_paths(text, home);
+        let is = |text: &str, path: &str| assert_eq!(paths(text), [PathBuf::from(path)]);
+        is("/t/a b.dat\n", "/t/a b.dat");
+        is("'/t/a b.dat'", "/t/a b.dat");
+        is("~/a.dat", "/home/ada/a.dat");
+        is("file:///t/a%20b.dat\r\n", "/t/a b.dat");
+        is("file://host/t/a.dat", "/t/a.dat");
+        assert_eq!(paths("/t/a\n/t/b").len(), 2);
+        for none in ["", "sched_switch", "/t/a\nand more", "file:///%zz"] {
+            assert!(paths(none).is_empty(), "{none}");
+        }
+    }
 
     #[test]
     fn links_say_what_they_were_made_of() {

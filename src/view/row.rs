@@ -83,7 +83,7 @@ impl LaneKind {
     pub fn height(self) -> f32 {
         match self {
             LaneKind::Runs(_) => 20.0,
-            LaneKind::States(_) => 8.0,
+            LaneKind::States(_) => 12.0,
             LaneKind::Slices(_) => 18.0,
             LaneKind::Instants(_) => 9.0,
             LaneKind::Counter(_) => 28.0,

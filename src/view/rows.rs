@@ -3,13 +3,17 @@
 //!
 //! Rows are made when something about them changes, never for a frame.
 
-use super::flat_rows::{Flat, Passed, left_out};
+use super::flat_rows::{Flat, Passed, grow, left_out};
 use super::layout::Layout;
 use super::outline::{Node, Outline};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 pub use super::row::{Fold, Lane, LaneKind, Row, RowKey, RowKind};
+
+/// How much higher lanes become at most where there is room, and the steps in which, in percent.
+const MOST_GROWN: u32 = 50;
+const GROWN_STEP: u32 = 10;
 
 /// What of the outline is to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,8 @@ pub struct Wanted<'a> {
     pub active: Option<&'a FxHashSet<RowKey>>,
     /// The height of all, in percent.
     pub percent: u16,
+    /// How high the window's place for them is, in points: where they leave some of it free, lanes grow. 0: they do not.
+    pub room: f32,
 }
 
 /// All rows, in order.
@@ -35,6 +41,8 @@ pub struct Rows {
     by_lane: FxHashMap<LaneKind, (u32, u32)>,
     /// The closed row that hides a lane.
     covers: FxHashMap<LaneKind, u32>,
+    /// How high all would be if they had not grown.
+    least_height: f32,
     hidden_count: usize,
     inactive_count: usize,
     filtered_count: usize,
@@ -61,6 +69,25 @@ impl Rows {
                 flat.add(node, 0, Passed::NotYet);
             }
         }
+        let (mut rows, mut height) = (rows, height);
+        let (mut pinned, mut pinned_height) = (flat.rows, flat.height);
+        let least_height = height + pinned_height;
+        // As far as all of them stay in view.
+        let mut more = MOST_GROWN;
+        while height + pinned_height < wanted.room && more > 0 {
+            let percent = (u32::from(wanted.percent) * (100 + more) / 100) as u16;
+            let grown = grow(&mut rows, wanted.layout, percent);
+            let pinned_grown = grow(&mut pinned, wanted.layout, percent);
+            if grown + pinned_grown <= wanted.room {
+                (height, pinned_height) = (grown, pinned_grown);
+                break;
+            }
+            more -= GROWN_STEP;
+            if more == 0 {
+                grow(&mut rows, wanted.layout, wanted.percent);
+                grow(&mut pinned, wanted.layout, wanted.percent);
+            }
+        }
         let by_key = (0..).zip(&rows).map(|(at, row)| (row.key, at)).collect();
         let mut by_lane = FxHashMap::default();
         for (at, row) in (0..).zip(&rows) {
@@ -71,11 +98,12 @@ impl Rows {
         Rows {
             rows,
             height,
-            pinned: flat.rows,
-            pinned_height: flat.height,
+            pinned,
+            pinned_height,
             by_key,
             by_lane,
             covers,
+            least_height,
             hidden_count,
             inactive_count,
             filtered_count,
@@ -92,6 +120,11 @@ impl Rows {
     #[must_use]
     pub fn height(&self) -> f32 {
         self.height
+    }
+
+    /// How high all of them, the pinned ones as well, would be together if they had not grown into free room.
+    pub(super) fn least_height(&self) -> f32 {
+        self.least_height
     }
 
     /// The rows that are shown above the others.
@@ -178,6 +211,7 @@ pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
         filter,
         active: None,
         percent: 100,
+        room: 0.0,
     });
     let mut found = Vec::new();
     let mut open: Vec<&Node> = outline.nodes.iter().rev().collect();
@@ -244,6 +278,7 @@ mod tests {
                 filter,
                 active: None,
                 percent: 100,
+                room: 0.0,
             },
         )
     }
@@ -265,6 +300,45 @@ mod tests {
         assert_eq!(rows.height(), at);
         assert_eq!(rows.between(0.0, at), 0..8);
         assert_eq!(rows.between(rows.all()[3].top, rows.all()[4].top), 3..4);
+    }
+
+    #[test]
+    fn lanes_grow_where_there_is_room_and_not_where_the_user_chose_their_height() {
+        let mut layout = Layout::default();
+        layout.heights.insert(RowKey::Thread(12), 200);
+        let outline = outline();
+        let rows = |room| {
+            let layout = &layout;
+            let wanted = Wanted {
+                layout,
+                filter: "",
+                active: None,
+                percent: 100,
+                room,
+            };
+            Rows::new(&outline, wanted)
+        };
+        let lanes = |rows: &Rows, tid| {
+            let lanes = &rows.of_key(RowKey::Thread(tid)).unwrap().lanes;
+            (lanes[0].height, lanes[1].height)
+        };
+        let plain = rows(0.0);
+        assert_eq!(lanes(&plain, 10), (12.0, 18.0));
+        let large = rows(2_000.0);
+        assert_eq!(lanes(&large, 10), (18.0, 27.0));
+        assert_eq!(lanes(&large, 12), lanes(&plain, 12));
+        assert!(large.height() > plain.height());
+        // Never so high that one would have to scroll; as high as it can be.
+        let mut before = plain.height();
+        for room in (plain.height() as u16..large.height() as u16).step_by(3) {
+            let grown = rows(f32::from(room));
+            assert!(grown.height() <= f32::from(room).max(plain.height()));
+            assert!(grown.height() >= before);
+            assert_eq!(grown.all().last().unwrap().bottom(), grown.height());
+            before = grown.height();
+        }
+        let scrolled = rows(plain.height() - 1.0);
+        assert_eq!(lanes(&scrolled, 10), (12.0, 18.0));
     }
 
     #[test]

@@ -169,6 +169,8 @@ pub struct ViewState {
     pub pane_focus: PaneFocus,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
+    /// Whether it is shown what the colours mean.
+    pub is_legend_open: bool,
     /// Whether the export panel is shown.
     pub is_export_open: bool,
     /// Whether the track filter wants the keyboard.
@@ -193,6 +195,8 @@ pub struct ViewState {
     pub places: [Option<Place>; 9],
     /// The rows that are shown.
     pub rows: Rows,
+    /// How high the window's place for them is, in points.
+    pub room: f32,
 }
 
 impl ViewState {
@@ -457,6 +461,14 @@ impl ViewState {
         }
     }
 
+    /// The tracks have a place so many points high: lanes grow into what they leave of it.
+    pub(super) fn have_room(&mut self, points: f32) {
+        let before = std::mem::replace(&mut self.room, points);
+        if self.rows.least_height() < before.max(points) {
+            self.rebuild_rows();
+        }
+    }
+
     /// Flattens the outline again, after folds or the filter changed.
     pub(super) fn rebuild_rows(&mut self) {
         let wanted = Wanted {
@@ -464,6 +476,7 @@ impl ViewState {
             filter: &self.filter,
             active: self.active.as_ref().map(|(_, keys)| keys),
             percent: self.settings.row_percent,
+            room: self.room,
         };
         self.rows = Rows::new(&self.outline, wanted);
         self.scroll = self.scroll.clamp(0.0, self.max_scroll());

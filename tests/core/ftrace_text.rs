@@ -548,7 +548,14 @@ fn a_trace_is_found_behind_other_text() {
     }
     let text = Text::new("no-trace", &noise);
     let error = open(&text.0, &Job::default()).unwrap_err().to_string();
-    assert!(error.contains("--read-as"), "{error}");
+    assert!(error.contains("no trace"), "{error}");
+    let info = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .arg("info")
+        .arg(&text.0)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&info.stderr);
+    assert!(told.contains("--read-as"), "{told}");
 }
 
 #[test]

@@ -25,6 +25,12 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[], "", "Follow the file as it grows, or no longer", |_| {
         Some(Action::ToggleFollow)
     }),
+    row(
+        &[(CTRL, Key::V)],
+        "Ctrl+V",
+        "Open the path on the clipboard",
+        |_| Some(Action::Paste),
+    ),
     row(&[], "", "Open a file by its path", |_| {
         Some(Action::Ask(Some(Question::Path(Purpose::Open))))
     }),
@@ -155,6 +161,12 @@ pub(super) const ROWS: &[KeyRow] = &[
         "?  F1",
         "Keys and gestures",
         |_| Some(Action::ToggleHelp),
+    ),
+    row(
+        &[(SHIFT, Key::L)],
+        "Shift+L",
+        "Legend: what the colours mean",
+        |_| Some(Action::ToggleLegend),
     ),
     row(
         &[(CTRL, Key::S)],

@@ -8,7 +8,8 @@ use crate::base::Timestamp;
 use crate::gui::asked::Asked;
 use crate::gui::boxes::check_box;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::table::{Cell, DataTable, TableData, TableRow, Tint, column};
+use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
+use crate::gui::tint::Tint;
 use crate::query::Item;
 use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at, longest_wait};
 use crate::trace::{SliceId, StateId, ThreadId, ThreadState, Trace};
@@ -274,7 +275,10 @@ fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
         let who = hop.who(trace);
         TableRow {
             item: Some(hop.item),
-            tint: Some(Tint::of_name(&who)),
+            tint: Some(match hop.kind.is_interrupt() {
+                true => Tint::of_name(who.as_bytes()),
+                false => Tint::of_thread(trace, hop.thread),
+            }),
             cells: vec![
                 Cell::Text(match hop.kind.is_interrupt() {
                     true => who,

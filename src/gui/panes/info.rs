@@ -10,6 +10,11 @@ use crate::base::Severity;
 use crate::gui::pane::{Pane, Scene};
 use crate::view::{Action, ruler};
 
+/// Long texts wrap at the pane's right edge, but are never narrower than that, in points.
+const LEAST_WIDTH: f32 = 240.0;
+/// What is left free there, in points.
+const SCROLL_BAR: f32 = 16.0;
+
 /// Makes the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<InfoPane>::default()
@@ -29,6 +34,7 @@ impl Pane for InfoPane {
         let weak = scene.palette.weak;
         let mut actions = Vec::new();
         let width = ui.available_width();
+        let right = ui.max_rect().right() - SCROLL_BAR;
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
@@ -67,7 +73,12 @@ impl Pane for InfoPane {
                             } else {
                                 format!(" (at {})", places.join(", "))
                             };
-                            ui.label(format!("{}{at}", row.message));
+                            let rest = (right - ui.cursor().left()).max(LEAST_WIDTH);
+                            ui.vertical(|ui| {
+                                ui.set_max_width(rest);
+                                let text = format!("{}{at}", row.message);
+                                ui.add(egui::Label::new(text).wrap());
+                            });
                             ui.end_row();
                         }
                     });
@@ -81,7 +92,12 @@ impl Pane for InfoPane {
                     .show(ui, |ui| {
                         for (name, value) in &facts {
                             ui.label(RichText::new(name).color(weak));
-                            ui.label(RichText::new(value).monospace().size(12.0));
+                            let rest = (right - ui.cursor().left()).max(LEAST_WIDTH);
+                            ui.vertical(|ui| {
+                                ui.set_max_width(rest);
+                                let value = RichText::new(value).monospace().size(12.0);
+                                ui.add(egui::Label::new(value).wrap());
+                            });
                             ui.end_row();
                         }
                     });

@@ -16,7 +16,7 @@ use crate::gui::pane::{Later, Pane, Scene, TraceKey};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
 use crate::gui::table::filtered_ui;
-use crate::gui::theme::hash_name;
+use crate::gui::tint::Tint;
 use crate::query::Item;
 use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
 use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
@@ -503,7 +503,8 @@ fn bar_ui(ui: &Ui, scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) {
         pos2(left, area.top()),
         pos2(right.max(left + 2.0), area.bottom()),
     );
-    let color = palette.of_hash(hash_name(trace.strings.bytes(process.name)));
+    let tint = Tint::of_process(trace, id);
+    let color = tint.map_or(palette.instant, |tint| tint.plain(palette));
     ui.painter().rect_filled(bar, 2, color);
     for (is_open, x, side) in [
         (process.start.is_none(), bar.left(), 1.0),

@@ -201,8 +201,8 @@ impl Timeline {
         actions: &mut Vec<Action>,
     ) -> Response {
         let mut all = canvas.clone();
-        let font = FontId::proportional(11.5);
         for (number, label) in self.labels.iter().enumerate() {
+            let font = FontId::proportional(label.size);
             let room = label.rect.width() - 8.0;
             let clip = label.rect.intersect(label.clip);
             let fitted = match label.is_drawn {
@@ -259,7 +259,7 @@ fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: 
     } else if state.rows.hidden_count() > 0 {
         "All tracks are hidden. View > Show hidden tracks brings them back.".to_owned()
     } else if scene.loaded.trace.info.format == crate::load::definitions::ALONE {
-        "Definitions of probes, and no trace: see the Probes pane. Drop the trace that they made here."
+        "Definitions of probes, and no trace: see the Probes pane. Open the trace that they made (Ctrl+O)."
             .to_owned()
     } else if scene.loaded.is_complete && scene.loaded.trace.events.is_empty() {
         "This trace has no events: see the Info pane for what was read of it.".to_owned()

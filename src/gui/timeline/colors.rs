@@ -1,42 +1,12 @@
 //! The colours of blocks: by what the settings say.
 
 use crate::gui::pane::Scene;
-use crate::gui::table::Tint;
-use crate::gui::theme::hash_name;
+use crate::gui::tint::Tint;
 use crate::query::visible::Block;
-use crate::trace::{CpuId, ProcessId, ThreadId, ThreadState, TrackKind};
+use crate::trace::{CpuId, ThreadId, ThreadState, TrackKind};
 use crate::view::ColorBy;
 use crate::view::rows::LaneKind;
 use egui::Color32;
-
-/// The colour of a thread, the same in its rows and on every CPU.
-pub fn thread_color(scene: &Scene<'_>, id: ThreadId) -> Color32 {
-    Tint::of_thread(&scene.loaded.trace, id).color(scene.palette)
-}
-
-fn process_color(scene: &Scene<'_>, thread: ThreadId) -> Color32 {
-    match scene.loaded.trace.thread(thread).process {
-        Some(process) => color_of_process(scene, process),
-        None => thread_color(scene, thread),
-    }
-}
-
-fn color_of_process(scene: &Scene<'_>, id: ProcessId) -> Color32 {
-    let trace = &scene.loaded.trace;
-    let Some(process) = trace.processes.get(id.0 as usize) else {
-        return scene.palette.instant;
-    };
-    let name = trace.strings.bytes(process.name);
-    scene
-        .palette
-        .of_hash(hash_name(name) ^ process.pid.wrapping_mul(0x2545_f491_4f6c_dd1d))
-}
-
-fn cpu_color(scene: &Scene<'_>, cpu: CpuId) -> Color32 {
-    scene
-        .palette
-        .of_hash(u64::from(cpu.0).wrapping_mul(0x9e37) ^ 0x5bd1)
-}
 
 /// The colours of a lane's labels, as they were last worked out: a frame has 100,000 blocks, of few labels.
 pub(super) struct LaneColors {
@@ -69,8 +39,7 @@ impl LaneColors {
         };
         *known = Some((block.label, full));
         let full = match is_doubtful(scene, self.kind, block) {
-            // Between its own colour and that of lost events.
-            true => full.lerp_to_gamma(scene.palette.gap, 0.5),
+            true => scene.palette.doubtful(full),
             false => full,
         };
         weakened(scene, self.kind, block, full)
@@ -78,7 +47,7 @@ impl LaneColors {
 }
 
 /// Whether a block is a state during which events were lost.
-fn is_doubtful(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> bool {
+pub(super) fn is_doubtful(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> bool {
     matches!(kind, LaneKind::States(_))
         && block.count == 1
         && (scene.loaded.trace.states.notes.get(block.first as usize))
@@ -107,56 +76,44 @@ fn weakened(scene: &Scene<'_>, kind: LaneKind, block: &Block, full: Color32) -> 
     if block.count == 1 || is_instant {
         return full;
     }
-    // In 256ths: rounding floats is a call of its own.
-    let share = (block.busy.clamp(0.25, 1.0) * 256.0) as u32;
-    let mix =
-        |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
-    let behind = palette.canvas.to_array();
-    let [r, g, b, _] = full.to_array();
-    Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
+    palette.paler(full, block.busy)
 }
 
 fn run_color(scene: &Scene<'_>, cpu: CpuId, thread: ThreadId) -> Color32 {
-    let trace = &scene.loaded.trace;
-    match scene.state.settings.color_by {
-        ColorBy::Kind | ColorBy::Thread => thread_color(scene, thread),
-        ColorBy::Process => process_color(scene, thread),
-        ColorBy::Cpu => cpu_color(scene, cpu),
-        ColorBy::Name => {
-            let name = trace.strings.bytes(trace.thread(thread).name);
-            scene.palette.of_hash(hash_name(name))
-        }
-    }
+    let (palette, color_by) = (scene.palette, scene.state.settings.color_by);
+    let tint = match color_by {
+        ColorBy::Cpu => Tint::of_cpu(cpu),
+        _ => Tint::of_thread(&scene.loaded.trace, thread),
+    };
+    let color = tint.on_timeline(palette, color_by);
+    color.unwrap_or_else(|| tint.plain(palette))
 }
 
 fn slice_color(scene: &Scene<'_>, row: u32, block: &Block) -> Color32 {
     let trace = &scene.loaded.trace;
-    let by_name = || {
+    let (palette, color_by) = (scene.palette, scene.state.settings.color_by);
+    let track = (trace.slices.rows.get(row as usize))
+        .and_then(|row| trace.tracks.get(row.track.0 as usize));
+    let owner = match (track.map(|track| track.kind), color_by) {
+        (_, ColorBy::Kind | ColorBy::Name) => None,
+        (Some(TrackKind::Thread(thread)), ColorBy::Thread | ColorBy::Process) => {
+            Some(Tint::of_thread(trace, thread))
+        }
+        (Some(TrackKind::Thread(thread)), ColorBy::Cpu) => {
+            cpu_at(scene, thread, block.start).map(Tint::of_cpu)
+        }
+        (Some(TrackKind::Cpu(cpu)), ColorBy::Cpu) => Some(Tint::of_cpu(cpu)),
+        (Some(TrackKind::Async(Some(process))), ColorBy::Process) => {
+            Tint::of_process(trace, process)
+        }
+        _ => None,
+    };
+    let of_owner = owner.and_then(|tint| tint.on_timeline(palette, color_by));
+    of_owner.unwrap_or_else(|| {
         let label = trace.slices.labels.get(block.label as usize);
         let name = label.map_or(&[][..], |label| trace.strings.bytes(label.name));
-        scene.palette.of_hash(hash_name(name))
-    };
-    let color_by = scene.state.settings.color_by;
-    if matches!(color_by, ColorBy::Kind | ColorBy::Name) {
-        return by_name();
-    }
-    let track = trace
-        .slices
-        .rows
-        .get(row as usize)
-        .and_then(|row| trace.tracks.get(row.track.0 as usize));
-    match (track.map(|track| track.kind), color_by) {
-        (Some(TrackKind::Thread(thread)), ColorBy::Thread) => thread_color(scene, thread),
-        (Some(TrackKind::Thread(thread)), ColorBy::Process) => process_color(scene, thread),
-        (Some(TrackKind::Thread(thread)), ColorBy::Cpu) => {
-            cpu_at(scene, thread, block.start).map_or_else(by_name, |cpu| cpu_color(scene, cpu))
-        }
-        (Some(TrackKind::Cpu(cpu)), ColorBy::Cpu) => cpu_color(scene, cpu),
-        (Some(TrackKind::Async(Some(process))), ColorBy::Process) => {
-            color_of_process(scene, process)
-        }
-        _ => by_name(),
-    }
+        Tint::of_name(name).plain(palette)
+    })
 }
 
 /// The CPU on which a thread ran at a time.

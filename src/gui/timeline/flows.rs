@@ -247,7 +247,13 @@ fn bend_of(from: Pos2, to: Pos2) -> [Pos2; 4] {
     [from, from + vec2(reach, 0.0), to - vec2(reach, 0.0), to]
 }
 
-fn paint_arrow(painter: &egui::Painter, from: Pos2, to: Pos2, width: f32, color: Color32) {
+pub(super) fn paint_arrow(
+    painter: &egui::Painter,
+    from: Pos2,
+    to: Pos2,
+    width: f32,
+    color: Color32,
+) {
     painter.add(egui::epaint::CubicBezierShape::from_points_stroke(
         bend_of(from, to),
         false,

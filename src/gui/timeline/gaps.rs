@@ -5,6 +5,7 @@ use super::text::tag;
 use super::{Draw, Stack};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
+use crate::gui::theme::Palette;
 use crate::index::gaps::{GapBlock, GapList};
 use crate::query::Item;
 use crate::query::gaps::{count_words, whose};
@@ -58,7 +59,7 @@ pub(super) fn paint_gaps(
     let mut hit = None;
     for block in list.blocks(draw.scale.span(), points_ns(&draw.scale, LEAST_WIDTH)) {
         if let Some(rect) = rect_of(draw, area, &block) {
-            paint_gap(painter, draw.scene, rect, look);
+            paint_gap(painter, draw.scene.palette, rect, look);
             let grip = rect.expand2(vec2((LEAST_GRIP - rect.width()).max(0.0) / 2.0, 0.0));
             if pointer.is_some_and(|pos| grip.contains(pos)) {
                 hit = Some(GapHit { block, rect });
@@ -86,8 +87,8 @@ fn rect_of(draw: &Draw<'_>, area: Rect, block: &GapBlock) -> Option<Rect> {
     (rect.width() > 0.0).then_some(rect)
 }
 
-fn paint_gap(painter: &egui::Painter, scene: &Scene<'_>, rect: Rect, look: Look) {
-    let color = scene.palette.gap;
+pub(super) fn paint_gap(painter: &egui::Painter, palette: &Palette, rect: Rect, look: Look) {
+    let color = palette.gap;
     if look == Look::Band {
         painter.rect_filled(rect, 0, color.gamma_multiply(0.16));
         return;
@@ -167,7 +168,7 @@ pub(super) fn paint_loose(
                 let Some(rect) = rect_of(draw, section.row_rect(row), &block) else {
                     continue;
                 };
-                paint_gap(&painter, draw.scene, rect, Look::Band);
+                paint_gap(&painter, draw.scene.palette, rect, Look::Band);
                 if pointer.is_some_and(|pos| rect.contains(pos)) {
                     hit = hit.or(Some(GapHit { block, rect }));
                 }

@@ -381,7 +381,7 @@ mod tests {
                     painted.insert(track);
                     Color32::from_gray((block.label % 255) as u8)
                 };
-                kept.paint(kind, &columns, &room, color, &Fading::none());
+                kept.paint(kind, &columns, &room, color, &Fading::onto(Color32::BLACK));
             }
             let strip = kept.shown(kind, &columns, &room, &mut Vec::new());
             shown.push(strip.map(|it| it.spread(400)).unwrap_or_default());

@@ -230,7 +230,7 @@ mod tests {
             blocks,
             TimeSpan::new(Timestamp(columns.start - 8), Timestamp(end)),
         );
-        let none = Fading::none();
+        let none = Fading::onto(Color32::BLACK);
         Strip::new(&mut pixels, 10).paint(seen, columns, color, &none, &mut Vec::new());
         pixels
     }
@@ -250,7 +250,15 @@ mod tests {
         let mut kept = KeptStrip::default();
         let span = TimeSpan::new(Timestamp(-1_000), Timestamp(1_000_000));
         let blocks = |span| within(blocks, span);
-        kept.paint(columns, &ROOM, 1, span, blocks, color, &Fading::none());
+        kept.paint(
+            columns,
+            &ROOM,
+            1,
+            span,
+            blocks,
+            color,
+            &Fading::onto(Color32::BLACK),
+        );
         kept
     }
 

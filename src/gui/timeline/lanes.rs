@@ -1,7 +1,7 @@
 //! One lane: its draw list as rectangles, and what of it lies under the pointer.
 
 use super::bars::Bars;
-use super::colors::LaneColors;
+use super::colors::{LaneColors, is_doubtful};
 use super::counters::{counter_hit, paint_counter};
 use super::matches::{lit_of, mark_matches, marks_of};
 use super::open_ends::Fading;
@@ -24,6 +24,8 @@ use std::sync::Arc;
 
 /// Lanes this high have room for words.
 const LABEL_HEIGHT: f32 = 12.0;
+/// Lower ones have smaller letters.
+const FULL_LABEL_HEIGHT: f32 = 15.0;
 
 /// How near the pointer must be to an edge to be drawn to it.
 const SNAP_POINTS: f32 = 10.0;
@@ -193,7 +195,10 @@ impl Timeline {
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
             let visible = rect.intersect(area);
             if (is_labelled || is_told) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
-                let text = block_text(scene.loaded, kind, block);
+                let mut text = block_text(scene.loaded, kind, block);
+                if is_doubtful(scene, kind, block) {
+                    text.push_str(" ?");
+                }
                 let item = item_of_block(kind, block);
                 let fill = color(block);
                 let middle = scale.time_from_x(visible.center().x - area.left());
@@ -211,6 +216,10 @@ impl Timeline {
                     rect: visible,
                     clip: painter.clip_rect(),
                     text,
+                    size: match area.height() < FULL_LABEL_HEIGHT {
+                        true => 10.0,
+                        false => 11.5,
+                    },
                     color: match lit.has(block) {
                         true => Palette::text_on(fill),
                         false => scene.palette.dimmed_text(fill),

@@ -21,6 +21,7 @@ mod item_menu;
 mod kept;
 mod kept_strips;
 mod lanes;
+mod legend;
 mod matches;
 mod migrations;
 mod open_ends;
@@ -45,6 +46,7 @@ use crate::view::{Action, Marker, Scale};
 use egui::{Color32, Mesh, Pos2, Rect, Stroke, Ui, pos2};
 use glide::Glide;
 use headers::corner_ui;
+pub use legend::legend_ui;
 use overlays::paint_marks;
 use sections::{Sections, Stack};
 pub use text::elided_name;
@@ -152,6 +154,8 @@ struct Label {
     rect: Rect,
     clip: Rect,
     text: String,
+    /// The size of its letters.
+    size: f32,
     color: Color32,
     item: Item,
 }
@@ -207,6 +211,9 @@ impl Timeline {
             pos2(area.left(), ruler_rect.bottom()),
             pos2(split, area.bottom()),
         );
+        if (canvas.height() - scene.state.room).abs() >= 1.0 {
+            actions.push(Action::HaveRoom(canvas.height()));
+        }
         let now = ui.input(|input| input.time);
         let shown = self.glide.span_at(now, scene.state);
         if self.glide.is_moving(now) {

@@ -31,12 +31,11 @@ impl<'a> Fading<'a> {
         }
     }
 
-    /// Of nothing.
-    #[cfg(test)]
-    pub(super) fn none() -> Fading<'static> {
+    /// Of no lane, into `canvas`, in points.
+    pub(super) fn onto(canvas: Color32) -> Fading<'static> {
         Fading {
             slices: None,
-            canvas: Color32::BLACK,
+            canvas,
             pixels_per_point: 1.0,
         }
     }

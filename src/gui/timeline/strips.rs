@@ -382,7 +382,7 @@ mod tests {
             blocks,
             &columns,
             |block| color(block.label),
-            &Fading::none(),
+            &Fading::onto(Color32::BLACK),
             &mut wide,
         );
         let seen = |it: &Block| {
@@ -451,7 +451,13 @@ mod tests {
             seen.push((block.label, block.count, block.end - block.start));
             color(block.label)
         };
-        strip.paint(&blocks, &columns, note, &Fading::none(), &mut wide);
+        strip.paint(
+            &blocks,
+            &columns,
+            note,
+            &Fading::onto(Color32::BLACK),
+            &mut wide,
+        );
         assert_eq!(seen, [(1, 2, 40), (0, 2, 20), (1, 1, 10)]);
         let none = Color32::TRANSPARENT;
         // Rounded as edges of rectangles are: half a column on is the next one.

@@ -60,6 +60,19 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
             trace.thread(thread).tid
         ));
     }
+    if let Item::Run(id) = hit.item
+        && block.count == 1
+        && (id.0 as usize) < trace.runs.len()
+    {
+        let after = ThreadState::from(trace.runs.get(id).end_state);
+        text.push_str(match after {
+            ThreadState::Unknown => "\nrunning",
+            _ => "\nrunning, then ",
+        });
+        if after != ThreadState::Unknown {
+            text.push_str(after.word());
+        }
+    }
     if let Item::State(id) = hit.item
         && block.count == 1
         && (id.0 as usize) < trace.states.len()

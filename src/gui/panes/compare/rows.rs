@@ -1,7 +1,8 @@
 //! A comparison as a table, and the distributions of one name.
 
 use crate::base::{Cancelled, Job};
-use crate::gui::table::{Cell, TableData, TableRow, Tint, column};
+use crate::gui::table::{Cell, TableData, TableRow, column};
+use crate::gui::tint::Tint;
 use crate::query::compare::{CompareRow, CompareWhat, Compared, Side, distribution};
 use crate::trace::SliceKind;
 
@@ -128,7 +129,13 @@ pub fn table_of(rows: &[CompareRow], what: CompareWhat) -> TableData {
         TableRow {
             cells,
             item: None,
-            tint: Some(Tint::of_name(&row.name)),
+            tint: match what {
+                CompareWhat::Slices => Some(Tint::of_name(row.name.as_bytes())),
+                CompareWhat::Threads => Some(Tint::of_thread_name(row.name.as_bytes())),
+                CompareWhat::States => Tint::of_state_word(&row.name),
+                // Points are all of one colour.
+                CompareWhat::Events => None,
+            },
         }
     };
     TableData {

@@ -7,8 +7,9 @@ use crate::base::Nanos;
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::unfinished_words;
 use crate::gui::script;
-use crate::gui::theme::{Palette, hash_name};
+use crate::gui::theme::Palette;
 use crate::gui::timeline::elided_name;
+use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Unit};
 use crate::view::{Action, ruler};
 
@@ -196,7 +197,7 @@ fn paint_bar(ui: &Ui, scene: &Scene<'_>, flame: &Flame, node: u32, rect: Rect, l
     let fill = match (node, look) {
         (_, Look::Found) => palette.marks[0],
         (_, Look::Dim) | (0, _) => palette.group,
-        _ => palette.of_hash(hash_name(flame.name(node).as_bytes())),
+        _ => Tint::of_name(flame.name(node).as_bytes()).plain(palette),
     };
     let painter = ui.painter();
     painter.rect_filled(rect.shrink2(vec2(0.25, 0.0)), 1, fill);

@@ -8,7 +8,8 @@ use super::name_expression;
 use super::paint::{amount, total_of};
 use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
-use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, Tint, column};
+use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, column};
+use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Node, Unit};
 use crate::query::process_rows::Order;
 use crate::view::{Action, ruler};
@@ -283,7 +284,7 @@ pub fn by_name(flame: &Flame) -> TableData {
         Unit::Samples => Cell::Count(u64::try_from(value).unwrap_or(0)),
     };
     let row = |total: crate::query::flame::NameTotal| TableRow {
-        tint: Some(Tint::of_name(&total.name)),
+        tint: Some(Tint::of_name(total.name.as_bytes())),
         cells: vec![
             Cell::Text(total.name),
             amount(total.own),

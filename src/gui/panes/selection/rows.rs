@@ -2,7 +2,8 @@
 
 use super::area::{Whole, whole_of};
 use crate::base::TimeSpan;
-use crate::gui::table::{Cell, TableColumn, TableData, TableRow, Tint, column};
+use crate::gui::table::{Cell, TableColumn, TableData, TableRow, column};
+use crate::gui::tint::Tint;
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
@@ -166,9 +167,9 @@ pub fn of_groups(
             .or(key.process.map(Item::Process));
         let tint = match (key.state, key.name, key.thread) {
             (Some(state), _, _) => Some(Tint::State(state)),
-            (None, Some((name, _)), _) => Some(Tint::of_name(&trace.text(name))),
+            (None, Some((name, _)), _) => Some(Tint::of_name(trace.strings.bytes(name))),
             (None, None, Some(thread)) => Some(Tint::of_thread(trace, thread)),
-            _ => None,
+            _ => (key.cpu.map(Tint::of_cpu)).or_else(|| Tint::of_process(trace, key.process?)),
         };
         TableRow { cells, item, tint }
     };
@@ -206,10 +207,8 @@ pub fn of_events(trace: &Trace, groups: &[EventGroup], by: GroupBy, span: TimeSp
     let row = |group: &EventGroup| {
         let label = group.label(trace, by);
         let key = &group.key;
-        let tint = match key.thread {
-            Some(thread) => Tint::of_thread(trace, thread),
-            None => Tint::of_name(&label),
-        };
+        // Points are all of one colour: a name has none.
+        let tint = key.thread.map(|thread| Tint::of_thread(trace, thread));
         let rate = per_second(trace, span, group.count);
         let mut cells = vec![
             Cell::Text(label),
@@ -227,7 +226,7 @@ pub fn of_events(trace: &Trace, groups: &[EventGroup], by: GroupBy, span: TimeSp
         TableRow {
             cells,
             item: item.or(key.process.map(Item::Process)),
-            tint: Some(tint),
+            tint,
         }
     };
     TableData {
@@ -264,7 +263,7 @@ pub fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableData {
         let first_row = trace.counters.tracks.get(counter.track.0 as usize);
         let item = first_row.map(|track| Item::Sample(counter.track, track.samples.start));
         TableRow {
-            tint: Some(Tint::of_name(&name)),
+            tint: None,
             cells: vec![
                 Cell::Text(name),
                 Cell::Text(owner_of_counter(trace, counter.track)),
