@@ -9,6 +9,11 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=THREADLINE_COMMIT");
+    // A package is built with its commit given; it says nothing of where it was built, and finds its samples beside itself.
+    let is_packaged = std::env::var_os("THREADLINE_COMMIT").is_some();
+    let source = std::env::var("CARGO_MANIFEST_DIR").ok();
+    let source = source.filter(|_| !is_packaged).unwrap_or_default();
+    println!("cargo:rustc-env=THREADLINE_SOURCE={source}");
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = std::env::var("THREADLINE_COMMIT")
         .ok()

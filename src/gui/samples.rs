@@ -14,16 +14,21 @@ pub struct Sample {
     pub about: String,
 }
 
-/// The samples that are there: beside the program's source, or installed. Reads the folder.
+/// The samples that are there: beside the program's source, or installed with it. Reads the folder.
 #[must_use]
 pub fn samples() -> Vec<Sample> {
-    let folders = [
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/sample-traces")),
-        Path::new("/usr/share/threadline/sample-traces"),
-    ];
+    // `bin/threadline` has them in `share/`, wherever both were put.
+    let installed = std::env::current_exe().ok().and_then(|program| {
+        let prefix = program.parent()?.parent()?;
+        Some(prefix.join("share/threadline/sample-traces"))
+    });
+    let source = match env!("THREADLINE_SOURCE") {
+        "" => None,
+        source => Some(Path::new(source).join("sample-traces")),
+    };
+    let folders = [source, installed].into_iter().flatten();
     folders
-        .into_iter()
-        .map(samples_in)
+        .map(|folder| samples_in(&folder))
         .find(|found| !found.is_empty())
         .unwrap_or_default()
 }
