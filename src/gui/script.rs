@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use egui::text::{LayoutJob, TextFormat};
+use egui::text::{ByteIndex, LayoutJob, LayoutSection, TextFormat};
 use egui::{
     Align, Align2, Color32, FontId, FontSelection, Galley, Pos2, Rect, RichText, Ui, WidgetText,
 };
@@ -68,7 +68,14 @@ fn append(job: &mut LayoutJob, text: &str, format: &TextFormat) {
     for paragraph in &info.paragraphs {
         let (_, runs) = info.visual_runs(paragraph, paragraph.range.clone());
         for run in runs {
-            job.append(text.get(run).unwrap_or_default(), 0.0, format.clone());
+            // (`LayoutJob::append` makes one section of two that look alike.)
+            let start = ByteIndex(job.text.len());
+            job.text.push_str(text.get(run).unwrap_or_default());
+            job.sections.push(LayoutSection {
+                leading_space: 0.0,
+                byte_range: start..ByteIndex(job.text.len()),
+                format: format.clone(),
+            });
         }
     }
 }
@@ -96,6 +103,15 @@ pub fn lines(ui: &Ui, text: RichText) -> WidgetText {
     }
     let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
     lines_of(ui, text, &lines)
+}
+
+/// The same for a link, which gives it its colour.
+#[must_use]
+pub fn link_lines(ui: &Ui, text: &str) -> WidgetText {
+    match lines(ui, RichText::new(text).color(Color32::PLACEHOLDER)) {
+        WidgetText::RichText(_) => text.into(),
+        lines => lines,
+    }
 }
 
 /// `lines` in the look of `text`.

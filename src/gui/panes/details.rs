@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::gui::pane::{Later, Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, whose};
-use crate::gui::script::lines;
+use crate::gui::script::{lines, link_lines};
 use crate::gui::shortened::{line_within, shortened};
 use crate::query::Item;
 use crate::query::blobs::payload;
@@ -122,8 +122,8 @@ fn section_ui(
                     ui.label(RichText::new(&row.name).color(scene.palette.weak));
                     match row.link {
                         Some(target) => {
-                            let value = RichText::new(shortened(&row.value));
-                            if ui.link(lines(ui, value)).clicked() {
+                            let value = link_lines(ui, &shortened(&row.value));
+                            if ui.link(value).clicked() {
                                 actions.push(Action::Reveal(target));
                             }
                         }
@@ -172,8 +172,8 @@ fn area_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
                 ui.label(RichText::new("selected before").color(scene.palette.weak));
                 let name = title(&scene.loaded.trace, item);
                 let about = "Show this item's details again";
-                let name = RichText::new(shortened(&name));
-                if ui.link(lines(ui, name)).on_hover_text(about).clicked() {
+                let name = link_lines(ui, &shortened(&name));
+                if ui.link(name).on_hover_text(about).clicked() {
                     actions.push(Action::Select(item));
                 }
                 ui.end_row();
