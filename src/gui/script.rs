@@ -39,7 +39,7 @@ pub fn with_signs(text: &str) -> Cow<'_, str> {
 fn has_right_to_left(text: &str) -> bool {
     // All such letters have two bytes or more, of which the first is 0xD6 or more.
     let is_beyond = |byte: &u8| *byte >= 0xd6;
-    text.as_bytes().iter().any(|byte| is_beyond(byte))
+    text.as_bytes().iter().any(is_beyond)
         && text.chars().any(|c| {
             matches!(
                 bidi_class(c),
